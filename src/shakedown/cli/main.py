@@ -1,0 +1,92 @@
+"""The front door: one table of commands, each in a file of its own that is imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from shakedown import __version__
+from shakedown.model.errors import OUR_FAULT, WRONG_USE, ShakedownError, did_you_mean
+
+# command -> (module in cli/, what --help says of it); the order is the order of work
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Write a site directory for the machine this runs on."),
+    "check": ("check", "Check the files of a site directory; every fault with file, line and way out."),
+    "list": ("list", "List tests, cases, systems and plans."),
+    "show": ("show", "Show a test, a case, a system, a plan, a run, or the exact job script."),
+    "schema": ("schema", "Print the JSON Schema of a kind of file."),
+    "run": ("run", "Run a plan: build, submit, watch, judge, report."),
+    "resume": ("resume", "Go on with a campaign that was interrupted."),
+    "status": ("status", "Where a campaign stands."),
+    "why": ("why", "Why a run or case waits, failed, or was judged as it was."),
+    "log": ("log", "The events of a campaign."),
+    "runs": ("runs", "The runs of a campaign as a table."),
+    "cancel": ("cancel", "Cancel runs, cases or a whole campaign."),
+    "amend": ("amend", "Put a changed plan into force, with who and why."),
+    "rejudge": ("rejudge", "Judge kept outputs again; the old verdicts stay visible."),
+    "report": ("report", "Write the report: scorecard, figures, tables."),
+    "kernels": ("kernels", "List, build and run the benchmark kernels."),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name; imports one only to run it or to show its own help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"shakedown.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS) or "see 'shakedown --help'"
+            raise click.UsageError(f"there is no command '{args[0]}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="shakedown")
+def cli() -> None:
+    """Take a supercomputer from "the hardware is in" to "accepted, with a report both sides can sign"."""
+
+
+def main() -> None:
+    """Purpose: run a command and end with its status. What people can cause is said in a sentence, never a traceback."""
+    try:
+        status = cli.main(standalone_mode=False)
+    except ShakedownError as error:
+        _say(str(error))
+        sys.exit(error.status)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(WRONG_USE)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except OSError as error:
+        _say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        sys.exit(OUR_FAULT)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _say(text: str) -> None:
+    click.echo(text if text.startswith("error:") else f"error: {text}", err=True)

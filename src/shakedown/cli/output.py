@@ -1,0 +1,48 @@
+"""The one place that prints: data on standard output, talk on standard error, JSON where it is asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+site_option = click.option(
+    "--site",
+    type=click.Path(file_okay=False),
+    default=None,
+    help="The site directory; without it the nearest one above here that holds site.yaml.",
+)
+
+
+def printable(text: str) -> str:
+    """Text of unknown origin made harmless for a terminal: control characters become escapes, new lines stay."""
+    return "".join(c if c in "\n\t" or (c.isprintable()) else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(text: str) -> None:
+    """Talk to a person, on standard error."""
+    click.echo(text, err=True)
+
+
+def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
+    """Print ``data`` as JSON, or what ``render`` makes of it for people."""
+    if as_json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n")
+    else:
+        click.echo(render())
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Columns of text, as wide as their widest cell; the columns in ``right`` are aligned right."""
+    cells = [list(map(str, headings)), *([printable(str(c)).replace("\n", " ") for c in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    lines = [
+        "  ".join(c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,83 @@
+"""Every event there is, a sentence each, and the one line format of the record.
+
+A line of the log is one JSON object: ``v`` (version of the line), ``seq`` (1, 2, 3... without gaps), ``time`` (the driver's clock,
+seconds since 1970, never backwards), ``event`` (a name below), the ids it concerns, ``value`` (facts, at most 4 kB) and
+``reason`` (a sentence). Orders carry the ``now`` and ``at`` (seq) they were decided at in ``value``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+LINE_VERSION: Final = 1
+VALUE_LIMIT: Final = 4096  # bytes of an event's value; what is larger is kept in a file and pointed to
+
+EVENTS: Final[dict[str, str]] = {
+    # the campaign
+    "campaign_start": "A campaign was created from the frozen document with this digest.",
+    "amended": "A new frozen document took effect and opened a new epoch: the difference, who and why.",
+    "driver_start": "A conductor took the lease; what it finds unfinished is looked into before anything new is ordered.",
+    "driver_stop": "The conductor left in good order and gave the lease back.",
+    "stop_request": "Someone asked that nothing new be submitted; what runs may end.",
+    "cancel_request": "Someone cancelled runs, cases or the whole campaign: who, what and why.",
+    "command_refused": "A command from the inbox could not be carried out; the reason says why.",
+    "campaign_end": "Every wanted result is judged, unavailable or cancelled; nothing is left to do.",
+    # builds
+    "build_order": "A build was decided on; it is durable before the build starts.",
+    "build_start": "The build's process started; its identity is in the value.",
+    "build_end": "The build ended: done or failed, and where its log is.",
+    # jobs and runs
+    "submit_order": "A job was decided on: which run of which case it holds; it is durable before the scheduler sees it.",
+    "submit_accepted": "The scheduler took the job and gave it this id.",
+    "submit_refused": "The scheduler would not take the job; transient or final, with its words.",
+    "submit_unknown": "The submission neither succeeded nor failed for certain; it is looked up before it is replaced.",
+    "job_report": "What a source (marks, queue, accounting) said of a job changed.",
+    "claim_order": "The claim of a job that nobody knows is to be taken, so that it can never run later.",
+    "claim_taken": "We hold the claim: the job never ran and never will; its run goes back to waiting.",
+    "claim_found": "The job holds its own claim: it did start; its marks and its deadline decide.",
+    "cancel_order": "A live job is to be ended.",
+    "cancel_done": "The scheduler took the cancellation; only its report says that the job ended.",
+    "check_start": "The outputs of a run that ended are being collected and checked.",
+    "verdict": "A run was judged, with figures and the reason; a later verdict with `supersedes` replaces it.",
+    "retry": "A wanted result is to be attempted again after this verdict, not before this time.",
+    "unavailable": "A case cannot run on this system; the reason says what is missing and how to get it.",
+    "given_up": "A wanted result gets no further attempt; the last verdict stands.",
+    "waiting": "The reason why runs of a class wait has changed.",
+    # findings
+    "finding": "Something worth knowing that is no verdict, such as a mark that came after one.",
+}
+
+
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One line of the record. ``value`` is JSON data; readers must not alter it."""
+
+    event: str
+    seq: int = 0
+    time: float = 0.0
+    v: int = LINE_VERSION
+    case: str = ""
+    run: str = ""
+    job: str = ""
+    build: str = ""
+    value: dict[str, Any] = {}
+    reason: str = ""
+
+
+VERDICTS: Final[dict[str, str]] = {
+    "passed": "It ran to its end and every check and figure was there.",
+    "failed": "It ended with an error: an exit status, a signal, a message.",
+    "incorrect": "It ran to its end, but its answer is wrong or missing.",
+    "performance": "It ran to its end correctly, but outside the bounds frozen at the start.",
+    "timeout": "It was ended at its time limit.",
+    "node_fail": "A node it ran on failed.",
+    "interrupted": "It was ended by something outside it: the conductor on this machine, a requeue, a preemption.",
+    "build_failed": "What it needs could not be built.",
+    "submit_failed": "The scheduler refused it.",
+    "cancelled": "A person cancelled it.",
+    "lost": "Nothing that was asked could tell what became of it before the deadline.",
+}
+
+COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
+NEVER_STARTED: Final = frozenset({"build_failed", "submit_failed"})  # verdicts of attempts that executed nothing

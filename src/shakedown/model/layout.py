@@ -1,0 +1,84 @@
+"""Where things lie: every path inside a site directory and a campaign directory, said once.
+
+A campaign directory can be moved: nothing inside it holds its own absolute path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+RUNS_PER_DIRECTORY = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths of one campaign. ``root`` is ``campaigns/<id>``."""
+
+    root: Path
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log"
+
+    @property
+    def documents(self) -> Path:
+        return self.root / "documents"
+
+    def document(self, digest: str) -> Path:
+        return self.documents / f"{digest}.json"
+
+    @property
+    def packs(self) -> Path:
+        return self.root / "packs"
+
+    @property
+    def outputs(self) -> Path:
+        return self.root / "outputs"
+
+    def output(self, run: str) -> Path:
+        """Where a run's output goes once it is too large for a pack."""
+        return self.outputs / shard(run) / f"{run}.out"
+
+    @property
+    def claims(self) -> Path:
+        return self.root / "claims"
+
+    def claim(self, job: str, restart: int = 0) -> Path:
+        return self.claims / shard(job) / f"{job}.claim.{restart}"
+
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
+    def work_directory(self, run: str) -> Path:
+        return self.work / shard(run) / run
+
+    @property
+    def builds(self) -> Path:
+        return self.root / "builds"
+
+    def build(self, key: str) -> Path:
+        return self.builds / key
+
+    @property
+    def inbox(self) -> Path:
+        return self.root / "inbox"
+
+    @property
+    def lease(self) -> Path:
+        return self.root / "lease"
+
+    @property
+    def report(self) -> Path:
+        return self.root / "report.html"
+
+    @property
+    def figures(self) -> Path:
+        return self.root / "report"
+
+
+def shard(identifier: str) -> str:
+    """The directory an id lies in: ids end in a number, a thousand of them share a directory."""
+    digits = identifier.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return f"{int(digits) // RUNS_PER_DIRECTORY:03d}" if digits.isdigit() else "000"

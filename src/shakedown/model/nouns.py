@@ -1,0 +1,295 @@
+"""The frozen nouns: system, test, case, plan. A campaign freezes one ``Document`` of them; nothing else is read later.
+
+All are plain data: tuples instead of lists, pairs instead of dictionaries, so that equal things are equal and hashable.
+Units are in the names: ``_s`` seconds, ``_bytes`` bytes, ``_per_s`` a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+SCHEMA = 1  # of the frozen document; a change of meaning raises it
+
+Pairs = tuple[tuple[str, str], ...]
+Loads = tuple[tuple[str, float], ...]
+
+
+# ---- the machine ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NodeType:
+    """What one kind of node is. ``cores`` are physical; ``numa`` counts memory domains; ``peak_flop_per_s`` 0 = unknown."""
+
+    name: str
+    sockets: int = 1
+    cores: int = 1
+    threads_per_core: int = 1
+    numa: int = 1
+    memory_bytes: float = 0.0
+    peak_flop_per_s: float = 0.0
+    cpu: str = ""
+    last_level_cache_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Nodes of one type that jobs are sent to. ``nodes`` is a folded node set; ``count`` how many it holds."""
+
+    name: str
+    cluster: str
+    nodes: str
+    count: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One scheduler and its partitions. ``scheduler`` names a dialect: local, slurm."""
+
+    name: str
+    scheduler: str
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """A file system, where tests work on it, and its targets by class (``mdt`` -> mdt0, mdt1...)."""
+
+    name: str
+    kind: str = ""
+    path: str = ""
+    targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """How programs are built: modules to load, compiler names, environment."""
+
+    name: str
+    modules: tuple[str, ...] = ()
+    cc: str = "cc"
+    cxx: str = "c++"
+    fc: str = "fc"
+    environment: Pairs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A machine. ``network`` is described, not interpreted. ``budgets``: name -> how much of it there is, in base units."""
+
+    name: str
+    clusters: tuple[Cluster, ...]
+    node_types: tuple[NodeType, ...]
+    about: str = ""
+    network: Pairs = ()
+    filesystems: tuple[FileSystem, ...] = ()
+    toolchains: tuple[Toolchain, ...] = ()
+    budgets: Loads = ()
+    found: Pairs = ()  # the machine as found, for the report: kernel, operating system, CPU flags...
+
+    def partitions(self) -> tuple[Partition, ...]:
+        return tuple(partition for cluster in self.clusters for partition in cluster.partitions)
+
+    def node_type(self, name: str) -> NodeType:
+        return next(kind for kind in self.node_types if kind.name == name)
+
+
+# ---- what is measured and checked ------------------------------------------------------------------------------------
+
+CheckKind = Literal["contains", "lacks", "matches", "exists", "exit", "golden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition that a run's evidence must meet.
+
+    ``subject`` is ``output`` or a file's path in the run's directory (a glob for ``golden``); ``argument`` is the text,
+    the regular expression, the exit status, or for ``golden`` the pairs path=sha256 joined by newlines.
+    """
+
+    kind: CheckKind
+    subject: str
+    argument: str = ""
+    text: str = ""  # as the person wrote it, for reasons and reports
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSpec:
+    """A figure of merit: where in the evidence its number is, its unit and direction.
+
+    Exactly one of ``regex`` (with a group named ``value``) and ``json`` (a dotted path into JSON lines) is set.
+    ``pick`` says which of several matches counts. ``required``: a run that completes without it is ``incorrect``.
+    """
+
+    name: str
+    unit: str = ""
+    better: Literal["higher", "lower", ""] = ""
+    source: str = "output"
+    regex: str = ""
+    json: str = ""
+    pick: Literal["last", "first", "min", "max", "mean", "median", "sum"] = "last"
+    required: bool = True
+
+
+# ---- builds, shapes, cases -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Something to make before a case can run; every case with the same key shares it.
+
+    ``key`` is the hash of source content, toolchain, modules and commands. ``source`` is an absolute path or "" where
+    there is nothing to copy. ``script`` is run by ``sh`` in a fresh copy of the source.
+    """
+
+    key: str
+    name: str
+    source: str
+    script: str
+    environment: Pairs = ()
+    time_limit_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What one run takes. ``units`` is what the engine counts: cores on a local machine, whole nodes on a cluster."""
+
+    nodes: int = 1
+    tasks_per_node: int = 1
+    cpus_per_task: int = 1
+    units: int = 1
+    exclusive: bool = False
+    time_limit_s: float = 600.0
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.tasks_per_node
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One concrete test: parameters fixed, on one partition, with one toolchain.
+
+    ``script`` is the shell text of the job's payload, fully substituted except ``{build}`` (the directory of the build) and
+    ``{campaign}``, which only exist once a campaign runs. ``unavailable`` says why it cannot run here and what to do.
+    """
+
+    id: str
+    test: str
+    partition: str  # "cluster:partition"
+    toolchain: str = ""
+    parameters: Pairs = ()
+    shape: Shape = field(default_factory=Shape)
+    script: str = ""
+    environment: Pairs = ()
+    build: str = ""  # a Build's key, or ""
+    loads: Loads = ()
+    unavailable: str = ""
+    expect: str = ""  # an expected verdict, such as build_failed
+    because: str = ""
+    files: Pairs = ()  # input files to place in the run's directory: name -> absolute path
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """What the cases of one test share: how they are checked and measured. ``draws`` names pictures the report can make."""
+
+    name: str
+    about: str = ""
+    checks: tuple[Check, ...] = ()
+    figures: tuple[FigureSpec, ...] = ()
+    draws: tuple[str, ...] = ()  # matrix, histogram, io: JSON records in the output that the report draws
+    tags: tuple[str, ...] = ()
+    path: str = ""
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
+
+Comparison = Literal["<=", ">=", "=", "<", ">"]
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What a component must satisfy.
+
+    ``measure``: ``passed / attempts``, ``passed / wanted``, ``correct / completed`` (shares of runs), ``value`` (a figure's
+    statistic) or ``sd / mean`` (a figure's spread). ``of`` names the figure (``elapsed`` is always there); ``test``
+    narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
+    ``bound`` is in base units of ``unit`` where that is known (a share: 0.95), else as written; ``enough`` is the least count per population below which the
+    outcome is undecided.
+    """
+
+    name: str
+    measure: str
+    comparison: Comparison
+    bound: float
+    unit: str = ""
+    of: str = ""
+    test: str = ""
+    statistic: Literal["mean", "median", "min", "max", "sd"] = "median"
+    per: Literal["", "case"] = ""
+    enough: int = 1
+    must: str = ""  # the bound as the person wrote it
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often one wanted result is attempted again after a verdict, and the first wait (it doubles each time)."""
+
+    verdict: str
+    times: int
+    backoff_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of the plan: which cases, how often each, in which order, and what they must satisfy."""
+
+    name: str
+    kind: Literal["vendor", "functionality", "performance", "stability", "site"]
+    cases: tuple[str, ...]
+    repeats: int = 1
+    after: tuple[str, ...] = ()  # components that must be over first
+    criteria: tuple[Criterion, ...] = ()
+    retry: tuple[Retry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Policy of the whole campaign. ``copies``: how many cases of a test at once; ``budgets`` narrow the system's.
+
+    ``queued``: the most jobs known to the scheduler at once; 0 leaves the choice to the engine.
+    """
+
+    copies: tuple[tuple[str, int], ...] = ()
+    budgets: Loads = ()
+    queued: int = 0
+    builds: int = 2
+    poll_s: float = 0.0  # 0: the scheduler's own usual pace
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that the document was made from, with the digest of its content."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The frozen plan: everything a campaign needs, resolved. Its digest is its identity."""
+
+    plan: str
+    system: System
+    components: tuple[Component, ...]
+    cases: tuple[Case, ...]
+    tests: tuple[Test, ...]
+    builds: tuple[Build, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    about: str = ""
+    seed: int = 0
+    sources: tuple[Source, ...] = ()
+    schema: int = SCHEMA

@@ -1,0 +1,211 @@
+"""The ports: what the conductor loop needs from the world, as protocols, and the plain data that passes through them.
+
+The real world and the twin supply different ports to the same loop. A port never decides anything; it says what it saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from shakedown.model.events import Event
+from shakedown.model.nouns import Build, Case, Test
+
+# What a source can say of a job. "absent": every source that can be reached was asked and does not know it.
+# "no_answer": no source answered. Anything a scheduler says that we do not know is "unknown".
+JOB_STATES = (
+    "queued",
+    "running",
+    "completed",  # ended with exit status 0
+    "failed",  # ended with another exit status or by a signal
+    "timeout",
+    "node_fail",
+    "cancelled",
+    "interrupted",  # ended with the conductor or by preemption, through no fault of its own
+    "requeued",
+    "absent",
+    "no_answer",
+    "unknown",
+)
+ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"})
+
+
+class JobView(Protocol):
+    """What a scheduler may know of one of our jobs. The engine's own job satisfies it."""
+
+    @property
+    def id(self) -> str: ...  # ours; it is also the job's name at the scheduler
+
+    @property
+    def run(self) -> str: ...
+
+    @property
+    def scheduler_id(self) -> str: ...  # "" while we do not know it
+
+    @property
+    def restart(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """One job to submit: our id, the run it holds and the case to run."""
+
+    job: str
+    run: str
+    case: Case
+    restart: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitAnswer:
+    """What came of one submission. ``unknown``: it may or may not have been accepted."""
+
+    job: str
+    outcome: Literal["accepted", "refused", "unknown"]
+    scheduler_id: str = ""
+    transient: bool = False
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What one source says of one job now.
+
+    ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
+    ``output`` points to the kept output: {"pack", "offset", "bytes"} or {"file", "bytes"}; {} where there is none.
+    """
+
+    job: str
+    state: str
+    source: Literal["marks", "queue", "accounting", "local"]
+    scheduler_id: str = ""
+    restart: int = 0
+    exit_status: int | None = None
+    elapsed_s: float | None = None
+    nodes: str = ""
+    message: str = ""
+    output: dict[str, Any] = field(default_factory=dict)
+
+
+class Scheduler(Protocol):
+    """A scheduler of jobs. Answers are facts; silence about a job means that nothing changed since it last spoke of it."""
+
+    poll_s: float  # how often to ask; 0 where it wakes the clock by itself
+
+    def submit(self, orders: Sequence[JobOrder]) -> Sequence[SubmitAnswer]: ...
+
+    def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]: ...
+
+    def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]: ...  # ids of those whose cancellation was taken
+
+    def take_claim(self, job: JobView) -> bool: ...  # True: we hold it, the job can never run
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What became of a build. ``identity`` names its process; ``log`` is a path inside the campaign."""
+
+    key: str
+    state: Literal["started", "done", "failed"]
+    message: str = ""
+    log: str = ""
+    elapsed_s: float | None = None
+    identity: str = ""
+
+
+class Builder(Protocol):
+    """Carries out builds, several at once. A key that is started twice is adopted, not built twice."""
+
+    def start(self, builds: Sequence[Build]) -> None: ...
+
+    def poll(self) -> Sequence[BuildReport]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CollectOrder:
+    """One ended run whose evidence is wanted."""
+
+    run: str
+    case: Case
+    test: Test
+    output: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: whether it held, and what was seen. ``held`` None: it could not be decided, ``detail`` says why."""
+
+    text: str
+    held: bool | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a worker took from a run's outputs, within its limits. Judging it is pure and happens elsewhere.
+
+    ``figures``: name -> value in the unit of its spec; a figure that is not there is missing, not zero.
+    ``problems``: sentences about what could not be read: too large, too slow, not text.
+    """
+
+    run: str
+    checks: tuple[CheckResult, ...] = ()
+    figures: tuple[tuple[str, float], ...] = ()
+    problems: tuple[str, ...] = ()
+    excerpt: str = ""  # the last lines of the output, printable, for reasons
+
+
+class Collector(Protocol):
+    """Turns outputs into evidence in worker processes, under limits of bytes, time and lines."""
+
+    def start(self, orders: Sequence[CollectOrder]) -> None: ...
+
+    def poll(self) -> Sequence[Evidence]: ...
+
+
+class Log(Protocol):
+    """The append-only record. ``commit`` returns when everything appended is durable; it raises when we lost the lease."""
+
+    def append(self, events: Sequence[Event]) -> None: ...
+
+    def commit(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An operator's wish from the inbox. ``what`` is cancel, stop, amend; ``who`` owned the file."""
+
+    request: str
+    what: str
+    who: str
+    value: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+
+class Inbox(Protocol):
+    """Operator commands, each seen until it is acknowledged; acknowledged only after it is durable in the log."""
+
+    def poll(self) -> Sequence[Command]: ...
+
+    def acknowledge(self, requests: Sequence[str]) -> None: ...
+
+
+class Clock(Protocol):
+    """Time and waiting. ``wait`` returns at ``until`` or earlier when a port has news; None waits for news alone."""
+
+    def now(self) -> float: ...
+
+    def wait(self, until: float | None) -> None: ...
+
+
+@dataclass(slots=True)
+class Ports:
+    """All that the conductor loop touches."""
+
+    clock: Clock
+    scheduler: Scheduler
+    builder: Builder
+    collector: Collector
+    log: Log
+    inbox: Inbox

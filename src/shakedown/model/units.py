@@ -1,0 +1,137 @@
+"""Quantities: a number with a unit, as people write them in plans ("256 GiB", "5.3 TFLOP/s", "2h", "98%").
+
+Sizes: GB is 10^9 bytes and GiB is 2^30 bytes, never mixed. Durations are kept in seconds, shares as fractions of one.
+Units that Shakedown does not know are kept as they are written (``years/day``): they compare only with themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shakedown.model.errors import did_you_mean
+
+_DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60}
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _table() -> dict[str, tuple[str, float]]:
+    """Each known unit -> (dimension, factor to the dimension's base unit)."""
+    table: dict[str, tuple[str, float]] = {"": ("number", 1.0), "%": ("share", 0.01)}
+    for prefix, factor in {**_DECIMAL, **_BINARY}.items():
+        table[f"{prefix}B"] = ("bytes", factor)
+        table[f"{prefix}B/s"] = ("bytes/s", factor)
+    for prefix, factor in _DECIMAL.items():
+        table[f"{prefix}FLOP/s"] = ("flop/s", factor)
+        table[f"{prefix}Hz"] = ("hertz", factor)
+        table[f"{prefix}ops/s"] = ("ops/s", factor)
+    for name, seconds in _SECONDS.items():
+        table[name] = ("seconds", seconds)
+    return table
+
+
+UNITS = _table()
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY = re.compile(rf"^\s*({_NUMBER})\s*(\S.*?)?\s*$")
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|ms|min|s|m|h|d)(?![a-zA-Z])\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number and its unit as written. ``base`` is the value in the dimension's base unit."""
+
+    value: float
+    unit: str = ""
+
+    @property
+    def dimension(self) -> str:
+        """The dimension's name, or the unit itself where the unit is not one of ours."""
+        return UNITS[self.unit][0] if self.unit in UNITS else self.unit
+
+    @property
+    def base(self) -> float:
+        return self.value * UNITS[self.unit][1] if self.unit in UNITS else self.value
+
+    def to(self, unit: str) -> float:
+        """The value in ``unit``. Raises ValueError where the two do not measure the same thing."""
+        if unit == self.unit:
+            return self.value
+        if unit not in UNITS or self.unit not in UNITS or UNITS[unit][0] != UNITS[self.unit][0]:
+            raise ValueError(f"'{self.unit}' and '{unit}' do not measure the same thing")
+        return self.base / UNITS[unit][1]
+
+    def __str__(self) -> str:
+        number = f"{self.value:.6g}"
+        return f"{number}%" if self.unit == "%" else f"{number} {self.unit}".rstrip()
+
+
+def parse_quantity(text: str) -> Quantity:
+    """Purpose: read "4 GB/s", "98%", "3", "1.5 years/day". Raises ValueError with a sentence that says what is wrong."""
+    match = _QUANTITY.match(text)
+    if match is None:
+        raise ValueError(f"'{text}' is not a number with a unit")
+    return Quantity(float(match.group(1)), match.group(2) or "")
+
+
+def parse_known(text: str, dimension: str) -> float:
+    """Purpose: a quantity of one dimension ("bytes", "bytes/s", "flop/s", "share", "number", "seconds"), in base units.
+
+    Errors: ValueError whose text ends with a did-you-mean where the unit is nearly right.
+    """
+    if dimension == "seconds":
+        return parse_duration(text)
+    quantity = parse_quantity(text)
+    if quantity.unit in UNITS and UNITS[quantity.unit][0] == dimension:
+        return quantity.base
+    fitting = [unit for unit, (kind, _) in UNITS.items() if kind == dimension and unit]
+    if not quantity.unit and fitting:
+        raise ValueError(f"'{text}' needs a unit, such as '{text.strip()} {example_unit(dimension)}'")
+    near = did_you_mean(quantity.unit, fitting)
+    known = near or (f"write it in {example_unit(dimension)}" if fitting else "write a plain number")
+    raise ValueError(f"'{text}': '{quantity.unit}' is not a unit of {dimension}; {known}")
+
+
+def example_unit(dimension: str) -> str:
+    """A usual unit of a dimension, for error messages."""
+    usual = {"bytes": "GiB", "bytes/s": "GB/s", "flop/s": "TFLOP/s", "share": "%", "hertz": "GHz", "ops/s": "ops/s"}
+    return usual.get(dimension, dimension)
+
+
+def parse_duration(text: str) -> float:
+    """Purpose: "90 s", "2h", "1h30m", "10d" in seconds. A bare number or a clock time is refused: it says no unit."""
+    rest, total = text.strip(), 0.0
+    while rest:
+        match = _DURATION_PART.match(rest)
+        if match is None:
+            raise ValueError(f"'{text}' is not a duration; write it with its units, such as 90s, 2h or 1h30m")
+        total += float(match.group(1)) * _SECONDS[match.group(2)]
+        rest = rest[match.end() :]
+    if not text.strip():
+        raise ValueError("an empty duration; write it with its units, such as 90s, 2h or 1h30m")
+    return total
+
+
+def show_duration(seconds: float) -> str:
+    """A duration as people say it: 45 ms, 3.2 s, 4 min 05 s, 2 h 10 min, 3 d 4 h."""
+    if seconds < 0:
+        return "-" + show_duration(-seconds)
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = int(seconds + 0.5)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 86400:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 86400} d {whole % 86400 // 3600} h"
+
+
+def show_bytes(count: float) -> str:
+    """A size in binary units: 512 B, 4.0 KiB, 2.3 GiB."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(count) < 1024 or unit == "TiB":
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    raise AssertionError("unreachable")
