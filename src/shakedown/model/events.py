@@ -34,6 +34,7 @@ EVENTS: Final[dict[str, str]] = {
     "submit_refused": "The scheduler would not take the job; transient or final, with its words.",
     "submit_unknown": "The submission neither succeeded nor failed for certain; it is looked up before it is replaced.",
     "job_report": "What a source (marks, queue, accounting) said of a job changed.",
+    "requeued": "The scheduler started a job again under the same id; this is its new run, the old one is judged.",
     "claim_order": "The claim of a job that nobody knows is to be taken, so that it can never run later.",
     "claim_taken": "We hold the claim: the job never ran and never will; its run goes back to waiting.",
     "claim_found": "The job holds its own claim: it did start; its marks and its deadline decide.",

@@ -217,8 +217,8 @@ class Criterion:
     ``measure``: ``passed / attempts``, ``passed / wanted``, ``correct / completed`` (shares of runs), ``value`` (a figure's
     statistic) or ``sd / mean`` (a figure's spread). ``of`` names the figure (``elapsed`` is always there); ``test``
     narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
-    ``bound`` is in base units of ``unit`` where that is known (a share: 0.95), else as written; ``enough`` is the least count per population below which the
-    outcome is undecided.
+    ``bound`` is in ``unit``, the unit of the figure itself; a share is a fraction of one (0.95). ``enough`` is the least
+    count per population; below it the outcome is undecided.
     """
 
     name: str

@@ -1,0 +1,19 @@
+"""The twin: ports onto a simulated machine in virtual time. It contains no loop; the conductor's own loop drives it."""
+
+from shakedown.twin.clock import NothingWillHappen, VirtualClock
+from shakedown.twin.ports import MemoryInbox, MemoryLog, SimulatedBuilder, SimulatedCollector
+from shakedown.twin.scheduler import SimulatedScheduler
+from shakedown.twin.world import Fates, Lies, World
+
+__all__ = [
+    "Fates",
+    "Lies",
+    "MemoryInbox",
+    "MemoryLog",
+    "NothingWillHappen",
+    "SimulatedBuilder",
+    "SimulatedCollector",
+    "SimulatedScheduler",
+    "VirtualClock",
+    "World",
+]

@@ -1,0 +1,258 @@
+"""The one loop: facts from the ports -> events -> ``decide`` -> orders, durable before they are carried out.
+
+It keeps no fact of the campaign outside ``State``: throw the state away, fold the log again, and it goes on identically. The
+twin drives this very loop through other ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shakedown.checks.judge import judge
+from shakedown.engine import Decision, Order, State, decide, evolve, final_verdict
+from shakedown.engine.attend import verdict_value
+from shakedown.model.events import Event
+from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, Ports, SubmitAnswer
+
+Commands = dict[str, Callable[["Conductor", Command], Event | None]]
+
+
+@dataclass(slots=True)
+class Conductor:
+    """The state, the ports, and nothing else that matters: ``next_poll`` is a pace, not a fact.
+
+    ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test).
+    """
+
+    state: State
+    ports: Ports
+    watch: Callable[[State, Event], None] | None = None
+    commands: Commands = field(default_factory=dict)
+    next_poll: float = 0.0
+    pending: list[Event] = field(default_factory=list)
+
+    def log(self, event: str | Event, **fields: Any) -> Event:
+        """Give an event its place and time in the record and fold it into the state; ``commit`` makes it durable."""
+        bare = event if isinstance(event, Event) else Event(event, **fields)
+        now = max(self.state.time, self.ports.clock.now())
+        placed = Event(
+            bare.event,
+            self.state.seq + 1,
+            now,
+            case=bare.case,
+            run=bare.run,
+            job=bare.job,
+            build=bare.build,
+            value=bare.value,
+            reason=bare.reason,
+        )
+        self.pending.append(placed)
+        evolve(self.state, placed)
+        if self.watch is not None:
+            self.watch(self.state, placed)
+        return placed
+
+    def flush(self) -> None:
+        """Hand what was logged to the record; it is durable after the next commit at the latest."""
+        if self.pending:
+            self.ports.log.append(self.pending)
+            self.pending = []
+
+    def commit(self) -> None:
+        self.flush()
+        self.ports.log.commit()
+
+
+def loop(conductor: Conductor, stop: Callable[[Conductor], bool]) -> None:
+    """Purpose: drive the campaign until it is over or ``stop`` says so.
+
+    Each turn: hear the ports, decide until there is nothing more to order, wait for news or the engine's next time.
+    """
+    while True:
+        hear(conductor)
+        wake_at = act(conductor)
+        if conductor.state.phase == "ended" or stop(conductor):
+            conductor.commit()
+            return
+        conductor.flush()
+        conductor.ports.clock.wait(_soonest(wake_at, conductor.next_poll))
+
+
+def _soonest(wake_at: float | None, next_poll: float) -> float | None:
+    if not next_poll:
+        return wake_at
+    return next_poll if wake_at is None else min(wake_at, next_poll)
+
+
+# ---- hearing: facts become events ------------------------------------------------------------------------------------
+
+
+def hear(conductor: Conductor) -> None:
+    """What every port has to say, in a fixed order."""
+    _hear_commands(conductor)
+    for build in conductor.ports.builder.poll():
+        _log_build(conductor, build)
+    _hear_scheduler(conductor)
+    for evidence in conductor.ports.collector.poll():
+        _log_evidence(conductor, evidence)
+
+
+def _hear_commands(conductor: Conductor) -> None:
+    """Each command is logged once, durably, before its file is removed."""
+    commands = conductor.ports.inbox.poll()
+    if not commands:
+        return
+    for command in commands:
+        carry_out = conductor.commands.get(command.what)
+        event = carry_out(conductor, command) if carry_out else _refused(command, f"'{command.what}' is no command")
+        if event is not None:
+            conductor.log(event)
+    conductor.commit()
+    conductor.ports.inbox.acknowledge([command.request for command in commands])
+
+
+def _refused(command: Command, why: str) -> Event:
+    value = {"request": command.request, "what": command.what, "who": command.who}
+    return Event("command_refused", value=value, reason=command.reason if command.what == "refused" else why)
+
+
+def _log_build(conductor: Conductor, report: BuildReport) -> None:
+    if report.key not in conductor.state.builds:
+        return
+    if report.state == "started":
+        conductor.log("build_start", build=report.key, value=_present(identity=report.identity))
+    else:
+        value = _present(state=report.state, log=report.log, elapsed_s=_rounded(report.elapsed_s))
+        conductor.log("build_end", build=report.key, value=value, reason=report.message)
+
+
+def _hear_scheduler(conductor: Conductor) -> None:
+    """One poll for all jobs; only what differs from what was last said becomes an event."""
+    scheduler = conductor.ports.scheduler
+    if scheduler.poll_s:
+        now = conductor.ports.clock.now()
+        if now < conductor.next_poll:
+            return
+        conductor.next_poll = now + scheduler.poll_s
+    if not conductor.state.jobs:
+        return
+    for report in scheduler.poll(conductor.state.jobs):
+        if _is_news(conductor.state, report):
+            conductor.log("job_report", **_report_fields(conductor.state, report))
+
+
+def _is_news(state: State, report: JobReport) -> bool:
+    job = state.jobs.get(report.job)
+    return job is not None and (
+        report.state != job.seen
+        or report.restart > job.restart
+        or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
+    )
+
+
+def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
+    value = _present(
+        state=report.state,
+        source=report.source,
+        id=report.scheduler_id,
+        restart=report.restart,
+        elapsed_s=_rounded(report.elapsed_s),
+        nodes=report.nodes,
+        output=report.output,
+    )
+    if report.exit_status is not None:
+        value["exit"] = report.exit_status
+    return {"job": report.job, "run": state.jobs[report.job].run, "value": value, "reason": report.message}
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    """The fields that say something: empty and missing ones are left out of the record."""
+    return {name: value for name, value in fields.items() if value not in (None, "", 0, {}, [])}
+
+
+def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
+    """Judge what a worker collected; evidence of a run that is judged already comes from a driver's former life."""
+    state = conductor.state
+    run = state.runs.get(evidence.run)
+    if run is None or run.phase != "checking":
+        return
+    case = state.index.cases[run.case]
+    facts = state.jobs[run.job].facts
+    report = JobReport(
+        run.job, facts["state"], "marks", exit_status=facts.get("exit"), elapsed_s=facts.get("elapsed_s")
+    )
+    judgement = judge(case, state.index.tests[case.test], report, evidence)
+    value = verdict_value(state, run, judgement.verdict)
+    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
+    value |= _present(
+        figures=dict(judgement.figures),
+        checks=[[c.text, c.held, c.detail] for c in judgement.checks],
+        problems=list(judgement.problems),
+        excerpt=judgement.excerpt if judgement.verdict != "passed" else "",
+    )
+    conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
+
+
+# ---- acting: orders are durable before they are carried out ------------------------------------------------------------
+
+
+def act(conductor: Conductor) -> float | None:
+    """Decide and carry out until there is nothing more to order. Returns when to decide again."""
+    while True:
+        decision = decide(conductor.state, max(conductor.state.time, conductor.ports.clock.now()))
+        if not decision.orders:
+            return decision.wake_at
+        _carry_out(conductor, decision)
+
+
+def _carry_out(conductor: Conductor, decision: Decision) -> None:
+    by_kind: dict[str, list[Order]] = {}
+    for order in decision.orders:
+        conductor.log(order.event)
+        by_kind.setdefault(order.kind, []).append(order)
+    if by_kind.keys() - {"record", "collect"}:
+        conductor.commit()
+    _submit(conductor, by_kind.get("submit", []))
+    _cancel(conductor, by_kind.get("cancel", []))
+    for order in by_kind.get("claim", []):
+        taken = conductor.ports.scheduler.take_claim(order.payload)
+        conductor.log("claim_taken" if taken else "claim_found", job=order.event.job, run=order.event.run)
+    if "build" in by_kind:
+        conductor.ports.builder.start([order.payload for order in by_kind["build"]])
+    if "collect" in by_kind:
+        conductor.ports.collector.start([order.payload for order in by_kind["collect"]])
+
+
+def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:
+    if not orders:
+        return
+    for answer in conductor.ports.scheduler.submit([order.payload for order in orders]):
+        conductor.log(**_answer_fields(answer))
+
+
+def _answer_fields(answer: SubmitAnswer) -> dict[str, Any]:
+    if answer.outcome == "accepted":
+        return {"event": "submit_accepted", "job": answer.job, "value": _present(id=answer.scheduler_id)}
+    if answer.outcome == "refused":
+        value = {"transient": answer.transient}
+        return {"event": "submit_refused", "job": answer.job, "value": value, "reason": answer.message}
+    return {"event": "submit_unknown", "job": answer.job, "reason": answer.message}
+
+
+def _cancel(conductor: Conductor, orders: Sequence[Order]) -> None:
+    if not orders:
+        return
+    jobs = [order.payload for order in orders]
+    taken = set(conductor.ports.scheduler.cancel(jobs))
+    for job in jobs:
+        value = {} if job.id in taken else {"taken": False}
+        conductor.log("cancel_done", job=job.id, run=job.run, value=value)
+
+
+__all__ = ["Conductor", "act", "final_verdict", "hear", "loop"]

@@ -1,0 +1,37 @@
+"""What operators may ask of a running campaign: each command becomes one event, or a refusal that says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.conductor.loop import Commands, Conductor
+from shakedown.model.events import Event
+from shakedown.model.ports import Command
+
+
+def cancel(conductor: Conductor, command: Command) -> Event:
+    """Cancel runs, cases or everything. A run or case that is not there is refused: nothing is dropped in silence."""
+    state, value = conductor.state, command.value
+    runs, cases = list(value.get("runs", [])), list(value.get("cases", []))
+    waiting_runs = {entry.void_run for queue in state.queues.values() for entry in queue.entries}
+    strange = [run for run in runs if run not in state.runs and run not in waiting_runs]
+    strange += [case for case in cases if case not in state.index.cases]
+    if strange or not (runs or cases or value.get("all")):
+        why = f"not live in this campaign: {', '.join(strange)}" if strange else "it names nothing to cancel"
+        return refusal(command, why)
+    asked: dict[str, Any] = {"request": command.request, "who": command.who, "runs": runs, "cases": cases}
+    asked["all"] = bool(value.get("all"))
+    return Event("cancel_request", value={k: v for k, v in asked.items() if v}, reason=command.reason or "cancelled")
+
+
+def stop(conductor: Conductor, command: Command) -> Event:
+    """Submit nothing new; what runs may end; then the conductor leaves."""
+    return Event("stop_request", value={"request": command.request, "who": command.who}, reason=command.reason)
+
+
+def refusal(command: Command, why: str) -> Event:
+    """A command that cannot be carried out, and why."""
+    return Event("command_refused", value={"request": command.request, "what": command.what, "who": command.who}, reason=why)
+
+
+OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop}

@@ -1,0 +1,185 @@
+"""Jobs that need a decision of their own: refused, in doubt, ended badly, restarted, to be cancelled, or not surely dead.
+
+``attend`` is the table of contents. Silence is never a verdict, except ``lost`` after its stated deadline.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from shakedown.engine.orders import Decision, Order
+from shakedown.engine.plan import NEVER_RETRIED
+from shakedown.engine.state import Job, Run, State
+from shakedown.model.events import Event
+
+_ATTENTION_BATCH = 512
+_PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
+_VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
+
+
+def attend(state: State, decision: Decision, now: float) -> None:
+    """Purpose: orders for every job that needs one, and when to look at the others again."""
+    for name in islice(state.attention, _ATTENTION_BATCH):
+        job = state.jobs[name]
+        if "restart" in job.facts:
+            _restarted(state, decision, job)
+        elif job.phase == "haunting":
+            _haunting(state, decision, job, now)
+        elif job.phase == "refused":
+            _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.message}")
+        elif job.phase == "ended":
+            _ended(state, decision, job)
+        else:
+            _in_doubt(state, decision, job, now)
+    _overdue(state, decision, now)
+
+
+def _ended(state: State, decision: Decision, job: Job) -> None:
+    """It ended without running to its own end. Runs that did run to their end are collected instead."""
+    verdict = _VERDICT_OF.get(job.facts.get("state", ""))
+    run = state.runs.get(job.run)
+    if run is None or verdict is None or run.phase != "ended":
+        return
+    reasons = {
+        "timeout": f"it was ended at its time limit of {state.index.cases[job.case].shape.time_limit_s:g} s",
+        "node_fail": "a node it ran on failed",
+        "cancelled": "it was cancelled" if job.cancelling else "someone else cancelled it at the scheduler",
+        "interrupted": "it was ended from outside",
+    }
+    why = reasons[verdict] + (f": {job.message}" if job.message else "")
+    _judge(state, decision, job, verdict, why, alive=verdict == "node_fail")
+
+
+def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
+    run = state.runs[job.run]
+    value = verdict_value(state, run, verdict) | {k: v for k, v in job.facts.items() if k not in ("restart", "state")}
+    if alive:
+        value["alive"] = True
+    decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))
+
+
+def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
+    """The part of a verdict's value that every verdict has."""
+    value: dict[str, Any] = {
+        "verdict": verdict,
+        "component": state.index.components[run.component].name,
+        "repeat": run.repeat,
+        "attempt": run.attempt,
+    }
+    if run.started is not None:
+        value["started"] = run.started
+    if verdict in NEVER_RETRIED:
+        value["final"] = True
+    return value
+
+
+def _restarted(state: State, decision: Decision, job: Job) -> None:
+    """The scheduler runs it again under the same id: the old run is judged, then a new one takes over the same job."""
+    restart = job.facts["restart"]
+    run = state.runs.get(job.run)
+    if run is not None and run.phase != "judged":
+        _judge(state, decision, job, "interrupted", f"the scheduler put it back into the queue (restart {restart})")
+    if run is not None:
+        return
+    waiting = _waiting_entry(state, job)
+    if waiting is None:
+        why = "the scheduler started it again, but its result is no longer wanted; it is ended"
+        value: dict[str, Any] = {"kind": "unwanted_restart", "restart": restart}
+        decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
+        return
+    component, repeat, attempt = waiting
+    value = {
+        "component": state.index.components[component].name,
+        "repeat": repeat,
+        "attempt": attempt,
+        "restart": restart,
+        "previous": job.run,
+    }
+    why = "the scheduler started the same job again"
+    decision.record(Event("requeued", case=job.case, run=decision.new_run(state), job=job.id, value=value, reason=why))
+
+
+def _waiting_entry(state: State, job: Job) -> tuple[int, int, int] | None:
+    queue = state.queues.get(state.index.class_of(job.component, job.case))
+    for entry in (*(queue.entries if queue else ()), *state.delayed):
+        if entry.case == job.case and entry.component == job.component and not entry.void_run:
+            return entry.component, entry.repeat, entry.attempt
+    return None
+
+
+def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
+    """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
+    limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.dead_after_s
+    deadline = (job.started if job.started is not None else job.since) + limit
+    if job.seen in _PROVES_DEATH:
+        why = f"{job.source} says '{job.seen}' after the verdict; the verdict stands and what it held is free"
+        value = {"kind": "late_mark", "seen": job.seen, "dead": True}
+        decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
+    elif now >= deadline:
+        why = f"no sign of life by {limit:g} s after its start; it is believed dead and what it held is free"
+        value = {"kind": "believed_dead", "seen": job.seen, "dead": True}
+        decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
+    else:
+        _cancel_if_wanted(decision, job, now)
+        if job.seen == "running" and job.facts.get("noted") != "running":
+            why = "it still runs after its verdict; the verdict stands and what it holds stays held"
+            value = {"kind": "late_mark", "seen": job.seen}
+            decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
+        decision.wake(deadline)
+
+
+def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
+    """Alive as far as we know, but a source is silent, or a person wants it gone."""
+    if job.phase in ("queued", "running"):
+        _cancel_if_wanted(decision, job, now)
+    if job.seen == "absent":
+        _absent(state, decision, job, now)
+    elif job.seen in ("no_answer", "unknown"):
+        _silent_until(state, decision, job, now, state.index.policy.no_answer_s)
+
+
+def _cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
+    if job.cancelling != "wanted":
+        return
+    if now >= job.cancel_after:
+        decision.orders.append(Order("cancel", Event("cancel_order", job=job.id, run=job.run, reason=job.message), job))
+    else:
+        decision.wake(job.cancel_after)
+
+
+def _absent(state: State, decision: Decision, job: Job, now: float) -> None:
+    """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
+    policy = state.index.policy
+    if job.phase == "running" or job.claim == "found":
+        _silent_until(state, decision, job, now, policy.lost_after_s)
+    elif job.claim == "":
+        deadline = job.since + policy.grace_s
+        if now >= deadline:
+            why = f"no source knows it {policy.grace_s:g} s after it was ordered"
+            decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
+        else:
+            decision.wake(deadline)
+
+
+def _silent_until(state: State, decision: Decision, job: Job, now: float, patience: float) -> None:
+    deadline = job.since + patience
+    if now < deadline:
+        decision.wake(deadline)
+        return
+    asked = "no source answered" if job.seen == "no_answer" else "marks, queue and accounting were asked"
+    why = f"{asked} for {patience:g} s and none could tell what became of it (scheduler id {job.scheduler_id or '?'})"
+    _judge(state, decision, job, "lost", why, alive=True)
+
+
+def _overdue(state: State, decision: Decision, now: float) -> None:
+    """Reported running long past the time limit: a record that ran away from its job."""
+    for when, name in state.deadlines:
+        job = state.jobs.get(name)
+        if job is None or job.phase != "running" or job.seen != "running":
+            continue
+        if when > now:
+            decision.wake(when)
+            return
+        why = f"{job.source} still says 'running' long past its time limit; nothing else knows of it"
+        _judge(state, decision, job, "lost", why, alive=True)

@@ -1,0 +1,42 @@
+"""The state as bytes and back: disposable, since the log says it all; it only saves time."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import msgspec
+
+from shakedown.engine.plan import ClassKey, PlanIndex
+from shakedown.engine.state import Queue, State
+
+
+def freeze_state(state: State) -> bytes:
+    """Purpose: everything that was folded; the plan's index is derived and left out."""
+    fields = {name: getattr(state, name) for name in state.__dataclass_fields__ if name not in ("plan", "queues")}
+    queues = [[key, list(queue.entries), queue.reason] for key, queue in state.queues.items()]
+    return msgspec.msgpack.encode({"state": fields, "queues": queues})
+
+
+def thaw_state(data: bytes, plan: PlanIndex) -> State:
+    """Purpose: the state that was frozen, under its plan. Raises msgspec.MsgspecError where the bytes are not one."""
+    raw: dict[str, Any] = msgspec.msgpack.decode(data)
+    state = State(plan=plan)
+    for name, kind in _FIELD_TYPES.items():
+        if name in raw["state"]:
+            setattr(state, name, msgspec.convert(raw["state"][name], kind))
+    for key, entries, reason in raw["queues"]:
+        queue = Queue(deque(msgspec.convert(entries, _ENTRIES)), reason)
+        state.queues[msgspec.convert(key, ClassKey)] = queue
+    return state
+
+
+def _types() -> dict[str, Any]:
+    from typing import get_type_hints
+
+    hints = get_type_hints(State)
+    return {name: hints[name] for name in State.__dataclass_fields__ if name not in ("plan", "queues")}
+
+
+_FIELD_TYPES = _types()
+_ENTRIES: Any = _FIELD_TYPES["delayed"]

@@ -1,0 +1,163 @@
+"""The state of a campaign: what the log says, and nothing else. One owner, folded in place by ``evolve``.
+
+Live things only: what is finished is folded into counters, so that a long campaign stays small in memory.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from shakedown.engine.plan import ClassKey, PlanIndex
+
+FOLD_VERSION = 1  # of what is folded; snapshots of another version are not used
+
+
+@dataclass(slots=True)
+class Entry:
+    """One wanted result that waits for its next attempt. ``component`` is a number in the plan's order."""
+
+    component: int
+    case: str
+    repeat: int
+    attempt: int = 1
+    not_before: float = 0.0
+    void_run: str = ""  # a run that was ordered but certainly never started: it is the one to start
+
+    def same(self, component: int, case: str, repeat: int) -> bool:
+        return self.case == case and self.repeat == repeat and self.component == component
+
+
+@dataclass(slots=True)
+class Queue:
+    """The waiting entries of one class, first come first served, and the last reason that was logged for their waiting."""
+
+    entries: deque[Entry] = field(default_factory=deque)
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Run:
+    """A live attempt. ``phase``: ordered, queued, running, ended (to be collected), checking, judged (only its verdict's
+    consequence is open)."""
+
+    id: str
+    case: str
+    component: int
+    repeat: int
+    attempt: int
+    job: str
+    phase: str = "ordered"
+    started: float | None = None
+    verdict: str = ""
+
+
+@dataclass(slots=True)
+class Job:
+    """A job that may still exist at the scheduler.
+
+    ``phase``: ordered (durable, no answer yet), ambiguous, refused, queued, running, ended, haunting (its run is judged,
+    but it is not known to be dead). ``seen``: the last thing a source said. ``since``: when the present doubt began.
+    ``held``: its budgets and units are reserved.
+    """
+
+    id: str
+    run: str
+    case: str
+    component: int
+    ordered: float
+    phase: str = "ordered"
+    scheduler_id: str = ""
+    restart: int = 0
+    seen: str = ""
+    source: str = ""
+    since: float = 0.0
+    started: float | None = None
+    claim: str = ""  # "", ordered, taken, found
+    cancelling: str = ""  # "", wanted, ordered, taken
+    cancel_after: float = 0.0
+    transient: bool = False
+    message: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
+
+
+@dataclass(slots=True)
+class BuildState:
+    """``phase``: ordered, started, done, failed."""
+
+    phase: str
+    message: str = ""
+    log: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many wanted results of a component are where. wanted = waiting + in_flight + closed + unavailable, always."""
+
+    wanted: int = 0
+    waiting: int = 0
+    in_flight: int = 0
+    closed: int = 0
+    unavailable: int = 0
+    verdicts: dict[str, int] = field(default_factory=dict)  # of every attempt; superseded ones are replaced
+
+    @property
+    def over(self) -> bool:
+        return self.closed + self.unavailable == self.wanted
+
+
+@dataclass(slots=True)
+class State:
+    """Everything the engine knows. ``plan`` is derived from the frozen document and is no part of the fold."""
+
+    plan: PlanIndex | None = field(default=None, compare=False)
+    seq: int = 0
+    time: float = 0.0
+    epoch: int = 0
+    campaign: str = ""
+    seed: int = 0
+    phase: str = ""  # "", running, ended
+    driven: bool = False
+    stopping: str = ""  # why nothing new is submitted
+    cancelled: str = ""  # why the whole campaign is cancelled
+    next_run: int = 1
+    next_job: int = 1
+    queues: dict[ClassKey, Queue] = field(default_factory=dict)
+    delayed: list[Entry] = field(default_factory=list)  # retries that wait for their time, soonest first
+    runs: dict[str, Run] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
+    attention: dict[str, None] = field(default_factory=dict)  # jobs that decide must look at, in order
+    to_collect: dict[str, None] = field(default_factory=dict)  # runs that ended and are not being collected yet
+    to_settle: dict[str, None] = field(default_factory=dict)  # runs whose verdict asks for a retry or an end
+    builds: dict[str, BuildState] = field(default_factory=dict)
+    used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running
+    live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist
+    exclusive_live: int = 0
+    tallies: list[Tally] = field(default_factory=list)
+    closed: dict[str, int] = field(default_factory=dict)  # "component case" -> results closed, for amendments
+    unannounced: list[tuple[int, str]] = field(default_factory=list)  # unavailable cases not yet logged
+    to_cancel: list[Entry] = field(default_factory=list)  # waiting entries that a person cancelled, not yet judged
+    deadlines: list[tuple[float, str]] = field(default_factory=list)  # (when, job) past which a running job is lost
+    unknown_events: int = 0
+
+    @property
+    def index(self) -> PlanIndex:
+        assert self.plan is not None, "a campaign starts with its document"
+        return self.plan
+
+    @property
+    def over(self) -> bool:
+        """Nothing is wanted, in flight, or possibly alive any more."""
+        return all(tally.over for tally in self.tallies) and not self.jobs and not self.runs
+
+    def builds_running(self) -> int:
+        return sum(build.phase in ("ordered", "started") for build in self.builds.values())
+
+
+def run_name(number: int) -> str:
+    return f"r{number:06d}"
+
+
+def job_name(number: int) -> str:
+    return f"j{number:06d}"

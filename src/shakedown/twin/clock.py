@@ -1,0 +1,39 @@
+"""Virtual time: nothing passes but what is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+START = 1_600_000_000.0  # an arbitrary instant; twin logs must not depend on the day they are made
+
+
+class NothingWillHappen(RuntimeError):
+    """The conductor waits for ever and nothing is in flight: a wake-up was lost."""
+
+
+class VirtualClock:
+    """The Clock port of the twin. What is scheduled with ``at`` happens in order of time, then of scheduling."""
+
+    def __init__(self) -> None:
+        self._now = START
+        self._agenda: list[tuple[float, int, Callable[[], bool]]] = []
+        self._count = 0
+
+    def now(self) -> float:
+        return self._now
+
+    def at(self, when: float, happen: Callable[[], bool]) -> None:
+        """Let ``happen`` be called at ``when``; it says whether the conductor would notice."""
+        self._count += 1
+        heappush(self._agenda, (max(when, self._now), self._count, happen))
+
+    def wait(self, until: float | None) -> None:
+        """Go on to ``until``, or to the first thing that the conductor would notice."""
+        while self._agenda and (until is None or self._agenda[0][0] <= until):
+            self._now, _, happen = heappop(self._agenda)
+            if happen():
+                return
+        if until is None:
+            raise NothingWillHappen("nothing is in flight, nobody set a time, and work is left")
+        self._now = max(self._now, until)

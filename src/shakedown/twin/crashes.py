@@ -1,0 +1,57 @@
+"""Crash points: every call of every port, before it acts and after it, counted and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from shakedown.model.ports import Ports
+
+
+class Crash(BaseException):
+    """The conductor dies here. No ``except Exception`` may hold it up, as nothing holds up a kill."""
+
+
+@dataclass(slots=True)
+class CrashPlan:
+    """Decides at which call the conductor dies. ``points`` counts what was passed, by name, for exhaustive tests."""
+
+    dies: Callable[[str, int], bool] = lambda name, count: False
+    passed: int = 0
+    points: dict[str, int] = field(default_factory=dict)
+
+    def at(self, name: str) -> None:
+        self.passed += 1
+        self.points[name] = self.points.get(name, 0) + 1
+        if self.dies(name, self.passed):
+            raise Crash(f"{name} (call {self.passed})")
+
+
+class _Mortal:
+    """A port whose every method is a pair of crash points."""
+
+    def __init__(self, port: Any, name: str, plan: CrashPlan) -> None:
+        self._port, self._name, self._plan = port, name, plan
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(self._port, method)
+        if not callable(found):
+            return found
+
+        def call(*arguments: Any) -> Any:
+            self._plan.at(f"{self._name}.{method}:before")
+            answer = found(*arguments)
+            self._plan.at(f"{self._name}.{method}:after")
+            return answer
+
+        return call
+
+
+def mortal(ports: Ports, plan: CrashPlan) -> Ports:
+    """The same ports, at each of whose calls the conductor may die."""
+    wrapped: dict[str, Any] = {
+        name: _Mortal(getattr(ports, name), name, plan)
+        for name in ("clock", "scheduler", "builder", "collector", "log", "inbox")
+    }
+    return Ports(**wrapped)

@@ -1,0 +1,250 @@
+"""An oracle outside the engine: it knows the log and the machine's ground truth, and checks the invariants after every event.
+
+It keeps books of its own, from events alone, and asks the engine's state only to compare.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from shakedown.conductor.driving import fold_one
+from shakedown.engine import State, decide, explain
+from shakedown.model.events import EVENTS, VERDICTS, Event
+
+# The published transition table of a job, by events. A restart begins again at "accepted".
+NEXT = {
+    "submit_order": {"submit_accepted", "submit_refused", "submit_unknown", "job_report", "claim_order", "verdict"},
+    "submit_unknown": {"submit_unknown", "job_report", "claim_order", "verdict", "cancel_order"},
+    "submit_accepted": {"job_report", "claim_order", "verdict", "cancel_order"},
+    "submit_refused": {"job_report", "verdict"},
+    "job_report": {"job_report", "verdict", "claim_order", "cancel_order", "finding", "requeued"},
+    "claim_order": {"claim_taken", "claim_found", "claim_order", "job_report"},
+    "claim_found": {"job_report", "verdict", "cancel_order", "finding"},
+    "claim_taken": set(),
+    "cancel_order": {"cancel_done", "job_report", "verdict", "cancel_order", "claim_order"},
+    "cancel_done": {"job_report", "verdict", "cancel_order", "claim_order", "finding"},
+    "requeued": {"job_report", "verdict", "cancel_order", "claim_order"},
+    "verdict": {"job_report", "finding", "requeued", "cancel_order"},
+    "finding": {"job_report", "finding", "cancel_order", "requeued"},
+}
+
+
+class Violation(AssertionError):
+    """An invariant of the engine does not hold."""
+
+
+@dataclass
+class Books:
+    """What the oracle knows from events alone."""
+
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    jobs: dict[str, str] = field(default_factory=dict)  # job -> its last event
+    job_runs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job -> run by restart
+    void_jobs: set[str] = field(default_factory=set)
+    verdicts: dict[str, str] = field(default_factory=dict)
+    attempts: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    open: dict[tuple[str, str, int], str] = field(default_factory=dict)  # wanted result -> waiting | flying
+    closed: int = 0
+    unavailable: int = 0
+
+
+class Oracle:
+    def __init__(self, campaign: Any) -> None:
+        self.campaign = campaign
+        self.books = Books()
+        self.last = Event("none")
+        self.shadow = State()
+        self.durable_prefix = b""
+        self._watch_the_machine()
+
+    # ---- after every event -----------------------------------------------------------------------------------------------
+
+    def watch(self, state: State, event: Event) -> None:
+        self._in_order(event)
+        self._fold_alike(state, event)
+        self._keep_books(event)
+        self._count_alike(state)
+        self._loads_fit()
+        self.last = event
+
+    def _in_order(self, event: Event) -> None:
+        need(event.seq == self.last.seq + 1, f"seq {event.seq} after {self.last.seq}")
+        need(event.time >= self.last.time, "time went backwards")
+        need(event.event in EVENTS, f"{event.event} is not in the catalogue")
+        need(len(msgspec.json.encode(event.value)) <= 4096, "an event's value is larger than 4 kB")
+
+    def _fold_alike(self, state: State, event: Event) -> None:
+        """fold(prefix) = live state: nothing else may have altered it."""
+        line = msgspec.json.decode(msgspec.json.encode(event), type=Event)
+        fold_one(self.shadow, line, self.campaign.documents.__getitem__, self.campaign.policy)
+        need(self.shadow == state, f"after {event.event} the live state is not what the log folds to")
+
+    def _keep_books(self, event: Event) -> None:
+        books, value = self.books, event.value
+        if event.event == "campaign_start":
+            self._want_everything()
+        if event.job and event.event in NEXT:
+            before = books.jobs.get(event.job)
+            need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")
+            need(
+                before is None or event.event in NEXT[before] | {"submit_unknown"},
+                f"job {event.job}: {event.event} after {before}",
+            )
+            books.jobs[event.job] = event.event
+        if event.event in ("submit_order", "requeued"):
+            self._ordered(event)
+        elif event.event == "claim_taken":
+            books.void_jobs.add(event.job)
+            books.open[books.runs[event.run]["want"]] = "waiting"
+        elif event.event == "verdict":
+            self._judged(event)
+        elif event.event == "retry":
+            want = (value["component"], event.case, value["repeat"])
+            need(books.verdicts[event.run] not in ("passed", "incorrect", "performance"), "a judged answer is retried")
+            books.open[want] = "waiting"
+        elif event.event == "given_up":
+            self._close((value["component"], event.case, value["repeat"]))
+
+    def _want_everything(self) -> None:
+        cases = {case.id: case for case in self.campaign.document.cases}
+        for component in self.campaign.document.components:
+            for case in component.cases:
+                for repeat in range(1, component.repeats + 1):
+                    if cases[case].unavailable:
+                        self.books.unavailable += 1
+                    else:
+                        self.books.open[component.name, case, repeat] = "waiting"
+
+    def _ordered(self, event: Event) -> None:
+        books, value = self.books, event.value
+        want = (value["component"], event.case, value["repeat"])
+        need(books.open.get(want) == "waiting", f"{want} is ordered while it is {books.open.get(want)}")
+        need(event.run not in books.verdicts, f"{event.run} is ordered again after its verdict")
+        books.open[want] = "flying"
+        if event.run not in books.runs:
+            books.attempts[want] += 1
+            need(value["attempt"] == books.attempts[want], f"{want}: attempt {value['attempt']} is out of turn")
+        books.runs[event.run] = {"want": want, "job": event.job}
+        runs = books.job_runs[event.job]
+        while len(runs) <= value.get("restart", 0):
+            runs.append(event.run)
+        runs[-1] = event.run
+
+    def _judged(self, event: Event) -> None:
+        books, value = self.books, event.value
+        need(value["verdict"] in VERDICTS, f"{value['verdict']} is no verdict")
+        need(bool(event.reason), f"{event.run} is judged {value['verdict']} without a reason")
+        need(event.run not in books.verdicts or "supersedes" in value, f"{event.run} is judged twice")
+        books.verdicts[event.run] = value["verdict"]
+        want = (value["component"], event.case, value["repeat"])
+        if event.run not in books.runs:
+            need(value["verdict"] in ("build_failed", "cancelled"), f"{event.run} is {value['verdict']} but never ordered")
+            books.attempts[want] += 1
+        if value.get("final"):
+            self._close(want)
+
+    def _close(self, want: tuple[str, str, int]) -> None:
+        need(want in self.books.open, f"{want} is closed twice")
+        del self.books.open[want]
+        self.books.closed += 1
+
+    def _count_alike(self, state: State) -> None:
+        """Conservation: wanted = waiting + in flight + judged + unavailable, and both books agree."""
+        totals = Counter[str]()
+        for tally in state.tallies:
+            need(
+                tally.wanted == tally.waiting + tally.in_flight + tally.closed + tally.unavailable,
+                f"a component's results do not add up: {tally}",
+            )
+            for name in ("waiting", "in_flight", "closed", "unavailable"):
+                totals[name] += getattr(tally, name)
+        need(totals["closed"] == self.books.closed, "closed results are counted differently")
+        need(totals["unavailable"] == self.books.unavailable, "unavailable results are counted differently")
+        need(totals["waiting"] + totals["in_flight"] == len(self.books.open), "open results are counted differently")
+
+    def _loads_fit(self) -> None:
+        """Ground truth: what really runs now never exceeds a budget, copies included."""
+        document = self.campaign.document
+        limits = dict(document.system.budgets) | dict(document.limits.budgets)
+        limits |= {f"copies:{test}": float(n) for test, n in document.limits.copies}
+        cases = {case.id: case for case in document.cases}
+        used = Counter[str]()
+        for execution in self.campaign.world.executions:
+            if execution.end is None:
+                case = cases[execution.case]
+                for name, load in (*case.loads, (f"copies:{case.test}", 1.0)):
+                    used[name] += load  # type: ignore[assignment]
+        for name, limit in limits.items():
+            need(used[name] <= limit, f"{name}: {used[name]} of {limit} is really loaded")
+
+    # ---- when the conductor waits ------------------------------------------------------------------------------------------
+
+    def at_rest(self, state: State) -> None:
+        """No lost wake-up: what is permitted has been ordered; every waiting result has exactly one reason."""
+        if state.phase != "running":
+            return
+        need(not decide(state, self.campaign.clock.now()).orders, "the conductor rests although there is something to order")
+        reasons = explain(state, now=self.campaign.clock.now())
+        explained = sum(waiting.count for waiting in reasons)
+        need(explained == sum(t.waiting for t in state.tallies), f"{explained} waiting results have a reason")
+        if not self.books.open or state.stopping:
+            return
+        flying = [want for want, where in self.books.open.items() if where == "flying"]
+        building = any(build.phase in ("ordered", "started") for build in state.builds.values())
+        timed = any(waiting.key == "backoff" for waiting in reasons)
+        haunted = any(job.phase == "haunting" for job in state.jobs.values())
+        need(bool(flying or building or timed or haunted), "work is left and nothing is in flight")
+
+    # ---- crashes and the end -----------------------------------------------------------------------------------------------
+
+    def before_crash(self, durable: bytes) -> None:
+        self.durable_prefix = durable
+
+    def after_crash(self, log: bytes, events: list[Event]) -> None:
+        """The log extends the durable prefix byte for byte; the oracle goes on from what is found again."""
+        need(log.startswith(self.durable_prefix), "the log does not extend what was durable")
+        self.books, self.shadow, self.last = Books(), State(), Event("none")
+        for event in events:
+            fold_one(self.shadow, event, self.campaign.documents.__getitem__, self.campaign.policy)
+            self._keep_books(event)
+            self.last = event
+
+    def at_the_end(self, state: State) -> None:
+        books, world = self.books, self.campaign.world
+        need(set(world.jobs) <= set(books.jobs), "the scheduler has jobs that the log does not know")
+        for run in books.runs:
+            need(run in books.verdicts, f"{run} has no verdict")
+        executed = Counter[str]()
+        for execution in world.executions:
+            need(execution.job not in books.void_jobs, f"{execution.job} ran although its claim was taken")
+            runs = books.job_runs[execution.job]
+            executed[runs[min(execution.restart, len(runs) - 1)] if execution.restart < len(runs) else execution.job] += 1
+        for run, count in executed.items():
+            need(count == 1, f"{run} was executed {count} times")
+        for run, verdict in books.verdicts.items():
+            if verdict in ("passed", "incorrect"):
+                need(executed[run] == 1, f"{run} is {verdict} but was executed {executed[run]} times")
+        if state.phase == "ended":
+            need(not books.open, f"the campaign ended with open results: {list(books.open)[:3]}")
+
+    def _watch_the_machine(self) -> None:
+        """Every job that the scheduler takes has an order that was durable before."""
+        world, log = self.campaign.world, self.campaign.log
+        accept = world.accept
+
+        def watched(order: Any) -> Any:
+            needle = f'"job":"{order.job}"'.encode()
+            durable = any(b'"submit_order"' in line and needle in line for line in log.durable)
+            need(durable, f"{order.job} was submitted before its order was durable")
+            return accept(order)
+
+        world.accept = watched
+
+
+def need(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Violation(otherwise)

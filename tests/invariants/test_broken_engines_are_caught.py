@@ -1,0 +1,166 @@
+"""The oracle is only worth something if it catches engines that are broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from oracle import Violation
+from stage import Campaign, random_deaths, small_document
+
+import shakedown.conductor.loop as loop_module
+from shakedown.engine import Decision
+from shakedown.engine.evolve import HANDLERS
+from shakedown.model.events import Event
+from shakedown.model.ports import Ports
+from shakedown.twin import Fates, Lies, NothingWillHappen
+
+
+def violations(make: Callable[[int], Campaign], seeds: range = range(30)) -> list[str]:
+    """What the oracle says of each seed's campaign."""
+    found = []
+    for seed in seeds:
+        try:
+            make(seed).run()
+        except (Violation, NothingWillHappen) as violation:
+            found.append(str(violation))
+    return found
+
+
+def test_the_engine_as_it_is_gives_no_violation() -> None:
+    assert violations(lambda seed: Campaign(small_document(), seed=seed, lies=Lies(timed_out=0.3))) == []
+
+
+def test_no_intent_submitting_before_the_order_is_durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hasty(conductor: Any, decision: Decision) -> None:
+        orders = [order for order in decision.orders if order.kind == "submit"]
+        for order in decision.orders:
+            conductor.log(order.event)
+        loop_module._submit(conductor, orders)
+        conductor.commit()
+        conductor.ports.builder.start([o.payload for o in decision.orders if o.kind == "build"])
+        conductor.ports.collector.start([o.payload for o in decision.orders if o.kind == "collect"])
+
+    monkeypatch.setattr(loop_module, "_carry_out", hasty)
+    found = violations(lambda seed: Campaign(small_document(), seed=seed), range(3))
+
+    assert found == ["j000001 was submitted before its order was durable"] * 3
+
+
+def test_no_claim_replacing_a_doubtful_job_without_taking_it() -> None:
+    """A submission that arrives late then runs beside its replacement."""
+
+    def careless(ports: Ports) -> Ports:
+        ports.scheduler.take_claim = lambda job: True  # type: ignore[method-assign]
+        return ports
+
+    late = Lies(late_submit=0.5, late_s=400.0)
+    found = violations(lambda seed: Campaign(small_document(), seed=seed, lies=late, change_ports=careless))
+
+    assert any("ran although its claim was taken" in said for said in found), found
+    assert violations(lambda seed: Campaign(small_document(), seed=seed, lies=late)) == []
+
+
+def test_budget_freed_on_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = HANDLERS["job_report"]
+
+    def generous(state: Any, event: Event) -> None:
+        honest(state, event)
+        if event.value["state"] in ("absent", "no_answer") and event.job in state.jobs:
+            state.used.clear()
+
+    monkeypatch.setitem(HANDLERS, "job_report", generous)
+    silent = Lies(outage=0.5)
+    fates = Fates(mean_s=150.0)
+    found = violations(lambda seed: Campaign(small_document(repeats=6), seed=seed, lies=silent, fates=fates))
+
+    assert any("is really loaded" in said for said in found), found
+
+
+def test_a_lost_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Back-offs and deadlines are never woken up for: the local machine waits for ever."""
+    honest = loop_module.decide
+
+    def sleepy(state: Any, now: float) -> Decision:
+        decision = honest(state, now)
+        decision.wake_at = None
+        return decision
+
+    from shakedown.model.nouns import Retry
+
+    document = small_document(local=True, retry=(Retry("failed", 3, 60.0),))
+    monkeypatch.setattr(loop_module, "decide", sleepy)
+    found = violations(lambda seed: Campaign(document, seed=seed, local=True, fates=Fates(failed=0.5)), range(5))
+
+    assert found == ["nothing is in flight, nobody set a time, and work is left"] * 5
+
+
+def test_a_fact_kept_outside_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A conductor that remembers in its own memory what it has collected loses it with its memory."""
+    collecting: set[str] = set()
+
+    def forgetful(make: Callable[[int], Campaign]) -> Callable[[int], Campaign]:
+        def fresh(seed: int) -> Campaign:
+            collecting.clear()
+            return make(seed)
+
+        return fresh
+
+    def once_only(ports: Ports) -> Ports:
+        honest = ports.collector.start
+
+        def start(orders: Any) -> None:
+            new = [order for order in orders if order.run not in collecting]
+            collecting.update(order.run for order in new)
+            honest(new)
+
+        ports.collector.start = start  # type: ignore[method-assign]
+        return ports
+
+    def dies_while_collecting(name: str, count: int) -> bool:
+        return name == "collector.start:after" and len(collecting) == 3
+
+    make = forgetful(
+        lambda seed: Campaign(
+            small_document(local=True),
+            seed=seed,
+            local=True,
+            dies=lambda name, count, once=[True]: dies_while_collecting(name, count) and bool(once and once.pop()),  # type: ignore[misc]  # noqa: B006
+            change_ports=once_only,
+        )
+    )
+    found = violations(make, range(3))
+
+    assert found
+    assert all("nothing is in flight" in said or "the campaign does not end" in said for said in found), found
+
+
+def test_a_state_altered_outside_the_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = loop_module.decide
+
+    def meddling(state: Any, now: float) -> Decision:
+        state.next_job += 1
+        return honest(state, now)
+
+    monkeypatch.setattr(loop_module, "decide", meddling)
+    found = violations(lambda seed: Campaign(small_document(), seed=seed), range(2))
+
+    assert all("the live state is not what the log folds to" in said for said in found)
+    assert len(found) == 2
+
+
+def test_a_verdict_from_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treating "absent" at once as an end runs things twice, or loses results that are really there."""
+    import shakedown.engine.attend as attend_module
+
+    monkeypatch.setattr(
+        attend_module,
+        "_absent",
+        lambda state, decision, job, now: attend_module._judge(state, decision, job, "passed", "it is gone"),
+    )
+    found = violations(
+        lambda seed: Campaign(small_document(), seed=seed, lies=Lies(late_submit=0.5), dies=random_deaths(seed, 0.01))
+    )
+
+    assert any("is passed but was executed 0 times" in said for said in found), found

@@ -1,0 +1,205 @@
+"""Seeded campaigns in virtual time, with everything that goes wrong; the oracle watches every event."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from stage import Campaign, random_deaths, small_document
+
+from shakedown.model.nouns import Retry
+from shakedown.twin import Fates, Lies
+
+TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, node_fail=0.1, requeued=0.08, build_failed=0.2)
+LOCAL_TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, build_failed=0.2)
+ALL_LIES = Lies(
+    refused=0.05,
+    timed_out=0.08,
+    lost_submit=0.05,
+    late_submit=0.05,
+    stale_s=15,
+    accounting_late_s=40,
+    accounting_missing=0.1,
+    runaway=0.05,
+    purge_s=60,
+    alive_after_node_fail=0.5,
+    marks_late_s=20,
+    marks_lost=0.1,
+    outage=0.05,
+)
+
+
+def test_a_campaign_without_trouble_passes_everything_once() -> None:
+    campaign = Campaign(small_document(repeats=3)).run()
+
+    assert campaign.state.phase == "ended"
+    assert [event.value["verdict"] for event in campaign.events("verdict")] == ["passed"] * 10
+    assert len(campaign.world.executions) == 10
+    assert [event.case for event in campaign.events("unavailable")] == ["missing"]
+
+
+@pytest.mark.parametrize("first", range(0, 200, 25))
+def test_two_hundred_seeded_campaigns_of_lies_faults_and_crashes(first: int) -> None:
+    """Every third one is local (runs die with the conductor), every second one crashes, every fifth forgets its state."""
+    seen: Counter[str] = Counter()
+    for seed in range(first, first + 25):
+        local = seed % 3 == 0
+        campaign = Campaign(
+            small_document(local=local, repeats=4),
+            seed=seed,
+            fates=LOCAL_TROUBLE if local else TROUBLE,
+            lies=Lies() if local else ALL_LIES,
+            local=local,
+            dies=random_deaths(seed, 0.02 if seed % 2 else 0.0),
+            amnesia=seed % 5 == 0,
+        ).run()
+        assert campaign.state.phase == "ended"
+        seen.update(event.event for event in campaign.events())
+    assert {"retry", "submit_unknown", "finding", "claim_taken", "requeued", "given_up"} <= set(seen), seen
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        Lies(refused=0.4),
+        Lies(timed_out=0.5),
+        Lies(lost_submit=0.5),
+        Lies(late_submit=0.5, late_s=300.0),
+        Lies(stale_s=45.0),
+        Lies(accounting_late_s=300.0, purge_s=5.0, marks_lost=0.5),
+        Lies(accounting_missing=0.5, purge_s=5.0, marks_lost=0.5),
+        Lies(runaway=0.5, purge_s=5.0, marks_lost=0.5),
+        Lies(marks_late_s=120.0, purge_s=5.0),
+        Lies(outage=0.3),
+    ],
+    ids=lambda lie: "+".join(name for name in lie.__slots__ if getattr(lie, name) != getattr(Lies(), name)),
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_each_lie_alone_with_crashes(lie: Lies, seed: int) -> None:
+    campaign = Campaign(small_document(), seed=seed, fates=TROUBLE, lies=lie, dies=random_deaths(seed, 0.02)).run()
+
+    assert campaign.state.phase == "ended"
+
+
+def test_dying_once_at_every_port_call_there_is() -> None:
+    """Exhaustive: the campaign is run again for each call of each port, and dies exactly there."""
+    document = small_document(tests=2, repeats=2)
+    fates = Fates(failed=0.2, node_fail=0.2, build_failed=0.0)
+    lies = Lies(timed_out=0.3, lost_submit=0.2)
+    whole = Campaign(document, seed=3, fates=fates, lies=lies).run()
+    named = set(whole.plan.points)
+    expected = {
+        f"{port}:{edge}"
+        for port in (
+            *("clock.now", "clock.wait", "scheduler.submit", "scheduler.poll", "scheduler.take_claim"),
+            *("builder.start", "builder.poll", "collector.start", "collector.poll"),
+            *("log.append", "log.commit", "inbox.poll"),
+        )
+        for edge in ("before", "after")
+    }
+    assert expected <= named, expected - named
+
+    for point in range(1, whole.plan.passed + 1):
+        if _is_clock(whole, point):
+            continue
+        campaign = Campaign(document, seed=3, fates=fates, lies=lies, dies=lambda _, count, at=point: count == at).run()  # type: ignore[misc]
+        assert campaign.crashes == 1
+        assert campaign.state.phase == "ended"
+
+
+def _is_clock(campaign: Campaign, point: int) -> bool:
+    """Reading the clock is by far the most frequent call: one in sixteen is enough."""
+    return point > 200 and point % 16 != 0
+
+
+def test_an_operator_cancels_a_case_and_then_everything() -> None:
+    def operator(campaign: Campaign, wait: int) -> None:
+        if wait == 3:
+            campaign.inbox.post("cancel", reason="wrong input deck", cases=["t2"])
+        if wait == 5:
+            campaign.inbox.post("cancel", reason="no such case", cases=["t9"])
+        if wait == 20:
+            campaign.inbox.post("cancel", reason="the power goes at noon", all=True)
+
+    campaign = Campaign(small_document(repeats=20), script=operator).run()
+
+    verdicts = {event.run: event for event in campaign.events("verdict")}
+    t2 = [event for event in verdicts.values() if event.case == "t2"]
+    assert len(t2) == 20
+    assert {event.value["verdict"] for event in t2} == {"cancelled"}
+    assert {event.reason for event in t2} == {"cancelled before it started"}
+    assert "the power goes at noon" in {event.reason for event in verdicts.values()}
+    assert [event.reason for event in campaign.events("command_refused")] == ["not live in this campaign: t9"]
+    assert campaign.state.phase == "ended"
+
+
+def test_stop_lets_runs_end_and_a_later_driver_goes_on() -> None:
+    document = small_document(repeats=5)
+
+    def operator(campaign: Campaign, wait: int) -> None:
+        if wait == 20 and campaign.crashes == 0:
+            campaign.inbox.post("stop", reason="ctrl-c")
+
+    campaign = Campaign(document, script=operator).run()
+    assert campaign.state.phase == "running"
+    assert campaign.state.jobs == {}
+    stopped_at = len(campaign.events("verdict"))
+    assert 0 < stopped_at < 16
+
+    campaign.script = None
+    campaign.run()
+    assert campaign.state.phase == "ended"
+    assert len(campaign.events("verdict")) == 16
+
+
+def test_retries_end_and_say_so() -> None:
+    document = small_document(tests=1, repeats=1, retry=(Retry("failed", 2, 30.0),))
+
+    campaign = Campaign(document, fates=Fates(failed=1.0)).run()
+
+    rest = [event for event in campaign.events() if event.value.get("component") == "rest"]
+    assert [e.event for e in rest if e.event in ("verdict", "retry", "given_up")] == [
+        *("verdict", "retry"),
+        *("verdict", "retry"),
+        *("verdict", "given_up"),
+    ]
+    retries = [event for event in rest if event.event == "retry"]
+    waits = [event.value["not_before"] - event.time for event in retries]
+    assert waits == [30.0, 60.0]
+    assert campaign.events("given_up")[-1].reason == "failed after 2 retries"
+
+
+def test_the_same_seed_gives_the_same_log_to_the_byte(tmp_path: Path) -> None:
+    """Under another hash seed, time zone, directory and process."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import hashlib, test_campaigns_in_virtual_time as t\n"
+        "print(t.hash_of_a_troubled_campaign())\n"
+    )
+    here = str(Path(__file__).parent)
+    environments = [
+        {"PYTHONHASHSEED": "1", "TZ": "UTC"},
+        {"PYTHONHASHSEED": "77", "TZ": "Pacific/Auckland"},
+    ]
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", program, here],
+            env=os.environ | environment,
+            cwd=tmp_path if environment["TZ"] == "UTC" else "/",
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for environment in environments
+    }
+    assert hashes == {hash_of_a_troubled_campaign()}
+
+
+def hash_of_a_troubled_campaign() -> str:
+    campaign = Campaign(small_document(), seed=5, fates=TROUBLE, lies=ALL_LIES, dies=random_deaths(5, 0.01)).run()
+    return hashlib.sha256(campaign.log.bytes()).hexdigest()
