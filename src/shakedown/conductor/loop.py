@@ -129,16 +129,20 @@ def _log_build(conductor: Conductor, report: BuildReport) -> None:
 
 
 def _hear_scheduler(conductor: Conductor) -> None:
-    """One poll for all jobs; only what differs from what was last said becomes an event."""
+    """One poll for all jobs, at the scheduler's pace."""
     scheduler = conductor.ports.scheduler
     if scheduler.poll_s:
         now = conductor.ports.clock.now()
         if now < conductor.next_poll:
             return
         conductor.next_poll = now + scheduler.poll_s
-    if not conductor.state.jobs:
-        return
-    for report in scheduler.poll(conductor.state.jobs):
+    if conductor.state.jobs:
+        log_reports(conductor, scheduler.poll(conductor.state.jobs))
+
+
+def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
+    """What differs from what was last said of a job becomes an event; no change makes no event."""
+    for report in reports:
         if _is_news(conductor.state, report):
             conductor.log("job_report", **_report_fields(conductor.state, report))
 

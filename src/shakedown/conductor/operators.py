@@ -31,7 +31,16 @@ def stop(conductor: Conductor, command: Command) -> Event:
 
 def refusal(command: Command, why: str) -> Event:
     """A command that cannot be carried out, and why."""
-    return Event("command_refused", value={"request": command.request, "what": command.what, "who": command.who}, reason=why)
+    return Event(
+        "command_refused", value={"request": command.request, "what": command.what, "who": command.who}, reason=why
+    )
 
 
 OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop}
+
+
+def commands_for(documents: Any) -> Commands:
+    """Every command, for a campaign whose documents are found here."""
+    from shakedown.conductor.amending import amend_command
+
+    return OPERATOR_COMMANDS | {"amend": amend_command(documents)}

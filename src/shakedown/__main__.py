@@ -1,0 +1,5 @@
+"""``python -m shakedown`` is ``shakedown``."""
+
+from shakedown.cli.main import main
+
+main()

@@ -1,0 +1,37 @@
+"""``shakedown amend``: put a changed plan into force in a running campaign, with who and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shakedown.cli.output import emit, json_option, site_option
+
+
+@click.command()
+@click.argument("plan")
+@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@click.option("--by", "who", required=True, help="Who decided it.")
+@click.option("--because", required=True, help="Why; it is kept in the record.")
+@site_option
+@json_option
+def command(plan: str, campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
+    """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
+    from shakedown.cli.wishes import leave_wish
+    from shakedown.conductor.amending import keep_document
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.machine import this_system
+    from shakedown.model.layout import Layout
+    from shakedown.plans import find_site, read_plan
+
+    root = Path(site) if site else None
+    layout = Layout(find_campaign(root, campaign))
+    document = read_plan(find_site(root), plan, this_system)
+    digest, difference = keep_document(layout, document)
+    if not difference:
+        emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
+        return 0
+    data = leave_wish(layout, "amend", {"document": digest, "by": who}, because)
+    emit(data | {"difference": difference}, as_json, lambda: "\n".join([*difference, data["said"]]))
+    return 0

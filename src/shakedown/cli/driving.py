@@ -1,0 +1,100 @@
+"""What ``run`` and ``resume`` share: make a campaign, drive it here or in the background, show how it came out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shakedown.cli.output import emit, say
+from shakedown.model.errors import UNDECIDED
+from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from shakedown.conductor.session import Outcome
+
+
+def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout:
+    """Purpose: freeze a plan and make the directory of a campaign for it."""
+    from shakedown.events.campaigns import create_campaign, new_identifier
+    from shakedown.model.frozen import freeze
+    from shakedown.plans import find_site, read_plan
+
+    root = find_site(site)
+    document = read_plan(root, plan, _this_system)
+    return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
+
+
+def _this_system():  # type: ignore[no-untyped-def]
+    from shakedown.machine import this_system
+
+    return this_system()
+
+
+def drive_and_show(
+    layout: Layout, quiet: bool = False, as_json: bool = False, report: bool = False, take_over: bool = False
+) -> int:
+    """Purpose: drive a campaign in this process, with progress; then its scorecard. The exit status is its outcome's."""
+    from shakedown.cli.progress import Progress
+    from shakedown.conductor.session import drive
+
+    with Progress(quiet=quiet) as progress:
+        outcome = drive(layout, progress.watchers(), take_over=take_over)
+    if not outcome.finished:
+        say(f"{outcome.left}\nhint: go on with: shakedown resume {_how_to_name(layout)}")
+    status = _show_scorecard(layout, outcome, as_json)
+    if report:
+        from shakedown.report import write_report
+
+        say(f"report: {write_report(layout.root)}")
+    elif not quiet:
+        say(f"report: shakedown report {_how_to_name(layout)}")
+    return status
+
+
+def _how_to_name(layout: Layout) -> str:
+    """The campaign's id where its site is found from here, else its path."""
+    root = layout.root.resolve()
+    here = Path.cwd().resolve()
+    site = root.parent.parent
+    return root.name if here == site or site in here.parents else os.path.relpath(root)
+
+
+def _show_scorecard(layout: Layout, outcome: Outcome, as_json: bool) -> int:
+    from shakedown.events.reader import read_events
+    from shakedown.metrics.criteria import score
+    from shakedown.metrics.scorecard import exit_status
+    from shakedown.metrics.table import fold_runs
+    from shakedown.report.terminal import render_scorecard
+
+    scorecard = score(outcome.state.index.document, fold_runs(read_events(layout.log)))
+    emit(scorecard, as_json, lambda: render_scorecard(scorecard))
+    return exit_status(scorecard) if outcome.finished else UNDECIDED
+
+
+def drive_detached(layout: Layout, as_json: bool) -> int:
+    """Purpose: drive it in a session of its own, which a hang-up of this terminal does not reach."""
+    talk = layout.root / "driver.log"
+    with talk.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "shakedown", "resume", str(layout.root)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    name = _how_to_name(layout)
+    data = {"campaign": str(layout.root), "pid": process.pid, "talk": str(talk)}
+    emit(data, as_json, lambda: f"driven by process {process.pid}; see: shakedown status {name}")
+    return 0
+
+
+def needs_driver(layout: Layout) -> bool:
+    """Whether a campaign has work left and nobody drives it."""
+    from shakedown.conductor.looking import look
+    from shakedown.events.lease import holder
+
+    found = holder(layout)
+    return look(layout).phase != "ended" and (found is None or found.gone)

@@ -1,0 +1,34 @@
+"""``shakedown run PLAN``: freeze the plan, make a campaign of it, drive it, print the scorecard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shakedown.cli.output import json_option, say, site_option
+
+
+@click.command()
+@click.argument("plan")
+@site_option
+@click.option("--id", "identifier", default=None, help="The campaign's name; without it the plan's and a number.")
+@click.option("--detach", is_flag=True, help="Drive it in the background; 'status' and 'log --follow' show it.")
+@click.option("--report", is_flag=True, help="Write the report at the end.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing while it runs.")
+@json_option
+def command(
+    plan: str, site: str | None, identifier: str | None, detach: bool, report: bool, quiet: bool, as_json: bool
+) -> int:
+    """Run a plan: build, submit, watch, judge.
+
+    PLAN is the name of a plan of the site, or the path of its file.
+    """
+    from shakedown.cli.driving import drive_and_show, drive_detached, new_campaign
+
+    layout = new_campaign(plan, Path(site) if site else None, identifier)
+    if not quiet:
+        say(f"campaign {layout.root.name} in {layout.root}")
+    if detach:
+        return drive_detached(layout, as_json)
+    return drive_and_show(layout, quiet=quiet, as_json=as_json, report=report)

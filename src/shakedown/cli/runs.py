@@ -1,0 +1,67 @@
+"""``shakedown runs``: the runs of a campaign as a table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shakedown.cli.output import emit, json_option, site_option, table
+from shakedown.model.errors import UsageError
+from shakedown.model.events import VERDICTS
+
+
+@click.command()
+@click.argument("campaign", required=False)
+@site_option
+@click.option("--verdict", multiple=True, type=click.Choice(list(VERDICTS)), help="Only runs judged so.")
+@click.option("--case", "case", default=None, metavar="REGEX", help="Only cases whose name matches.")
+@click.option("--all", "everything", is_flag=True, help="Superseded verdicts too.")
+@json_option
+def command(
+    campaign: str | None,
+    site: str | None,
+    verdict: tuple[str, ...],
+    case: str | None,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """The runs of a campaign: judged ones by the order of their verdicts, then live ones."""
+    from shakedown.conductor.looking import look_at_runs
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.model.layout import Layout
+
+    pattern = _pattern(case)
+    record = look_at_runs(Layout(find_campaign(Path(site) if site else None, campaign)))
+    rows: list[Any] = [
+        row
+        for row in record.runs
+        if (everything or not row.superseded_by)
+        and (not verdict or row.verdict in verdict)
+        and pattern.search(row.case)
+    ]
+    live = [row for row in record.open.values() if not verdict and pattern.search(row.case)]
+    emit({"judged": rows, "live": live}, as_json, lambda: _render(rows, live))
+    return 0
+
+
+def _pattern(text: str | None) -> re.Pattern[str]:
+    try:
+        return re.compile(text or "")
+    except re.error as error:
+        raise UsageError(f"--case '{text}' is not a regular expression: {error}") from error
+
+
+def _render(rows: list[Any], live: list[Any]) -> str:
+    lines = []
+    for row in rows:
+        elapsed = "" if row.elapsed_s is None else f"{row.elapsed_s:.3f}"
+        figures = " ".join(f"{name}={value:.4g}" for name, value in list(row.figures.items())[:3])
+        note = figures if row.verdict == "passed" else row.reason
+        lines.append([row.run, row.case, str(row.attempt), row.verdict, elapsed, note])
+    lines += [[row.run, row.case, str(row.attempt), row.state, "", ""] for row in live]
+    if not lines:
+        return "no runs"
+    return table(["run", "case", "attempt", "verdict", "seconds", "figures or reason"], lines, right=(2, 4))

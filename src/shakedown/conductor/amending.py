@@ -1,0 +1,88 @@
+"""Amendments: a new frozen document beside the old one, the difference in words, and the event that puts it into force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from shakedown.conductor.loop import Conductor
+from shakedown.engine import index_plan
+from shakedown.events.campaigns import write_document
+from shakedown.model.errors import ShakedownError
+from shakedown.model.events import Event
+from shakedown.model.frozen import freeze
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+from shakedown.model.ports import Command
+
+SHOWN = 20  # differences that are spelt out in the event; the documents themselves say the rest
+
+
+class DocumentStore(Protocol):
+    """Where documents are found by digest."""
+
+    def __call__(self, digest: str) -> Document: ...
+
+
+def keep_document(layout: Layout, document: Document) -> tuple[str, list[str]]:
+    """Purpose: put a new document beside the others. Returns its digest and how it differs from the one in force."""
+    from shakedown.conductor.looking import look
+
+    state = look(layout)
+    if state.plan is None:
+        from shakedown.conductor.session import Documents
+
+        before = Documents(layout).newest(state)
+    else:
+        before = state.plan.document
+    name = write_document(layout, freeze(document))
+    return name, differences(before, document)
+
+
+def differences(before: Document, after: Document) -> list[str]:
+    """Purpose: what a new document adds, removes and changes, a line each."""
+    lines = []
+    for what, old, new in (
+        ("component", {c.name: c for c in before.components}, {c.name: c for c in after.components}),
+        ("case", {c.id: c for c in before.cases}, {c.id: c for c in after.cases}),
+        ("test", {t.name: t for t in before.tests}, {t.name: t for t in after.tests}),
+    ):
+        lines += [f"{what} {name} is removed" for name in old if name not in new]
+        lines += [f"{what} {name} is added" for name in new if name not in old]
+        lines += [f"{what} {name} is changed" for name in new if name in old and old[name] != new[name]]
+    if before.limits != after.limits:
+        lines.append("limits are changed")
+    if before.system != after.system:
+        lines.append("the system is changed")
+    return lines
+
+
+def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Event]:
+    """The operator's command ``amend`` over these documents."""
+
+    def amend(conductor: Conductor, command: Command) -> Event:
+        from shakedown.conductor.operators import refusal
+
+        try:
+            document = documents(str(command.value.get("document", "")))
+        except ShakedownError as error:
+            return refusal(command, f"its plan cannot be read: {error.message}")
+        return put_into_force(conductor, command, document)
+
+    return amend
+
+
+def put_into_force(conductor: Conductor, command: Command, document: Document) -> Event:
+    """The event of an amendment; the plan's index is in place when it is folded."""
+    index = conductor.state.index
+    lines = differences(index.document, document)
+    value: dict[str, Any] = {
+        "document": command.value["document"],
+        "components": [component.name for component in index.components],
+        "difference": lines[:SHOWN] + ([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []),
+        "request": command.request,
+        "who": command.who,
+        "by": command.value.get("by", command.who),
+    }
+    conductor.state.plan = index_plan(document, before=index)
+    return Event("amended", value=value, reason=command.reason)

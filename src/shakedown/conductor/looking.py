@@ -1,0 +1,137 @@
+"""Looking at a campaign without driving it: its state as the log stands, and why things are as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shakedown.conductor.session import Documents
+from shakedown.conductor.snapshots import read_state
+from shakedown.engine import State, explain
+from shakedown.engine.explain import explain_run
+from shakedown.events.reader import read_events
+from shakedown.metrics.table import Record, fold_runs
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.layout import Layout
+
+
+def look(layout: Layout) -> State:
+    """The state of a campaign as its log stands now."""
+    return read_state(layout, Documents(layout))
+
+
+def look_at_runs(layout: Layout) -> Record:
+    """Every run of a campaign, as rows."""
+    return fold_runs(read_events(layout.log))
+
+
+def status(layout: Layout) -> dict[str, Any]:
+    """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
+    state = look(layout)
+    if state.plan is None:
+        return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": []}
+    components = [
+        {
+            "name": component.name,
+            "wanted": tally.wanted,
+            "waiting": tally.waiting,
+            "in_flight": tally.in_flight,
+            "closed": tally.closed,
+            "unavailable": tally.unavailable,
+            "verdicts": dict(sorted(tally.verdicts.items())),
+        }
+        for component, tally in zip(state.index.components, state.tallies, strict=True)
+    ]
+    return {
+        "campaign": layout.root.name,
+        "phase": state.phase,
+        "events": state.seq,
+        "epoch": state.epoch,
+        "time": state.time,
+        "components": components,
+        "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
+        "live": [_live(state, run.id) for run in state.runs.values()],
+        "budgets": _budgets(state),
+        "waiting": _waiting(state),
+    }
+
+
+def _live(state: State, run_id: str) -> dict[str, Any]:
+    run = state.runs[run_id]
+    return {
+        "run": run.id,
+        "case": run.case,
+        "phase": run.phase,
+        "doing": explain_run(state, run_id),
+        "started": run.started,
+    }
+
+
+def _budgets(state: State) -> dict[str, dict[str, float]]:
+    return {
+        name: {"taken": state.used.get(name, 0.0), "limit": limit}
+        for name, limit in sorted(state.index.budgets.items())
+    }
+
+
+def _waiting(state: State) -> list[dict[str, Any]]:
+    """What waits, gathered by reason."""
+    gathered: dict[str, dict[str, Any]] = {}
+    for waiting in explain(state, now=state.time):
+        group = gathered.setdefault(waiting.text, {"reason": waiting.text, "key": waiting.key, "count": 0, "cases": []})
+        group["count"] += waiting.count
+        group["cases"].append(waiting.case)
+    return sorted(gathered.values(), key=lambda group: -group["count"])
+
+
+@dataclass(slots=True)
+class Answer:
+    """Why something is as it is: sentences, the most binding first."""
+
+    subject: str
+    kind: str
+    lines: list[str]
+
+
+def why(layout: Layout, subject: str) -> Answer:
+    """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
+    state, record = look(layout), look_at_runs(layout)
+    rows = [row for row in record.runs if row.run == subject]
+    if rows or subject in state.runs:
+        return Answer(subject, "run", _why_run(state, rows, subject))
+    if state.plan is not None and subject in state.index.cases:
+        return Answer(subject, "case", _why_case(state, record, subject))
+    known = {row.run for row in record.runs} | set(state.index.cases if state.plan is not None else ())
+    hint = did_you_mean(subject, known) or "'shakedown runs' lists runs, 'shakedown list cases' cases"
+    raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=hint)
+
+
+def _why_run(state: State, rows: list[Any], run: str) -> list[str]:
+    lines = [explain_run(state, run)] if run in state.runs else []
+    for row in rows:
+        old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
+        lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}: {row.reason}")
+        lines += [
+            f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
+        ]
+        lines += [f"  {problem}" for problem in row.problems]
+        if row.excerpt:
+            lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
+    return [line for line in lines if line]
+
+
+def _held(held: bool | None) -> str:
+    return {True: "held", False: "did not hold", None: "could not be decided"}[held]
+
+
+def _why_case(state: State, record: Record, case: str) -> list[str]:
+    lines = []
+    unavailable = state.index.cases[case].unavailable
+    if unavailable:
+        lines.append(f"unavailable: {unavailable}")
+    lines += [f"{w.count} of its results in {w.component} wait: {w.text}" for w in explain(state, case, state.time)]
+    lines += [f"{run.id}: {explain_run(state, run.id)}" for run in state.runs.values() if run.case == case]
+    for row in record.runs:
+        if row.case == case and not row.superseded_by:
+            lines.append(f"{row.run}: {row.verdict}: {row.reason}")
+    return lines or ["nothing of it waits, runs or has run"]
