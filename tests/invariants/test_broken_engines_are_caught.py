@@ -10,7 +10,7 @@ from oracle import Violation
 from stage import Campaign, random_deaths, small_document
 
 import shakedown.conductor.loop as loop_module
-from shakedown.engine import Decision
+from shakedown.engine import Decision, decide
 from shakedown.engine.evolve import HANDLERS
 from shakedown.model.events import Event
 from shakedown.model.ports import Ports
@@ -80,7 +80,7 @@ def test_budget_freed_on_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_lost_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Back-offs and deadlines are never woken up for: the local machine waits for ever."""
-    honest = loop_module.decide
+    honest = decide
 
     def sleepy(state: Any, now: float) -> Decision:
         decision = honest(state, now)
@@ -118,16 +118,17 @@ def test_a_fact_kept_outside_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
         ports.collector.start = start  # type: ignore[method-assign]
         return ports
 
-    def dies_while_collecting(name: str, count: int) -> bool:
-        return name == "collector.start:after" and len(collecting) == 3
+    def dying_once() -> Callable[[str, int], bool]:
+        left = [True]
+
+        def dies(name: str, count: int) -> bool:
+            return name == "collector.start:after" and len(collecting) == 3 and bool(left) and left.pop()
+
+        return dies
 
     make = forgetful(
         lambda seed: Campaign(
-            small_document(local=True),
-            seed=seed,
-            local=True,
-            dies=lambda name, count, once=[True]: dies_while_collecting(name, count) and bool(once and once.pop()),  # type: ignore[misc]  # noqa: B006
-            change_ports=once_only,
+            small_document(local=True), seed=seed, local=True, dies=dying_once(), change_ports=once_only
         )
     )
     found = violations(make, range(3))
@@ -137,7 +138,7 @@ def test_a_fact_kept_outside_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_state_altered_outside_the_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = loop_module.decide
+    honest = decide
 
     def meddling(state: Any, now: float) -> Decision:
         state.next_job += 1

@@ -177,7 +177,7 @@ def test_retries_end_and_say_so() -> None:
 def test_the_same_seed_gives_the_same_log_to_the_byte(tmp_path: Path) -> None:
     """Under another hash seed, time zone, directory and process."""
     program = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import sys; sys.path[:0] = [sys.argv[1], sys.argv[1] + '/../support']\n"
         "import hashlib, test_campaigns_in_virtual_time as t\n"
         "print(t.hash_of_a_troubled_campaign())\n"
     )

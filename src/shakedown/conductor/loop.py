@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from shakedown.checks.judge import judge
 from shakedown.engine import Decision, Order, State, decide, evolve, final_verdict
 from shakedown.engine.attend import verdict_value
@@ -37,17 +39,7 @@ class Conductor:
         """Give an event its place and time in the record and fold it into the state; ``commit`` makes it durable."""
         bare = event if isinstance(event, Event) else Event(event, **fields)
         now = max(self.state.time, self.ports.clock.now())
-        placed = Event(
-            bare.event,
-            self.state.seq + 1,
-            now,
-            case=bare.case,
-            run=bare.run,
-            job=bare.job,
-            build=bare.build,
-            value=bare.value,
-            reason=bare.reason,
-        )
+        placed = msgspec.structs.replace(bare, seq=self.state.seq + 1, time=now)
         self.pending.append(placed)
         evolve(self.state, placed)
         if self.watch is not None:
@@ -194,6 +186,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     judgement = judge(case, state.index.tests[case.test], report, evidence)
     value = verdict_value(state, run, judgement.verdict)
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
+    value |= _present(message=report.message)
     value |= _present(
         figures=dict(judgement.figures),
         checks=[[c.text, c.held, c.detail] for c in judgement.checks],

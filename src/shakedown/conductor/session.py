@@ -127,7 +127,8 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             if state.plan is None:
                 state.plan = index_plan(document)
             clock.at_rest = lambda: snapshots.consider(conductor.state, log)
-            return _session(conductor, documents.start_value(state), _driver(lease.epoch), tail, watchers, end_runs)
+            driver = _driver(layout, lease.epoch)
+            return _session(conductor, documents.start_value(state), driver, tail, watchers, end_runs)
 
 
 EndRuns = Callable[[], Sequence[JobReport]]
@@ -225,10 +226,14 @@ def _cores(document: Document) -> int:
     return document.system.node_type(partition.type).cores
 
 
-def _driver(epoch: int) -> dict[str, Any]:
+def _driver(layout: Layout, epoch: int) -> dict[str, Any]:
     """Who drives, for the log: enough to find the process, and to see that two sessions ran under the same version."""
+    from shakedown.conductor.showing import keep_environment
+
+    environment = keep_environment(layout, dict(os.environ))
     driver = {"host": socket.gethostname(), "user": getpass.getuser(), "pid": os.getpid()}
-    return {"epoch": epoch, "driver": driver | {"version": __version__, "python": sys.version.split()[0]}}
+    driver |= {"version": __version__, "python": sys.version.split()[0]}
+    return {"epoch": epoch, "driver": driver, "environment": environment}
 
 
 class Documents:

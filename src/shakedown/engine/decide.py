@@ -124,7 +124,9 @@ def _build(state: State, decision: Decision, now: float) -> None:
         if build is not None and build.phase == "failed":
             why = f"build {state.index.builds[key.build].name} failed: {build.message}; its log is {build.log}"
             for entry in islice(queue.entries, BATCH):
-                _judge_waiting(state, decision, entry, "build_failed", why)
+                case = state.index.cases[entry.case]
+                expected = f" (as expected: {case.because})" if case.expect == "build_failed" else ""
+                _judge_waiting(state, decision, entry, "build_failed", why + expected)
         elif key.build and build is None and key.build not in started and not build_reason(state, len(started)):
             started.add(key.build)
             spec = state.index.builds[key.build]

@@ -303,7 +303,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         job.phase = run.phase = "ended"
         if run.started is None and "elapsed_s" in event.value:  # over before anyone saw it run
             run.started = job.started = round(event.time - event.value["elapsed_s"], 6)
-        job.message = event.reason
+        job.message = job.message if job.cancelling else event.reason
         job.facts = {k: v for k, v in event.value.items() if k in ("state", "exit", "elapsed_s", "nodes", "output")}
         while state.deadlines and state.deadlines[0][1] not in state.jobs:
             del state.deadlines[0]

@@ -1,0 +1,7 @@
+"""The machine: what stands under us (/sys, /proc) as a System; ``lstopo.py`` reads what hwloc wrote of another."""
+
+from __future__ import annotations
+
+from shakedown.machine.here import Machine, probe, this_system
+
+__all__ = ["Machine", "probe", "this_system"]

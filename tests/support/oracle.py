@@ -142,7 +142,10 @@ class Oracle:
         books.verdicts[event.run] = value["verdict"]
         want = (value["component"], event.case, value["repeat"])
         if event.run not in books.runs:
-            need(value["verdict"] in ("build_failed", "cancelled"), f"{event.run} is {value['verdict']} but never ordered")
+            need(
+                value["verdict"] in ("build_failed", "cancelled"),
+                f"{event.run} is {value['verdict']} but never ordered",
+            )
             books.attempts[want] += 1
         if value.get("final"):
             self._close(want)
@@ -172,12 +175,12 @@ class Oracle:
         limits = dict(document.system.budgets) | dict(document.limits.budgets)
         limits |= {f"copies:{test}": float(n) for test, n in document.limits.copies}
         cases = {case.id: case for case in document.cases}
-        used = Counter[str]()
+        used: dict[str, float] = defaultdict(float)
         for execution in self.campaign.world.executions:
             if execution.end is None:
                 case = cases[execution.case]
                 for name, load in (*case.loads, (f"copies:{case.test}", 1.0)):
-                    used[name] += load  # type: ignore[assignment]
+                    used[name] += load
         for name, limit in limits.items():
             need(used[name] <= limit, f"{name}: {used[name]} of {limit} is really loaded")
 
@@ -187,7 +190,10 @@ class Oracle:
         """No lost wake-up: what is permitted has been ordered; every waiting result has exactly one reason."""
         if state.phase != "running":
             return
-        need(not decide(state, self.campaign.clock.now()).orders, "the conductor rests although there is something to order")
+        need(
+            not decide(state, self.campaign.clock.now()).orders,
+            "the conductor rests although there is something to order",
+        )
         reasons = explain(state, now=self.campaign.clock.now())
         explained = sum(waiting.count for waiting in reasons)
         need(explained == sum(t.waiting for t in state.tallies), f"{explained} waiting results have a reason")
@@ -222,7 +228,9 @@ class Oracle:
         for execution in world.executions:
             need(execution.job not in books.void_jobs, f"{execution.job} ran although its claim was taken")
             runs = books.job_runs[execution.job]
-            executed[runs[min(execution.restart, len(runs) - 1)] if execution.restart < len(runs) else execution.job] += 1
+            executed[
+                runs[min(execution.restart, len(runs) - 1)] if execution.restart < len(runs) else execution.job
+            ] += 1
         for run, count in executed.items():
             need(count == 1, f"{run} was executed {count} times")
         for run, verdict in books.verdicts.items():

@@ -99,7 +99,9 @@ def _case(number: int, nodes: int, budgets: dict[str, float]) -> Case:
 
 
 def _test(name: str) -> Test:
-    return Test(name, checks=(Check("contains", "output", "ok", 'output contains "ok"'),), figures=(FigureSpec("rate"),))
+    return Test(
+        name, checks=(Check("contains", "output", "ok", 'output contains "ok"'),), figures=(FigureSpec("rate"),)
+    )
 
 
 @dataclass

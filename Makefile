@@ -1,0 +1,41 @@
+# make demo    install, compile, run the example campaign, show how it came out
+# make test    lint, types, arrows, tests: what CI runs
+# make bench   benchmarks against the other tools, as ratios; never part of the tests
+
+VENV := .venv
+BIN := $(VENV)/bin
+CODE := src tests benchmarks
+
+.PHONY: demo test bench lint types arrows unit clean
+
+demo: $(VENV)/.installed
+	@scripts/demo
+
+test: $(VENV)/.installed-dev lint types arrows unit
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+arrows: $(VENV)/.installed-dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.installed-dev
+	$(BIN)/pytest
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/all.py
+
+$(VENV)/.installed: pyproject.toml constraints.txt scripts/setup
+	scripts/setup $(VENV) '.[mpi]'
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt scripts/setup
+	scripts/setup $(VENV) '.[mpi,dev]'
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis examples/laptop/campaigns

@@ -1,0 +1,42 @@
+"""Write docs/reference/commands.md from the commands themselves; a test holds the file against them."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import click
+
+from shakedown.cli.main import COMMANDS
+
+PAGE = Path(__file__).parent.parent / "docs/reference/commands.md"
+
+HEAD = """# Commands
+
+Every command takes `--help`. Data goes to standard output, talk to standard error; `--json` gives the data as JSON.
+
+Exit status: 0 met · 1 not met · 2 wrong use · 3 our own fault · 4 undecided.
+
+"""
+
+
+def page() -> str:
+    """The whole page, from the table of commands and their options."""
+    return HEAD + "\n".join(_command(name, about) for name, (_, about) in COMMANDS.items())
+
+
+def _command(name: str, about: str) -> str:
+    command: click.Command = importlib.import_module(f"shakedown.cli.{COMMANDS[name][0]}").command
+    text = f"## shakedown {name}\n\n{about}\n\n"
+    if isinstance(command, click.Group):
+        return text + "".join(_usage(f"{name} {sub}", command.commands[sub]) for sub in sorted(command.commands))
+    return text + _usage(name, command)
+
+
+def _usage(name: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=f"shakedown {name}", max_content_width=100, terminal_width=100)
+    return f"```\n{command.get_help(context)}\n```\n\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -1,0 +1,161 @@
+"""Evaluate one check against what was read of its subject. ``check`` is the way in, ``golden`` and ``exists`` its sisters.
+
+What was not read decides nothing: where the text that would settle a check may lie in it, the check is undecided (None).
+The exit status is no part of this; it comes with the job's report, see ``judge``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from shakedown.checks.text import Contents, Missing, Text, name_of, omission, printable, show
+from shakedown.model.nouns import Check, Test
+from shakedown.model.ports import CheckResult
+
+
+def check(check: Check, contents: Contents) -> CheckResult:
+    """Purpose: whether ``contains``, ``lacks`` or ``matches`` holds for the contents of the check's subject."""
+    if isinstance(contents, Missing):
+        return CheckResult(label(check), contents.held, contents.detail)
+    if check.kind == "contains":
+        return _contains(check, contents)
+    if check.kind == "lacks":
+        return _lacks(check, contents)
+    if check.kind == "matches":
+        return _matches(check, contents)
+    return CheckResult(label(check), None, f"nothing can be read to decide a check of the kind '{check.kind}'")
+
+
+def exists(check: Check, missing: Missing | None) -> CheckResult:
+    """Purpose: whether a file is there; ``missing`` says why not."""
+    if missing is None:
+        return CheckResult(label(check), True)
+    return CheckResult(label(check), missing.held, missing.detail)
+
+
+def golden(check: Check, found: Mapping[str, str | Missing]) -> CheckResult:
+    """Purpose: whether every golden sum is met, and every file that the glob finds has a golden sum.
+
+    ``found``: path -> sha256 in hexadecimal, or why there is none, for the files that the glob finds and those with a sum.
+    """
+    try:
+        wanted = golden_sums(check)
+    except ValueError as error:
+        return CheckResult(label(check), None, str(error))
+    if not wanted:
+        return CheckResult(label(check), False, "no golden sums are given, so nothing was compared")
+    faults: list[str] = []
+    undecided: list[str] = []
+    for path in sorted({*wanted, *found}):
+        _compare(path, wanted.get(path), found.get(path), faults, undecided)
+    if faults:
+        return CheckResult(label(check), False, _some(faults + undecided))
+    return CheckResult(label(check), None if undecided else True, _some(undecided))
+
+
+def golden_sums(check: Check) -> dict[str, str]:
+    """The pairs of a golden check: path -> sha256. Raises ValueError where a line is no pair."""
+    sums: dict[str, str] = {}
+    for line in check.argument.splitlines():
+        path, separator, digest = line.rpartition("=")
+        if not separator or not path:
+            raise ValueError(f"{show(line)} is no pair path=sha256")
+        sums[path] = digest.strip().lower()
+    return sums
+
+
+def undecided(test: Test, why: str) -> tuple[CheckResult, ...]:
+    """Every check of a test whose evidence could not be had at all, without those of the exit status."""
+    return tuple(CheckResult(label(check), None, why) for check in test.checks if check.kind != "exit")
+
+
+def label(check: Check) -> str:
+    """The check as the person wrote it."""
+    return check.text or " ".join(filter(None, (check.subject, check.kind, check.argument)))
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str] | str:
+    """A regular expression, ``^`` and ``$`` at every line; or the sentence that says why it is none."""
+    try:
+        return re.compile(pattern, re.MULTILINE)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"{show(pattern)} is not a regular expression: {error}"
+
+
+def last_line(text: Text) -> str:
+    """The last line that is not blank, or ""."""
+    lines = [line for line in text.parts[-1][-4096:].split("\n") if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+def not_there(text: Text) -> str:
+    """Why something is not found: what was looked through."""
+    line = last_line(text)
+    if not line:
+        return f"{name_of(text.subject)} is empty" if not any(text.parts) else f"{name_of(text.subject)} is blank"
+    return f"it is nowhere in {name_of(text.subject)}, whose last line is {show(line)}"
+
+
+def _contains(check: Check, text: Text) -> CheckResult:
+    if any(check.argument in part for part in text.parts):
+        return CheckResult(label(check), True)
+    return _not_found(check, text, len(text.parts) > 1)
+
+
+def _lacks(check: Check, text: Text) -> CheckResult:
+    for part in text.parts:
+        place = part.find(check.argument)
+        if place >= 0:
+            return CheckResult(
+                label(check), False, f"{name_of(text.subject)} has the line {show(_line_at(part, place))}"
+            )
+    if len(text.parts) > 1:
+        return CheckResult(
+            label(check), None, f"it is not in what was read of {name_of(text.subject)}, but {omission(text)}"
+        )
+    return CheckResult(label(check), True)
+
+
+def _matches(check: Check, text: Text) -> CheckResult:
+    pattern = compile_pattern(check.argument)
+    if isinstance(pattern, str):
+        return CheckResult(label(check), None, pattern)
+    if any(pattern.search(piece) for piece in text.pieces):
+        return CheckResult(label(check), True)
+    return _not_found(check, text, bool(omission(text)))
+
+
+def _not_found(check: Check, text: Text, partly_read: bool) -> CheckResult:
+    if partly_read:
+        why = f"it is not in what was read of {name_of(text.subject)}, but {omission(text)}"
+        return CheckResult(label(check), None, why)
+    return CheckResult(label(check), False, not_there(text))
+
+
+def _line_at(text: str, place: int) -> str:
+    """The line around a place, not more than a few hundred characters of it."""
+    begin = max(text.rfind("\n", 0, place) + 1, place - 60)
+    end = text.find("\n", place, place + 300)
+    return text[begin : end if end >= 0 else place + 300].strip()
+
+
+def _compare(
+    path: str, wanted: str | None, found: str | Missing | None, faults: list[str], undecided: list[str]
+) -> None:
+    """Add what is wrong with one file: missing, without a golden sum, different, not readable."""
+    name = printable(path)
+    if isinstance(found, Missing):
+        (undecided if found.held is None else faults).append(found.detail)
+    elif found is None:
+        faults.append(f"there is no file {name}")
+    elif wanted is None:
+        faults.append(f"file {name} has no golden sum")
+    elif found != wanted:
+        faults.append(f"file {name} differs: sha256 {found[:12]}, golden {printable(wanted)[:12]}")
+
+
+def _some(sentences: Iterable[str], most: int = 3) -> str:
+    listed = list(sentences)
+    rest = f"; and {len(listed) - most} more" if len(listed) > most else ""
+    return "; ".join(listed[:most]) + rest

@@ -1,0 +1,236 @@
+"""The verdict on a run that ended: its report and its evidence against its test. ``judge`` is the way in.
+
+failed: the exit status is not the one the test asks for. incorrect: a check does not hold, cannot be decided, or a
+required figure is missing. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shakedown.checks.extract import label
+from shakedown.checks.text import cut, printable
+from shakedown.checks.trim import room_for, trim
+from shakedown.model.nouns import Case, FigureSpec, Test
+from shakedown.model.ports import CheckResult, Evidence, JobReport
+from shakedown.model.units import show_duration
+
+REASON_LIMIT = 300  # characters
+
+_TELLING = re.compile(
+    r"error|fatal|fail|abort|fault|exception|killed|terminated|signal|panic|cannot|can't|unable|denied|refused|invalid"
+    r"|not found|no such|not permitted|out of memory|no space|timed? ?out|assert",
+    re.IGNORECASE,
+)
+_SHELL_SAYS = {126: "a command could not be executed", 127: "a command was not found"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, why, and what it rests on. ``reason`` is one printable sentence of at most ``REASON_LIMIT`` characters."""
+
+    verdict: str
+    reason: str
+    figures: tuple[tuple[str, float], ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    problems: tuple[str, ...] = ()
+    excerpt: str = ""
+
+    def value(self) -> dict[str, Any]:
+        """The fields of a verdict event's value that come from judging; empty ones are left out."""
+        value: dict[str, Any] = {"verdict": self.verdict}
+        if self.figures:
+            value["figures"] = dict(self.figures)
+        if self.checks:
+            value["checks"] = [[check.text, check.held, check.detail] for check in self.checks]
+        if self.problems:
+            value["problems"] = list(self.problems)
+        if self.excerpt:
+            value["excerpt"] = self.excerpt
+        return value
+
+
+def judge(case: Case, test: Test, report: JobReport, evidence: Evidence) -> Judgement:
+    """Purpose: the verdict on one run. It fits an event's value together with the report's own facts."""
+    checks = _all_checks(test, report, evidence)
+    verdict, why = _verdict(test, report, evidence)
+    judgement = Judgement(
+        verdict,
+        cut(printable(_with_expectation(case, verdict, why)), REASON_LIMIT),
+        evidence.figures,
+        checks,
+        evidence.problems,
+        "" if verdict == "passed" else evidence.excerpt,
+    )
+    return fit(judgement, room_for(report))
+
+
+def signal_name(number: int) -> str:
+    """ "signal 9 (SIGKILL)"."""
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, str]:
+    if report.state not in ("completed", "failed"):
+        return report.state, _other_end(report)
+    fault = _exit_fault(test, report)
+    if fault:
+        return "failed", _with_words(fault, report.message or telling_line(evidence.excerpt))
+    wrong = _what_is_wrong(test, evidence)
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        return "incorrect", cut(printable(wrong[0]), REASON_LIMIT - len(more)) + more
+    return "passed", _what_is_right(report, evidence)
+
+
+def _other_end(report: JobReport) -> str:
+    reasons = {
+        "timeout": "it was ended at its time limit",
+        "node_fail": "a node it ran on failed",
+        "cancelled": "it was cancelled",
+        "interrupted": "it was ended from outside",
+    }
+    reason = reasons.get(report.state, f"{report.source} says '{printable(report.state)}'")
+    if report.state == "timeout" and report.elapsed_s is not None:
+        reason += f", after {show_duration(report.elapsed_s)}"
+    return _with_words(reason, report.message)
+
+
+def _with_words(reason: str, words: str) -> str:
+    return f"{reason}: {cut(printable(words.strip()), 200)}" if words.strip() else reason
+
+
+# ---- the exit status -------------------------------------------------------------------------------------------------
+
+
+def _exit_fault(test: Test, report: JobReport) -> str:
+    """Why the exit status is wrong, or "". 0 is right unless the test says otherwise."""
+    wanted = _wanted_exits(test)
+    status = _status(report)
+    if "any" in wanted or (status is not None and str(status) in wanted and not _scheduler_objects(report)):
+        return ""
+    if status is None:
+        return f"it failed, and its exit status is not known{_expected(wanted)}"
+    if status < 0:
+        memory = "; perhaps it ran out of memory" if status == -signal.SIGKILL else ""
+        return f"ended by {signal_name(-status)}{memory}{_expected(wanted)}"
+    if str(status) in wanted:
+        return f"the job is reported as failed ({report.source}), though with exit status {status}"
+    return f"exit status {status}{_meaning(status)}{_expected(wanted)}"
+
+
+def _wanted_exits(test: Test) -> list[str]:
+    return [check.argument.strip() for check in test.checks if check.kind == "exit"] or ["0"]
+
+
+def _status(report: JobReport) -> int | None:
+    if report.exit_status is None and report.state == "completed":
+        return 0
+    return report.exit_status
+
+
+def _scheduler_objects(report: JobReport) -> bool:
+    """The program ended well, and yet the scheduler calls it failed: its prolog or its step launch did."""
+    return report.state == "failed" and report.exit_status == 0
+
+
+def _expected(wanted: list[str]) -> str:
+    return "" if wanted == ["0"] else f", where {' or '.join(wanted)} is expected"
+
+
+def _meaning(status: int) -> str:
+    """What a shell means by a status: 126, 127, and 128 + N for a command that signal N ended."""
+    if status in _SHELL_SAYS:
+        return f" ({_SHELL_SAYS[status]})"
+    if 128 < status <= 128 + 64:
+        return f" (a command was ended by {signal_name(status - 128)})"
+    return ""
+
+
+def telling_line(excerpt: str) -> str:
+    """Of the last lines of an output the last one that speaks of an error, else the last one."""
+    lines = [line.strip() for line in excerpt.split("\n") if line.strip()]
+    errors = [line for line in lines if _TELLING.search(line)]
+    return (errors or lines or [""])[-1]
+
+
+# ---- checks and figures ----------------------------------------------------------------------------------------------
+
+
+def _all_checks(test: Test, report: JobReport, evidence: Evidence) -> tuple[CheckResult, ...]:
+    """Every check in the order written, those of the exit status decided here."""
+    if not any(check.kind == "exit" for check in test.checks):
+        return evidence.checks
+    fault = _exit_fault(test, report)
+    others = iter(evidence.checks)
+    results: list[CheckResult] = []
+    for check in test.checks:
+        if check.kind == "exit":
+            results.append(CheckResult(label(check), not fault, fault))
+        else:
+            results.append(next(others, CheckResult(label(check), None, "it was not looked at")))
+    return (*results, *others)
+
+
+def _what_is_wrong(test: Test, evidence: Evidence) -> list[str]:
+    """Sentences, the surest first: what does not hold, what could not be decided, which figures are missing."""
+    failing = [_failing(check) for check in evidence.checks if check.held is False]
+    undecided = [f"could not be checked: {_failing(check)}" for check in evidence.checks if check.held is None]
+    asked = sum(check.kind != "exit" for check in test.checks)
+    unseen = asked - len(evidence.checks)
+    if unseen > 0:
+        undecided.append(f"could not be checked: {unseen} of {asked} checks were not looked at")
+    there = {name for name, _ in evidence.figures}
+    absent = [_absent(spec, evidence.problems) for spec in test.figures if spec.required and spec.name not in there]
+    return failing + undecided + absent
+
+
+def _failing(check: CheckResult) -> str:
+    text = cut(printable(check.text), 120)
+    return f"{text}: {check.detail}" if check.detail else f"{text} does not hold"
+
+
+def _absent(spec: FigureSpec, problems: Sequence[str]) -> str:
+    own = f"figure {spec.name}: "
+    why = next((problem for problem in problems if problem.startswith(own)), "")
+    if why:
+        return f"figure {spec.name} is missing: {why.removeprefix(own)}"
+    return f"figure {spec.name} is missing" + (f": {problems[0]}" if problems else "")
+
+
+def _what_is_right(report: JobReport, evidence: Evidence) -> str:
+    checks, figures = len(evidence.checks), len(evidence.figures)
+    said = [f"exit status {_status(report) if _status(report) is not None else 'not known'}"]
+    if checks:
+        said.append("1 check holds" if checks == 1 else f"{checks} checks hold")
+    if figures:
+        said.append("1 figure taken" if figures == 1 else f"{figures} figures taken")
+    return ", ".join(said)
+
+
+# ---- what was expected, what fits ------------------------------------------------------------------------------------
+
+
+def _with_expectation(case: Case, verdict: str, why: str) -> str:
+    """An expected verdict stays what it is; the reason says that it was expected, or what was expected instead."""
+    if not case.expect:
+        return why
+    because = f": {case.because}" if case.because else ""
+    if case.expect == verdict:
+        return f"as expected{because} ({why})"
+    return f"{why} (expected: {case.expect}{because})"
+
+
+def fit(judgement: Judgement, room: int) -> Judgement:
+    """Purpose: the same judgement with a ``value`` of at most ``room`` bytes: details go first, figures stay whatever they take."""
+    checks, problems, excerpt = trim(judgement.value(), judgement.checks, judgement.problems, judgement.excerpt, room)
+    if checks is judgement.checks and problems is judgement.problems and excerpt is judgement.excerpt:
+        return judgement
+    return replace(judgement, checks=checks, problems=problems, excerpt=excerpt)

@@ -1,0 +1,173 @@
+"""An output or a file as text that checks and figures can look at, and in sentences what could not be looked at.
+
+``decode`` is the way in. Nothing here fails on what a program may write: binary, escape codes, one line of a gigabyte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shakedown.model.units import show_bytes
+
+LINE_LIMIT = 2**20  # characters of one line that a regular expression is given
+EXCERPT_LINES, EXCERPT_LINE, EXCERPT_TOTAL = 12, 200, 1500  # lines, characters a line, characters in all
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was read of one subject (``output`` or a file's path).
+
+    ``parts``: text, two of them where the middle of a very large subject was not read. ``pieces``: the same without the
+    middles of very long lines, for regular expressions. ``problems``: sentences about all of that.
+    """
+
+    subject: str
+    parts: tuple[str, ...]
+    pieces: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A subject that cannot be looked at. ``held`` False: it is not there; None: it may be, but it cannot be read."""
+
+    subject: str
+    detail: str
+    held: bool | None = None
+
+
+Contents = Text | Missing
+
+
+def decode(
+    subject: str, head: bytes, tail: bytes = b"", skipped: int = 0, limit: int = LINE_LIMIT, *, absent: bool = False
+) -> Text:
+    """Purpose: text of what was read: all of it in ``head``, or its beginning and its end with ``skipped`` bytes between.
+
+    ``absent``: there never was any output, which is worth a sentence. ``limit``: characters a line, see ``LINE_LIMIT``.
+    """
+    name = name_of(subject)
+    problems = [f"{name} is empty: the run wrote nothing"] if absent else []
+    if skipped:
+        problems.append(_skipped_sentence(name, len(head), len(tail), skipped))
+        head, tail = _whole_lines(head, tail)
+    raw = (head, tail) if skipped else (head,)
+    parts = tuple(_decode_one(name, data, problems) for data in raw)
+    pieces, long_lines = _without_long_lines(parts, limit)
+    if long_lines:
+        lines = "a line" if long_lines == 1 else f"{long_lines} lines"
+        size = show_bytes(limit)
+        problems.append(
+            f"{name} has {lines} longer than {size}: regular expressions see only the beginning and the end"
+        )
+    return Text(subject, parts, pieces, tuple(problems))
+
+
+def name_of(subject: str) -> str:
+    """What a sentence calls a subject."""
+    return "the output" if subject == "output" else f"file {printable(subject)}"
+
+
+def printable(text: str) -> str:
+    """Text of unknown origin made harmless: everything that is not printable becomes an escape, new lines too."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most ``limit`` characters; three dots say that there were more."""
+    return text if len(text) <= limit else text[: max(0, limit - 3)] + "..."
+
+
+def show(text: str, limit: int = 120) -> str:
+    """Text of unknown origin inside a sentence: quoted, printable, short."""
+    return f"'{cut(printable(text[: limit + 1]), limit)}'"
+
+
+def excerpt(text: Text) -> str:
+    """The last lines, printable and short, joined by new lines."""
+    lines = [line for line in text.parts[-1][-2 * EXCERPT_TOTAL :].split("\n") if line.strip()]
+    kept: list[str] = []
+    room = EXCERPT_TOTAL
+    for line in reversed(lines[-EXCERPT_LINES:]):
+        short = cut(printable(line[: EXCERPT_LINE + 1].rstrip()), EXCERPT_LINE)
+        room -= len(short) + 1
+        if room < 0:
+            break
+        kept.append(short)
+    return "\n".join(reversed(kept))
+
+
+def omission(text: Text) -> str:
+    """What was left out for regular expressions, or "" where they saw everything."""
+    if len(text.parts) > 1:
+        return "its middle was not read"
+    return "very long lines were cut" if len(text.pieces) > 1 else ""
+
+
+def _skipped_sentence(name: str, head: int, tail: int, skipped: int) -> str:
+    total = show_bytes(head + tail + skipped)
+    return f"{name} has {total}: only its first {show_bytes(head)} and last {show_bytes(tail)} were read"
+
+
+def _whole_lines(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
+    """Drop the lines that the gap cuts in two; where one line fills everything, only what cuts a character in two."""
+    head_end, tail_start = head.rfind(b"\n"), tail.find(b"\n")
+    head = head[: head_end + 1] if head_end >= 0 else _drop_half_character(head)
+    tail = tail[tail_start + 1 :] if 0 <= tail_start < len(tail) - 1 else tail.lstrip(bytes(range(0x80, 0xC0)))
+    return head, tail
+
+
+def _drop_half_character(data: bytes) -> bytes:
+    """UTF-8: without a character at the end whose last bytes are missing."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            wanted = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return data[:-back] if wanted > back else data
+        if byte < 0x80:
+            break
+    return data
+
+
+def _decode_one(name: str, data: bytes, problems: list[str]) -> str:
+    """UTF-8 text; what is none is replaced, and said once."""
+    if b"\0" in data:
+        _once(problems, f"{name} holds NUL bytes; they are kept as they are")
+    if b"\x1b" in data:
+        _once(problems, f"{name} holds terminal escape codes; they are kept, and escaped wherever they are shown")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        _once(problems, f"{name} is not all UTF-8 text (0x{byte:02x} is one such byte): what is not was replaced")
+        return data.decode(errors="replace")
+
+
+def _once(problems: list[str], sentence: str) -> None:
+    start = sentence.partition("(")[0]
+    if not any(known.startswith(start) for known in problems):
+        problems.append(sentence)
+
+
+def _without_long_lines(parts: tuple[str, ...], limit: int) -> tuple[tuple[str, ...], int]:
+    """The parts, split where a line is longer than ``limit``: its first and its last half of that are kept."""
+    if all(len(part) <= limit for part in parts):
+        return parts, 0
+    pieces: list[str] = []
+    long_lines = 0
+    for part in parts:
+        begin = position = 0
+        while len(part) - position > limit:
+            end_of_line = part.rfind("\n", position, position + limit + 1)
+            if end_of_line >= 0:
+                position = end_of_line + 1
+                continue
+            long_lines += 1
+            line_end = part.find("\n", position)
+            line_end = len(part) if line_end < 0 else line_end
+            pieces.append(part[begin : position + limit // 2])
+            begin, position = line_end - limit // 2, line_end
+        pieces.append(part[begin:])
+    return tuple(pieces), long_lines

@@ -1,0 +1,51 @@
+"""``shakedown check``: everything in a site directory is read, and everything that is wrong is told at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shakedown.cli.output import emit, json_option, site_option
+from shakedown.model.errors import MET, WRONG_USE, FileProblems
+
+if TYPE_CHECKING:
+    from shakedown.plans.checking import Checked
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@site_option
+@json_option
+def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
+    """Check the files of a site directory: systems, tests with all their cases, plans.
+
+    Everything is read on every system of the site and on this machine. With FILEs, only what is wrong in those is told.
+    """
+    from shakedown.machine import this_system
+    from shakedown.plans import find_site
+    from shakedown.plans.checking import check_site
+
+    where = find_site(Path(site) if site else None)
+    checked = check_site(where, this_system, files)
+    if checked.problems and not as_json:
+        raise FileProblems(checked.problems)
+    counts = {"systems": checked.systems, "tests": checked.tests, "cases": checked.cases, "plans": checked.plans}
+    emit({"site": str(where), **counts, "problems": checked.problems}, as_json, lambda: _render(checked, files))
+    return WRONG_USE if checked.problems else MET
+
+
+def _render(checked: Checked, files: tuple[str, ...]) -> str:
+    parts = [
+        _many(checked.systems, "system"),
+        _many(checked.tests, "test"),
+        _many(checked.cases, "case"),
+        _many(checked.plans, "plan"),
+    ]
+    where = f" in {', '.join(files)}" if files else ""
+    return f"checked {', '.join(parts)}: nothing is wrong{where}"
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,26 @@
+"""``shakedown export RUN DIRECTORY``: one run as files: script, environment, output, events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shakedown.cli.output import emit, json_option, site_option
+
+
+@click.command()
+@click.argument("run")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@site_option
+@json_option
+def command(run: str, directory: Path, campaign: str | None, site: str | None, as_json: bool) -> int:
+    """Write a RUN as files into a new DIRECTORY: job.sh, environment, output, events.jsonl."""
+    from shakedown.conductor.showing import export_run
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.model.layout import Layout
+
+    files = export_run(Layout(find_campaign(Path(site) if site else None, campaign)), run, directory)
+    emit([str(file) for file in files], as_json, lambda: "\n".join(map(str, files)))
+    return 0

@@ -1,0 +1,200 @@
+"""``shakedown list``: tests, cases, systems and plans, with what cannot run here and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.model.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from shakedown.model.nouns import Case, System, Test
+    from shakedown.plans import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be listed."""
+
+    site: Path
+    test: str | None
+    tag: str | None
+    plan: str | None
+    system: str | None
+    as_json: bool
+
+
+@click.command("list")
+@click.argument("what", default="tests", metavar="[tests|cases|systems|plans]")
+@click.option("--test", help="Only this test.")
+@click.option("--tag", help="Only tests with this tag.")
+@click.option("--plan", help="Only what this plan runs, on its system.")
+@click.option("--system", help="Cases on this system; without it, on the machine this runs on.")
+@site_option
+@json_option
+def command(
+    what: str,
+    test: str | None,
+    tag: str | None,
+    plan: str | None,
+    system: str | None,
+    site: str | None,
+    as_json: bool,
+) -> None:
+    """List tests (the usual), cases, systems or plans. What cannot run here is shown with the reason."""
+    if what not in LISTS:
+        raise UsageError(f"there is no list of '{what}'", did_you_mean(what, LISTS) or f"there are: {', '.join(LISTS)}")
+    from shakedown.plans import find_site
+
+    LISTS[what](Asked(find_site(Path(site) if site else None), test, tag, plan, system, as_json))
+
+
+def list_tests(asked: Asked) -> None:
+    """Tests with how many cases they have, and those that are only extended."""
+    listing = _listing(asked)
+    count = Counter(case.test for case in listing.cases)
+    lost = Counter(case.test for case in listing.cases if case.unavailable)
+    rows: list[tuple[str, ...]] = [
+        (test.name, str(count[test.name]), _lost(lost[test.name]), " ".join(test.tags), test.about)
+        for test in listing.tests
+    ]
+    if not (asked.test or asked.tag or asked.plan):
+        rows += [(name, "abstract", "", "", about) for name, about, _ in listing.abstract]
+    data = [
+        {
+            "test": test.name,
+            "about": test.about,
+            "tags": test.tags,
+            "file": test.path,
+            "cases": count[test.name],
+            "unavailable": lost[test.name],
+        }
+        for test in listing.tests
+    ]
+    emit(data, asked.as_json, lambda: table(("TEST", "CASES", "UNAVAILABLE", "TAGS", "ABOUT"), rows, right=(1,)))
+
+
+def list_cases(asked: Asked) -> None:
+    """Cases with what each takes; what cannot run here says why."""
+    listing = _listing(asked)
+    local = {
+        f"{cluster.name}:{partition.name}"
+        for cluster in listing.system.clusters
+        for partition in cluster.partitions
+        if cluster.scheduler == "local"
+    }
+    emit(listing.cases, asked.as_json, lambda: _render_cases(listing.cases, local))
+
+
+def list_systems(asked: Asked) -> None:
+    """The systems of the site, after the machine this runs on."""
+    from shakedown.machine import this_system
+    from shakedown.plans import read_site
+
+    site = read_site(asked.site, parts="")
+    site.stop()
+    systems = (this_system(), *site.systems)
+    emit(systems, asked.as_json, lambda: table(("SYSTEM", "PARTITIONS", "ABOUT"), list(map(_system_row, systems))))
+
+
+def list_plans(asked: Asked) -> None:
+    """The plans of the site."""
+    from shakedown.plans.documents import plan_summaries
+    from shakedown.plans.site import read_site
+
+    plans = plan_summaries(read_site(asked.site, parts="plans"))
+    rows = [(plan.name, plan.system, ", ".join(plan.components), plan.about) for plan in plans]
+    emit(plans, asked.as_json, lambda: table(("PLAN", "SYSTEM", "COMPONENTS", "ABOUT"), rows))
+
+
+LISTS = {"tests": list_tests, "cases": list_cases, "systems": list_systems, "plans": list_plans}
+
+
+# ---- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def _listing(asked: Asked) -> Listing:
+    """Tests and cases, narrowed to what was asked for. A filter that fits nothing is an error."""
+    from dataclasses import replace
+
+    listing = _of_plan(asked) if asked.plan else _of_site(asked)
+    tests = [test for test in listing.tests if _wanted(test, asked)]
+    if (asked.test or asked.tag) and not tests:
+        raise UsageError(*_nothing(listing.tests, asked))
+    if len(tests) == len(listing.tests):
+        return listing
+    names = {test.name for test in tests}
+    return replace(listing, tests=tuple(tests), cases=tuple(case for case in listing.cases if case.test in names))
+
+
+def _of_site(asked: Asked) -> Listing:
+    from shakedown.machine import this_system
+    from shakedown.plans import list_cases
+
+    return list_cases(asked.site, asked.system, this_system)
+
+
+def _of_plan(asked: Asked) -> Listing:
+    from shakedown.machine import this_system
+    from shakedown.plans import Listing, read_plan
+
+    if asked.system:
+        raise UsageError("--plan and --system do not go together", "a plan names its own system")
+    document = read_plan(asked.site, asked.plan or "", this_system)
+    return Listing(document.system, document.tests, document.cases, document.builds)
+
+
+def _wanted(test: Test, asked: Asked) -> bool:
+    return asked.test in (None, test.name) and (asked.tag is None or asked.tag in test.tags)
+
+
+def _nothing(tests: Sequence[Test], asked: Asked) -> tuple[str, str | None]:
+    """What fits nothing, and what may have been meant."""
+    names, tags = [test.name for test in tests], {tag for test in tests for tag in test.tags}
+    if asked.test and asked.test not in names:
+        return f"there is no test '{asked.test}'", did_you_mean(asked.test, names)
+    if asked.tag and asked.tag not in tags:
+        return f"no test has the tag '{asked.tag}'", did_you_mean(asked.tag, tags)
+    return f"test '{asked.test}' has no tag '{asked.tag}'", None
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+def _render_cases(cases: Sequence[Case], local: set[str]) -> str:
+    rows = [(case.id, _takes(case, local), _note(case)) for case in cases]
+    lost = sum(bool(case.unavailable) for case in cases)
+    total = f"{len(cases)} case{'' if len(cases) == 1 else 's'}" + (f", {lost} unavailable" if lost else "")
+    return f"{table(('CASE', 'TAKES', 'NOTE'), rows)}\n{total}"
+
+
+def _takes(case: Case, local: set[str]) -> str:
+    if not case.script:
+        return ""  # what it would take is not known where it cannot run
+    units, thing = case.shape.units, "core" if case.partition in local else "node"
+    return f"{units} {thing}" if units == 1 else f"{units} {thing}s"
+
+
+def _note(case: Case) -> str:
+    if case.unavailable:
+        return f"unavailable: {case.unavailable}"
+    return f"expected: {case.expect}, {case.because}" if case.expect else ""
+
+
+def _lost(count: int) -> str:
+    return str(count) if count else ""
+
+
+def _system_row(system: System) -> tuple[str, str, str]:
+    return system.name, ", ".join(_partition(system, partition) for partition in system.partitions()), system.about
+
+
+def _partition(system: System, partition: Any) -> str:
+    cores = system.node_type(partition.type).cores
+    return printable(f"{partition.cluster}:{partition.name} ({partition.count} x {cores} cores)")

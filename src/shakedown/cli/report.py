@@ -1,0 +1,53 @@
+"""``shakedown report``: write the report of a campaign, print its scorecard. The exit status is the outcome's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shakedown.cli.output import emit, json_option, site_option
+
+if TYPE_CHECKING:
+    from shakedown.report.writing import Written
+
+
+@click.command()
+@click.argument("campaign", required=False)
+@site_option
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    metavar="DIR",
+    help="Write report.html and report/ there instead of into the campaign.",
+)
+@json_option
+def command(campaign: str | None, site: str | None, output: Path | None, as_json: bool) -> int:
+    """Write the report: scorecard, figures, tables.
+
+    CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
+
+    Exit status: 0 accepted, 1 rejected, 4 undecided or not finished.
+    """
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.metrics.scorecard import exit_status
+    from shakedown.report import make_report
+
+    written = make_report(find_campaign(Path(site) if site else None, campaign), output)
+    emit(_data(written), as_json, lambda: _render(written))
+    return exit_status(written.scorecard)
+
+
+def _data(written: Written) -> dict[str, Any]:
+    import msgspec
+
+    data: dict[str, Any] = msgspec.to_builtins(written.scorecard)
+    return data | {"report": str(written.page)}
+
+
+def _render(written: Written) -> str:
+    from shakedown.report import render_scorecard
+
+    return f"{render_scorecard(written.scorecard)}\n\nreport: {written.page}"

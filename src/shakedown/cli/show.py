@@ -1,0 +1,285 @@
+"""``shakedown show``: one test, case, system or plan in full; or the exact script of a case's job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.units import show_bytes, show_duration
+
+if TYPE_CHECKING:
+    from shakedown.model.nouns import Build, Case, Check, Component, Document, FigureSpec, System, Test, Toolchain
+    from shakedown.plans import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be shown. ``system`` None is the machine this runs on."""
+
+    site: str | None
+    name: str
+    system: str | None
+    as_json: bool
+
+
+@click.command("show")
+@click.argument("kind", metavar="KIND")
+@click.argument("name", required=False, default="")
+@click.option("--system", help="On this system; without it, on the machine this runs on.")
+@site_option
+@json_option
+def command(kind: str, name: str, system: str | None, site: str | None, as_json: bool) -> int | None:
+    """Show a test, a case, a system, a plan or a run in full; 'script' is what runs: the exact script of a case's job.
+
+    KIND is one of: test, case, system, plan, script.
+    """
+    if kind not in SHOWS:
+        raise UsageError(f"nothing of the kind '{kind}' can be shown", did_you_mean(kind, SHOWS) or _there_are(SHOWS))
+    if not name and kind != "system":
+        raise UsageError(f"which {kind} is to be shown?", f"shakedown show {kind} NAME; 'shakedown list' has the names")
+    return SHOWS[kind](Asked(site, name, system, as_json))
+
+
+def show_test(asked: Asked) -> None:
+    """A test: what is checked and measured, and its cases."""
+    listing = _listing(asked)
+    test = _one(
+        asked.name, {test.name: test for test in listing.tests}, "test", [name for name, *_ in listing.abstract]
+    )
+    cases = [case for case in listing.cases if case.test == test.name]
+    emit({"test": test, "cases": cases}, asked.as_json, lambda: _render_test(test, cases))
+
+
+def show_case(asked: Asked) -> None:
+    """A case: everything that is fixed for it."""
+    listing, case = _case(asked)
+    test = next(test for test in listing.tests if test.name == case.test)
+    build = next((build for build in listing.builds if build.key == case.build), None)
+    emit({"case": case, "test": test, "build": build}, asked.as_json, lambda: _render_case(case, test, build))
+
+
+def show_script(asked: Asked) -> None:
+    """The script of a case's job, with stand-ins for what only a campaign knows."""
+    from shakedown.model.layout import Layout
+    from shakedown.schedulers.script import job_script
+
+    _, case = _case(asked)
+    if case.unavailable:
+        raise UsageError(f"{case.id} cannot run here: {case.unavailable}")
+    layout = Layout(Path("CAMPAIGN"))
+    text = job_script(case, layout, "r000001", "j000001", str(layout.build(case.build)) if case.build else "")
+    emit({"case": case.id, "script": text}, asked.as_json, lambda: printable(text.rstrip("\n")))
+
+
+def show_system(asked: Asked) -> None:
+    """A system; without a name, the machine this runs on."""
+    from shakedown.machine import this_system
+
+    name = asked.name or asked.system or "here"
+    if name == "here":
+        system = this_system()
+    else:
+        from shakedown.plans import read_site
+
+        site = read_site(_site(asked), parts="")
+        site.stop()
+        system = site.machine(name, this_system).system
+    emit(system, asked.as_json, lambda: _render_system(system))
+
+
+def show_plan(asked: Asked) -> None:
+    """A plan, resolved on its system."""
+    from shakedown.machine import this_system
+    from shakedown.plans import read_plan
+
+    document = read_plan(_site(asked), asked.name, this_system)
+    emit(document, asked.as_json, lambda: _render_plan(document))
+
+
+# kind -> what shows it; a new kind is a line here, and a word in the help of `command`
+SHOWS: dict[str, Callable[[Asked], int | None]] = {
+    "test": show_test,
+    "case": show_case,
+    "system": show_system,
+    "plan": show_plan,
+    "script": show_script,
+}
+
+
+# ---- finding it ------------------------------------------------------------------------------------------------------
+
+
+def _site(asked: Asked) -> Path:
+    from shakedown.plans import find_site
+
+    return find_site(Path(asked.site) if asked.site else None)
+
+
+def _listing(asked: Asked) -> Listing:
+    from shakedown.machine import this_system
+    from shakedown.plans import list_cases
+
+    return list_cases(_site(asked), asked.system, this_system)
+
+
+def _case(asked: Asked) -> tuple[Listing, Case]:
+    """A case by its id, or by its test's name where that has a single one."""
+    listing = _listing(asked)
+    of_test = [case for case in listing.cases if case.test == asked.name]
+    if len(of_test) == 1:
+        return listing, of_test[0]
+    if of_test and asked.name not in {case.id for case in of_test}:
+        shown = ", ".join(case.id for case in of_test[:5]) + (", ..." if len(of_test) > 5 else "")
+        raise UsageError(f"test '{asked.name}' has {len(of_test)} cases", f"name one of {shown}")
+    return listing, _one(asked.name, {case.id: case for case in listing.cases}, "case")
+
+
+def _one(name: str, known: dict[str, Any], kind: str, abstract: Sequence[str] = ()) -> Any:
+    if name in known:
+        return known[name]
+    if name in abstract:
+        raise UsageError(f"test '{name}' is abstract: it has no cases", "show a test that extends it, or its file")
+    raise UsageError(f"there is no {kind} '{name}'", did_you_mean(name, known) or f"'shakedown list {kind}s' has them")
+
+
+def _there_are(names: Iterable[str]) -> str:
+    return f"there are: {', '.join(names)}"
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+def _lines(*facts: tuple[str, str]) -> str:
+    """Facts as 'name  text', those without text left out; further lines of a text are indented under its first."""
+    shown = [(name, printable(text).replace("\n", "\n" + " " * 14)) for name, text in facts if text]
+    return "\n".join(f"{name:<12}  {text}" for name, text in shown)
+
+
+def _pairs(pairs: Iterable[tuple[str, Any]]) -> str:
+    return "\n".join(f"{name} = {value}" for name, value in pairs)
+
+
+def _render_test(test: Test, cases: Sequence[Case]) -> str:
+    shown = [f"{case.id}  (unavailable: {case.unavailable})" if case.unavailable else case.id for case in cases]
+    return _lines(
+        ("test", test.name),
+        ("about", test.about),
+        ("file", test.path),
+        ("tags", " ".join(test.tags)),
+        ("checks", _checks(test.checks)),
+        ("figures", "\n".join(map(_figure, test.figures))),
+        ("draws", ", ".join(test.draws)),
+        ("cases", "\n".join(shown)),
+    )
+
+
+def _checks(checks: Sequence[Check]) -> str:
+    return "\n".join(check.text for check in checks)
+
+
+def _figure(figure: FigureSpec) -> str:
+    where = f"json {figure.json}" if figure.json else f"regex {figure.regex}"
+    parts = [figure.unit and f"in {figure.unit}", figure.better and f"{figure.better} is better", where]
+    source = "" if figure.source == "output" else f" in file {figure.source}"
+    return f"{figure.name}: {', '.join(part for part in parts if part)}{source}, the {figure.pick} of several"
+
+
+def _render_case(case: Case, test: Test, build: Build | None) -> str:
+    shape = case.shape
+    size = f"{shape.nodes} x {shape.tasks_per_node} tasks x {shape.cpus_per_task} cores" + (
+        ", exclusive" if shape.exclusive else ""
+    )
+    return _lines(
+        ("case", case.id),
+        ("unavailable", case.unavailable),
+        ("test", f"{test.name} ({test.path})"),
+        ("about", test.about),
+        ("partition", case.partition),
+        ("toolchain", case.toolchain),
+        ("parameters", _pairs(case.parameters)),
+        ("shape", "" if case.unavailable and not case.script else size),
+        ("time limit", show_duration(shape.time_limit_s) if case.script else ""),
+        ("loads", _pairs((name, f"{amount:g}") for name, amount in case.loads)),
+        ("build", "" if build is None else f"{build.name}, key {build.key[:12]}\n{build.script}".rstrip()),
+        ("source", build.source if build else ""),
+        ("environment", _pairs(case.environment)),
+        ("files", _pairs(case.files)),
+        ("script", case.script),
+        ("checks", _checks(test.checks)),
+        ("figures", "\n".join(map(_figure, test.figures))),
+        ("expected", f"{case.expect}: {case.because}" if case.expect else ""),
+    )
+
+
+def _render_system(system: System) -> str:
+    partitions = [
+        f"{cluster.name}:{partition.name}  {cluster.scheduler}, {partition.nodes}, {partition.count} of {partition.type}"
+        for cluster in system.clusters
+        for partition in cluster.partitions
+    ]
+    systems = [f"{entry.name}: {entry.kind} {entry.path}".rstrip() for entry in system.filesystems]
+    return _lines(
+        ("system", system.name),
+        ("about", system.about),
+        ("partitions", "\n".join(partitions)),
+        ("node types", "\n".join(map(_node_type, system.node_types))),
+        ("toolchains", "\n".join(map(_toolchain, system.toolchains))),
+        ("network", _pairs(system.network)),
+        ("filesystems", "\n".join(systems)),
+        ("budgets", _pairs((name, f"{amount:g}") for name, amount in system.budgets)),
+        ("found", _pairs(system.found)),
+    )
+
+
+def _node_type(kind: Any) -> str:
+    parts = [
+        f"{kind.cores} cores",
+        f"{kind.sockets} sockets",
+        f"{kind.threads_per_core} threads a core",
+        f"{kind.numa} memory domains",
+        kind.memory_bytes and show_bytes(kind.memory_bytes),
+        kind.last_level_cache_bytes and f"cache {show_bytes(kind.last_level_cache_bytes)}",
+        kind.peak_flop_per_s and f"{kind.peak_flop_per_s / 1e12:g} TFLOP/s",
+        kind.cpu,
+    ]
+    return f"{kind.name}: {', '.join(part for part in parts if part)}"
+
+
+def _toolchain(entry: Toolchain) -> str:
+    modules = f" with {' '.join(entry.modules)}" if entry.modules else ""
+    return f"{entry.name}: {entry.cc}, {entry.cxx}, {entry.fc}{modules}"
+
+
+def _render_plan(document: Document) -> str:
+    lost = [f"{case.id}  {case.unavailable}" for case in document.cases if case.unavailable]
+    limits = document.limits
+    head = _lines(
+        ("plan", document.plan),
+        ("about", document.about),
+        ("system", document.system.name),
+        ("seed", str(document.seed)),
+        ("copies", _pairs(limits.copies)),
+        ("budgets", _pairs((name, f"{amount:g}") for name, amount in limits.budgets)),
+        ("builds", f"{len(document.builds)}, {limits.builds} at once"),
+        ("unavailable", "\n".join(lost)),
+    )
+    rows = [_component(component) for component in document.components]
+    return f"{head}\n\n{table(('COMPONENT', 'KIND', 'CASES', 'REPEATS', 'AFTER', 'CRITERIA'), rows, right=(2, 3))}"
+
+
+def _component(component: Component) -> tuple[str, ...]:
+    criteria = "; ".join(f"{c.name}: {c.measure} {c.of} {c.must}".replace("  ", " ") for c in component.criteria)
+    return (
+        component.name,
+        component.kind,
+        str(len(component.cases)),
+        str(component.repeats),
+        ", ".join(component.after),
+        criteria,
+    )

@@ -1,0 +1,263 @@
+"""What a worker may read of a run: its kept output, and the files it left, within the run's and the campaign's directories.
+
+Whatever a test left in its directory must neither block nor lead astray: a fifo, a device, a link to somewhere else, a
+terabyte. ``RunReader`` is the way in; everything that cannot be read comes back as a sentence.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, excerpt, printable
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Pairs
+
+_CHUNK = 1 << 20
+_EXCERPT_BYTES = 16 << 10
+_KINDS = {
+    stat.S_IFIFO: "a fifo",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a directory",
+    stat.S_IFLNK: "a link to itself",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """How much of one run a worker reads, and how long it may take. Sizes in bytes (``line``: characters), times in seconds."""
+
+    scanned: int = 64 << 20  # of one output or file; of a larger one the beginning and the end are read
+    line: int = LINE_LIMIT  # of one line handed to a regular expression
+    seconds: float = 5.0  # for everything that one run asks for
+    quick: float = 0.5  # for one check or figure, before all others had their turn
+    excerpt: float = 0.5  # for the last lines of an output that nothing else asked for
+    grace: float = 2.0  # what a worker may be late before it is replaced
+    memory: int = 2 << 30  # what a worker may take more than it began with
+    files: int = 10_000  # that one golden glob may find
+
+
+@dataclass(slots=True)
+class OpenPack:
+    """The pack that was read last, kept open: runs that end together lie in the same one."""
+
+    name: str = ""
+    descriptor: int = -1
+
+    def open(self, packs: Path, name: str) -> int:
+        """Purpose: a descriptor of the pack. Raises OSError."""
+        if name != self.name:
+            if self.descriptor >= 0:
+                os.close(self.descriptor)
+            self.name, self.descriptor = "", -1
+            self.descriptor = os.open(packs / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            self.name = name
+        return self.descriptor
+
+
+@dataclass(slots=True)
+class RunReader:
+    """Everything that one run left, each thing read once. ``output`` is the pointer of the record, ``files`` its inputs."""
+
+    layout: Layout
+    run: str
+    output: Mapping[str, Any]
+    files: Pairs
+    limits: ReadingLimits
+    pack: OpenPack
+    _known: dict[str, Contents] = field(default_factory=dict)
+    _roots: list[str] = field(default_factory=list)
+
+    def read(self, subject: str) -> Contents:
+        """Purpose: the contents of ``output`` or of a file in the run's directory."""
+        if subject not in self._known:
+            self._known[subject] = self._read_output() if subject == "output" else self._read_file(subject)
+        return self._known[subject]
+
+    def look(self, path: str) -> Missing | None:
+        """Purpose: None where a regular file is there; else why it is not, or why that cannot be told."""
+        handle = _find(path, self._path(path), self._allowed())
+        if isinstance(handle, Missing):
+            return handle
+        os.close(handle)
+        return None
+
+    def sums(self, glob: str, wanted: Collection[str]) -> dict[str, str | Missing]:
+        """Purpose: the sha256 of every file that the glob finds and of every wanted one that is there."""
+        found: dict[str, str | Missing] = {}
+        for path in dict.fromkeys([*self._glob(glob, found), *wanted]):
+            found[path] = self._sum(path)
+        return found
+
+    def excerpt(self) -> str:
+        """The last lines of the output, "" where there is none; read by itself only where nothing else asked for it."""
+        known = self._known.get("output")
+        if known is None:
+            known = self._read_output(_EXCERPT_BYTES)
+            if isinstance(known, Missing):
+                self._known["output"] = known  # worth a sentence, though no check asked for it
+        return excerpt(known) if isinstance(known, Text) else ""
+
+    def problems(self) -> list[str]:
+        """Sentences about what was read, in the order in which it was read."""
+        said: list[str] = []
+        for contents in self._known.values():
+            said.extend(contents.problems if isinstance(contents, Text) else [contents.detail])
+        return list(dict.fromkeys(said))
+
+    # ---- the output ----
+
+    def _read_output(self, tail_only: int = 0) -> Contents:
+        pointer = self.output
+        size = int(pointer.get("bytes", 0))
+        if "lost" in pointer:
+            return Missing("output", f"the output could not be kept: {printable(str(pointer['lost']))}")
+        if not pointer or not size:
+            return decode("output", b"", absent=True)
+        name = str(pointer.get("pack") or pointer.get("file") or "")
+        try:
+            if "pack" in pointer:
+                descriptor = self.pack.open(self.layout.packs, name)
+                return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail_only)
+            opened = _open_regular("output", self.layout.root / name, self._allowed())
+            if isinstance(opened, Missing):
+                return Missing("output", f"the output is gone: {opened.detail}")
+            try:
+                return self._slice(opened, 0, size, tail_only)
+            finally:
+                os.close(opened)
+        except OSError as error:
+            return Missing("output", f"the output is gone: {printable(name)} cannot be read: {error.strerror}")
+
+    def _slice(self, descriptor: int, offset: int, size: int, tail_only: int) -> Contents:
+        """The output, or its last bytes, out of a larger file; a pack that is too short is said to be."""
+        there = min(size, max(0, os.fstat(descriptor).st_size - offset))
+        if there < size:
+            return Missing("output", f"the output is gone: of its {size} bytes {there} are left")
+        if tail_only and tail_only < size:
+            return decode("output", _read(descriptor, offset + size - tail_only, tail_only))
+        return self._decode("output", descriptor, offset, size)
+
+    def _decode(self, subject: str, descriptor: int, offset: int, size: int) -> Text:
+        """All of it, or its beginning and end where it is larger than what is scanned."""
+        if size <= self.limits.scanned:
+            return decode(subject, _read(descriptor, offset, size), limit=self.limits.line)
+        half = self.limits.scanned // 2
+        head, tail = _read(descriptor, offset, half), _read(descriptor, offset + size - half, half)
+        return decode(subject, head, tail, size - 2 * half, self.limits.line)
+
+    # ---- files ----
+
+    def _read_file(self, path: str) -> Contents:
+        descriptor = self._open(path)
+        if isinstance(descriptor, Missing):
+            return descriptor
+        try:
+            return self._decode(path, descriptor, 0, os.fstat(descriptor).st_size)
+        except OSError as error:
+            return Missing(path, f"file {printable(path)} cannot be read: {error.strerror}")
+        finally:
+            os.close(descriptor)
+
+    def _sum(self, path: str) -> str | Missing:
+        descriptor = self._open(path)
+        if isinstance(descriptor, Missing):
+            return descriptor
+        digest = hashlib.sha256()
+        try:
+            while data := os.read(descriptor, _CHUNK):
+                digest.update(data)
+        except OSError as error:
+            return Missing(path, f"file {printable(path)} cannot be read: {error.strerror}")
+        finally:
+            os.close(descriptor)
+        return digest.hexdigest()
+
+    def _glob(self, glob: str, found: dict[str, str | Missing]) -> list[str]:
+        """Files in the run's directory that the glob names; directories are passed over, as a shell's users expect."""
+        directory = self.layout.work_directory(self.run)
+        if not glob:
+            return []
+        paths: list[str] = []
+        try:
+            for path in directory.glob(glob):
+                if not path.is_dir():
+                    paths.append(str(path.relative_to(directory)))
+                if len(paths) > self.limits.files:
+                    found[glob] = Missing(glob, f"{printable(glob)} finds more than {self.limits.files} files")
+                    break
+        except (OSError, ValueError, NotImplementedError) as error:
+            found[glob] = Missing(glob, f"{printable(glob)} cannot be looked for: {error}")
+        return sorted(paths)
+
+    def _open(self, path: str) -> int | Missing:
+        return _open_regular(path, self._path(path), self._allowed())
+
+    def _path(self, path: str) -> Path:
+        return self.layout.work_directory(self.run) / path
+
+    def _allowed(self) -> list[str]:
+        """Where a path may lead: the run's directory, the campaign's, its builds', and the run's own input files."""
+        if not self._roots:
+            places = (self.layout.work_directory(self.run), self.layout.root, self.layout.builds)
+            inputs = [path for _, path in self.files]
+            self._roots.extend(dict.fromkeys(os.path.realpath(place) for place in (*map(str, places), *inputs)))
+        return self._roots
+
+
+def _read(descriptor: int, offset: int, size: int) -> bytes:
+    """Exactly ``size`` bytes, or what there is. Raises OSError."""
+    data = os.pread(descriptor, size, offset)
+    if len(data) == size or not data:
+        return data
+    chunks, got = [data], len(data)
+    while got < size and (data := os.pread(descriptor, size - got, offset + got)):
+        chunks.append(data)
+        got += len(data)
+    return b"".join(chunks)
+
+
+def _find(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
+    """A handle (O_PATH) on a regular file that lies where it may. Nothing is opened for reading yet, so nothing can wait."""
+    name = f"file {printable(subject)}"
+    try:
+        real = os.path.realpath(path)
+        if not any(real == root or real.startswith(f"{root}/") for root in allowed):
+            link = f" (it is a link to {printable(real)})" if path.is_symlink() else ""
+            return Missing(subject, f"{name} leads out of the run's directory, so it is not read{link}")
+        handle = os.open(real, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        what = f"{name} is a link to nothing" if path.is_symlink() else f"there is no {name}"
+        return Missing(subject, what, held=False)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG):
+            return Missing(subject, f"there is no {name}: {error.strerror}", held=False)
+        return Missing(subject, f"{name} cannot be read: {error.strerror}")
+    except ValueError as error:
+        return Missing(subject, f"{name} cannot be read: {error}")
+    kind = stat.S_IFMT(os.fstat(handle).st_mode)
+    if kind == stat.S_IFREG:
+        return handle
+    os.close(handle)
+    return Missing(subject, f"{name} is {_KINDS.get(kind, 'no regular file')}, so it is not read", held=False)
+
+
+def _open_regular(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
+    """A descriptor of such a file to read from."""
+    handle = _find(subject, path, allowed)
+    if isinstance(handle, Missing):
+        return handle
+    try:
+        return os.open(f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return Missing(subject, f"file {printable(subject)} cannot be read: {error.strerror}")
+    finally:
+        os.close(handle)

@@ -1,0 +1,165 @@
+"""One run put together again from the record: its script, its environment, its output, though it never had files of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shakedown.conductor.session import Documents
+from shakedown.events.reader import read_events
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.events import Event
+from shakedown.model.frozen import digest
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+from shakedown.schedulers.packs import read_output
+from shakedown.schedulers.script import job_script
+
+SHOWN_BYTES = 64 * 1024  # of the output; export writes all of it
+COPY_BYTES = 1 << 20
+_SECRET = re.compile(r"SECRET|TOKEN|PASSW|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class RunView:
+    """Everything kept of one run. ``output`` is its end, at most 64 KiB; ``output_at`` points to all of it."""
+
+    run: str
+    case: str
+    job: str
+    script: str
+    environment: dict[str, str]
+    verdicts: list[dict[str, Any]]
+    output: str = ""
+    output_at: dict[str, Any] = field(default_factory=dict)
+    work: str = ""
+
+
+def show_run(layout: Layout, run: str) -> RunView:
+    """Purpose: put a run together from the log and the packs. UsageError where the campaign has no such run."""
+    found = _Found(layout, run)
+    output = found.output
+    size = int(output.get("bytes", 0))
+    text = read_output(layout, output, max(0, size - SHOWN_BYTES), SHOWN_BYTES) if output else b""
+    work = layout.work_directory(run)
+    return RunView(
+        run,
+        found.case,
+        found.job,
+        found.script(),
+        found.environment(),
+        [event.value | {"reason": event.reason, "seq": event.seq} for event in found.verdicts],
+        text.decode("utf-8", "replace"),
+        output,
+        str(work) if work.is_dir() else "",
+    )
+
+
+def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
+    """Purpose: write a run's script, environment, events and whole output as files under ``target``, which must be new."""
+    found = _Found(layout, run)
+    try:
+        target.mkdir(parents=True)
+    except FileExistsError as error:
+        raise UsageError(f"{target} exists already", hint="export into a new directory") from error
+    files = {
+        "job.sh": found.script(),
+        "environment": "".join(f"{name}={value}\n" for name, value in sorted(found.environment().items())),
+        "events.jsonl": "".join(_line(event) for event in found.events),
+    }
+    for name, text in files.items():
+        (target / name).write_text(text, encoding="utf-8")
+    with (target / "output").open("wb") as out:
+        for start in range(0, int(found.output.get("bytes", 0)), COPY_BYTES):
+            out.write(read_output(layout, found.output, start, COPY_BYTES))
+    return [target / name for name in (*files, "output")]
+
+
+def _line(event: Event) -> str:
+    import msgspec
+
+    return msgspec.json.encode(event).decode() + "\n"
+
+
+class _Found:
+    """What the log has of one run."""
+
+    def __init__(self, layout: Layout, run: str) -> None:
+        self.layout, self.run = layout, run
+        self.events: list[Event] = []
+        self.digest = self.drivers_environment = ""
+        known: set[str] = set()
+        for event in read_events(layout.log):
+            if event.event in ("campaign_start", "amended") and not self.events:
+                self.digest = event.value["document"]
+            if event.event == "driver_start" and not self.events:
+                self.drivers_environment = event.value.get("environment", "")
+            if event.run:
+                known.add(event.run)
+            if run in (event.run, event.value.get("previous")) or (event.job and event.job in self._jobs()):
+                self.events.append(event)
+        if not self.events:
+            hint = did_you_mean(run, known) or "'shakedown runs' lists them"
+            raise UsageError(f"{layout.root.name} has no run '{run}'", hint=hint)
+
+    def _jobs(self) -> set[str]:
+        return {event.job for event in self.events if event.event in ("submit_order", "requeued")}
+
+    @property
+    def verdicts(self) -> list[Event]:
+        return [event for event in self.events if event.event == "verdict" and event.run == self.run]
+
+    @property
+    def case(self) -> str:
+        return next((event.case for event in self.events if event.case), "")
+
+    @property
+    def job(self) -> str:
+        return next((event.job for event in self.events if event.job), "")
+
+    @property
+    def output(self) -> dict[str, Any]:
+        reports = [event.value["output"] for event in self.events if event.value.get("output")]
+        return dict(reports[-1]) if reports else {}
+
+    def _document(self) -> Document:
+        return Documents(self.layout)(self.digest)
+
+    def script(self) -> str:
+        case = next(case for case in self._document().cases if case.id == self.case)
+        if not self.job:
+            return case.script
+        build = str(self.layout.build(case.build)) if case.build else ""
+        return job_script(case, self.layout, self.run, self.job, build)
+
+    def environment(self) -> dict[str, str]:
+        """The conductor's environment at its start, with what the case adds."""
+        case = next(case for case in self._document().cases if case.id == self.case)
+        return read_environment(self.layout, self.drivers_environment) | dict(case.environment)
+
+
+# ---- the conductor's environment, kept once by its hash ---------------------------------------------------------------------
+
+
+def keep_environment(layout: Layout, environment: dict[str, str]) -> str:
+    """Purpose: store an environment once; returns its digest. Values under names that look secret are withheld."""
+    shown = {name: "(withheld)" if _SECRET.search(name) else value for name, value in environment.items()}
+    data = json.dumps(shown, sort_keys=True, ensure_ascii=True).encode()
+    name = digest(data)
+    path = layout.root / "environments" / f"{name}.json"
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    return name
+
+
+def read_environment(layout: Layout, name: str) -> dict[str, str]:
+    """The environment of that digest; empty where it was not kept."""
+    path = layout.root / "environments" / f"{name}.json"
+    if not name or not path.is_file():
+        return {}
+    kept: dict[str, str] = json.loads(path.read_bytes())
+    return kept

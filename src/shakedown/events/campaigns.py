@@ -1,0 +1,172 @@
+"""Campaign directories: made, named, found; and the frozen documents in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from shakedown.events.reader import first_event
+from shakedown.events.segment_file import sync_directory, unwritable
+from shakedown.model.errors import RecordError, UsageError, did_you_mean
+from shakedown.model.frozen import digest as digest_of
+from shakedown.model.layout import Layout
+
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def new_identifier(site: Path, plan: str) -> str:
+    """Purpose: the next free id for a campaign of this plan: laptop-1, laptop-2... Its directory is made, empty, so it is ours."""
+    _check_identifier(plan)
+    folder = site / "campaigns"
+    pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)")
+    try:
+        folder.mkdir(exist_ok=True)
+        taken = [int(match.group(1)) for path in folder.iterdir() if (match := pattern.fullmatch(path.name))]
+        number = max(taken, default=0) + 1
+        while True:
+            try:
+                (folder / f"{plan}-{number}").mkdir()
+            except FileExistsError:
+                number += 1
+            else:
+                return f"{plan}-{number}"
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
+    """Purpose: a campaign's directories under ``root`` (a site's ``campaigns``) with its frozen document, durable.
+
+    Errors: UsageError where ``root/identifier`` holds anything already, RecordError where it cannot be written.
+    """
+    _check_identifier(identifier)
+    layout = Layout(root / identifier)
+    try:
+        layout.root.mkdir(parents=True, exist_ok=True)
+        if any(layout.root.iterdir()):
+            raise UsageError(f"{layout.root} exists already", hint="resume it, or give the new campaign another name")
+        for folder in _folders(layout):
+            folder.mkdir()
+    except FileExistsError as error:
+        raise UsageError(f"{error.filename} is in the way") from error
+    except OSError as error:
+        raise unwritable(layout.root, error) from error
+    write_document(layout, document)
+    sync_directory(layout.root)
+    sync_directory(root)
+    return layout
+
+
+def _folders(layout: Layout) -> tuple[Path, ...]:
+    plain = (layout.log, layout.documents, layout.packs, layout.outputs, layout.claims, layout.work)
+    return (*plain, layout.builds, layout.inbox, layout.lease)
+
+
+def _check_identifier(identifier: str) -> None:
+    if not _IDENTIFIER.fullmatch(identifier):
+        raise UsageError(
+            f"{identifier!r} is no name for a campaign",
+            hint="use letters, digits, '.', '_' and '-', at most 100 of them",
+        )
+
+
+# ---- frozen documents ----------------------------------------------------------------------------------------------------
+
+
+def write_document(layout: Layout, document: bytes) -> str:
+    """Purpose: keep a frozen document under its digest, durable. Returns the digest."""
+    digest = digest_of(document)
+    path = layout.document(digest)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            file.write(document)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    sync_directory(layout.documents)
+    return digest
+
+
+def read_document(layout: Layout, digest: str) -> bytes:
+    """Purpose: the bytes of a frozen document. Raises RecordError where it is missing or is not what was frozen."""
+    path = layout.document(digest)
+    try:
+        document = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"the frozen plan {path} cannot be read: {error.strerror}") from error
+    if digest_of(document) != digest:
+        raise RecordError(
+            f"the frozen plan {path} was changed after it was frozen: its bytes no longer match its name",
+            hint="put it back from a backup; 'shakedown amend' puts a changed plan into force",
+        )
+    return document
+
+
+# ---- finding -------------------------------------------------------------------------------------------------------------
+
+
+def find_campaign(site: Path | None, name: str | None) -> Path:
+    """Purpose: the directory of a campaign: by its id under the site's ``campaigns``, by path, or, without a name, the newest.
+
+    ``site`` None: the nearest directory above here that holds ``site.yaml``. Errors: UsageError with what there is instead.
+    """
+    folder = _campaigns_of(site)
+    if name is None:
+        return _newest(folder)
+    if folder is not None and "/" not in name and _is_campaign(folder / name):
+        return folder / name
+    path = Path(name)
+    if _is_campaign(path):
+        return path
+    if path.is_dir():
+        raise UsageError(f"{name} is no campaign: it has no log")
+    known = _ids(folder)
+    if folder is None:
+        raise UsageError(
+            f"there is no campaign {name!r}: no directory above here holds site.yaml",
+            hint="go into a site directory, name one with --site, or give the campaign's path",
+        )
+    hint = did_you_mean(name, known) or (f"there are {', '.join(known[-5:])}" if known else "there is none yet")
+    raise UsageError(f"there is no campaign {name!r} in {folder}", hint=hint)
+
+
+def _campaigns_of(site: Path | None) -> Path | None:
+    if site is not None:
+        return site / "campaigns"
+    here = Path.cwd()
+    return next((above / "campaigns" for above in (here, *here.parents) if (above / "site.yaml").is_file()), None)
+
+
+def _is_campaign(path: Path) -> bool:
+    return (path / "log").is_dir()
+
+
+def _ids(folder: Path | None) -> list[str]:
+    if folder is None or not folder.is_dir():
+        return []
+    return sorted(path.name for path in folder.iterdir() if _is_campaign(path))
+
+
+def _newest(folder: Path | None) -> Path:
+    """The campaign that started last, by its own record: copies and restored backups change no order."""
+    if folder is None:
+        raise UsageError(
+            "which campaign? No directory above here holds site.yaml",
+            hint="go into a site directory, name one with --site, or give the campaign's path",
+        )
+    started = [(when, name) for name in _ids(folder) if (when := _start_of(folder / name)) is not None]
+    if not started:
+        raise UsageError(f"no campaign was started in {folder.parent} yet", hint="start one: shakedown run PLAN")
+    return folder / max(started)[1]
+
+
+def _start_of(campaign: Path) -> float | None:
+    try:
+        first = first_event(campaign / "log")
+    except RecordError:
+        return 0.0  # it has a log, if a damaged one: better found last than never
+    return None if first is None else first.time

@@ -1,0 +1,39 @@
+"""Lines that cannot be read, and what a person is told of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from shakedown.model.errors import RecordError
+from shakedown.model.events import LINE_VERSION
+
+NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoding raises for bytes of any kind
+
+
+class DamagedLine(ValueError):
+    """A line that is no event. ``index`` counts from 0 inside what was decoded; ``later``: a newer Shakedown wrote it."""
+
+    def __init__(self, why: str, later: bool = False) -> None:
+        super().__init__(why)
+        self.why, self.later = why, later
+        self.index = 0
+
+    def told(self, path: Path, line: int) -> RecordError:
+        """The error that names the place; ``line`` counts from 1, with the segment's header."""
+        if self.later:
+            return RecordError(
+                f"{path}: line {line}: {self.why}", hint="use the Shakedown that wrote this record, or a newer one"
+            )
+        return RecordError(
+            f"{path}: line {line} is damaged: {self.why}",
+            hint="'shakedown log --verify' says what is whole; put this segment back from a backup",
+        )
+
+
+def refuse_later(version: int) -> None:
+    """Raise DamagedLine where a line, or a segment's header, is of a version that we do not know yet."""
+    if version > LINE_VERSION:
+        why = f"a newer Shakedown wrote this; it is of version {version}, and this one reads up to {LINE_VERSION}"
+        raise DamagedLine(why, later=True)

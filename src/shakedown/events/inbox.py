@@ -1,0 +1,191 @@
+"""What operators ask of a campaign: files renamed into ``inbox/``. The driver logs each once, then removes it.
+
+Who asked is the owner of the file, as the file system knows it, never what the file says.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from shakedown.events.damage import NOT_JSON
+from shakedown.events.identity import user_name
+from shakedown.events.segment_file import sync_directory, unwritable
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.layout import Layout
+from shakedown.model.ports import Command
+
+KNOWN = ("cancel", "stop", "amend")
+LIMIT_BYTES = 64 * 1024
+REFUSED = "refused"  # as a command: a file that is none; as a directory: where such files are kept
+_SUFFIX = ".json"
+
+
+class _Wish(msgspec.Struct, frozen=True):
+    """The content of a file."""
+
+    what: str
+    value: dict[str, Any] = {}
+    reason: str = ""
+
+
+class _Bad(Exception):
+    """A file that is no command, and why."""
+
+
+def post(layout: Layout, what: str, value: dict[str, Any] | None = None, reason: str = "") -> str:
+    """Purpose: ask the driver of a campaign for something. Returns the request's id; the log names it once it is heard.
+
+    Where nobody drives (``lease.holder``) the request waits. Errors: UsageError for an unknown word or no campaign, RecordError.
+    """
+    if what not in KNOWN:
+        raise UsageError(f"'{what}' is no command", hint=did_you_mean(what, KNOWN) or f"there are {', '.join(KNOWN)}")
+    if not layout.inbox.is_dir():
+        raise UsageError(f"{layout.root} is no campaign: it has no inbox")
+    content = msgspec.json.encode(_Wish(what, value or {}, reason))
+    if len(content) > LIMIT_BYTES:
+        raise UsageError(f"a command of {len(content)} bytes is too long; at most {LIMIT_BYTES} are taken")
+    request = f"{time.time_ns():019d}-{os.urandom(3).hex()}"
+    path = layout.inbox / f"{request}{_SUFFIX}"
+    try:
+        _write_durably(layout.inbox / f".{request}", path, content)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return request
+
+
+def _write_durably(draft: Path, path: Path, content: bytes) -> None:
+    with draft.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(path)
+    sync_directory(path.parent)
+
+
+class FileInbox:
+    """The Inbox port on disk.
+
+    A file that is no command is a Command "refused" whose reason says why; once that is acknowledged it lies in ``inbox/refused/``.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._seen: dict[str, str] = {}  # request -> file name, of those that are not acknowledged yet
+        self._bad: set[str] = set()
+        self._stuck: set[str] = set()  # acknowledged, but they could not be removed
+
+    def poll(self) -> Sequence[Command]:
+        """Purpose: every command that is not acknowledged yet, oldest first. What is still being written starts with a dot."""
+        try:
+            names = os.listdir(self.layout.inbox)  # noqa: PTH208 - almost always empty, and asked often
+        except OSError:
+            return []
+        return [
+            command
+            for name in sorted(names)
+            if not name.startswith(".") and name != REFUSED and name not in self._stuck
+            for command in self._command(name)
+        ]
+
+    def _command(self, name: str) -> list[Command]:
+        request = _request_of(name)
+        try:
+            wish, who = _read(self.layout.inbox / name)
+            self._bad.discard(request)
+            command = Command(request, wish.what, who, wish.value, wish.reason)
+        except FileNotFoundError:
+            return []  # its owner took it back
+        except _Bad as error:
+            self._bad.add(request)
+            who = _owner(self.layout.inbox / name)
+            command = Command(request, REFUSED, who, {"file": _shown(name)}, f"{_shown(name)}: {error}")
+        self._seen[request] = name
+        return [command]
+
+    def acknowledge(self, requests: Sequence[str]) -> None:
+        """Purpose: these are durable in the log: remove their files, or put them aside where they were no commands."""
+        for request in requests:
+            name = self._seen.pop(request, f"{request}{_SUFFIX}")
+            path = self.layout.inbox / name
+            try:
+                if request in self._bad:
+                    _put_aside(path, self.layout.inbox / REFUSED)
+                else:
+                    path.unlink(missing_ok=True)
+            except OSError:
+                self._stuck.add(name)
+            self._bad.discard(request)
+
+
+# ---- files of unknown origin -------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> tuple[_Wish, str]:
+    """A command file's content and owner. Never follows a link and never waits, whatever lies there."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _Bad(f"it cannot be read: {error.strerror}") from error
+    try:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            raise _Bad("it is no plain file")
+        if facts.st_nlink > 1:
+            raise _Bad("it has a second name elsewhere, so its owner may not have put it here")
+        if facts.st_size > LIMIT_BYTES:
+            raise _Bad(f"it is {facts.st_size} bytes long; at most {LIMIT_BYTES} are taken")
+        return _parse(os.read(handle, LIMIT_BYTES + 1), path.name), user_name(facts.st_uid)
+    except OSError as error:
+        raise _Bad(f"it cannot be read: {error.strerror}") from error
+    finally:
+        os.close(handle)
+
+
+def _parse(content: bytes, name: str) -> _Wish:
+    if not name.endswith(_SUFFIX):
+        raise _Bad(f"it is no command: its name does not end in {_SUFFIX}")
+    try:
+        wish = msgspec.json.decode(content, type=_Wish)
+    except NOT_JSON as error:
+        raise _Bad(f"it is no command: {error}") from error
+    if wish.what not in KNOWN:
+        raise _Bad(f"'{wish.what[:40]}' is no command; there are {', '.join(KNOWN)}")
+    return wish
+
+
+def _owner(path: Path) -> str:
+    try:
+        return user_name(path.lstat().st_uid)
+    except OSError:
+        return "unknown"
+
+
+def _request_of(name: str) -> str:
+    return _shown(name.removesuffix(_SUFFIX))
+
+
+def _shown(name: str) -> str:
+    """A file name of unknown origin as plain text of bearable length."""
+    text = name.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)[:200]
+
+
+def _put_aside(path: Path, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    target = folder / path.name
+    number = 1
+    while os.path.lexists(target):
+        number += 1
+        target = folder / f"{path.name[:200]}~{number}"
+    with suppress(FileNotFoundError):
+        path.rename(target)

@@ -1,0 +1,289 @@
+"""The lease: which conductor drives a campaign. One epoch file per driver, made exclusively; the newest number holds.
+
+The epoch file says who (host, boot, process, user); its modification time is the heartbeat; a lock on it, where locks
+work, shows that its holder lives. ``release`` leaves a mark beside it. Numbers only grow, so a driver that lost the lease
+finds out with one look.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from shakedown.events.damage import NOT_JSON
+from shakedown.events.identity import Identity, is_alive, this_process
+from shakedown.events.segment_file import unwritable
+from shakedown.model.errors import LeaseHeld, RecordError, UsageError
+from shakedown.model.layout import Layout
+from shakedown.model.units import show_duration
+
+STALE_S = 60.0  # a heartbeat older than this, by the file system's own clock, is that of a dead driver
+BEAT_S = 5.0
+_NAME = re.compile(r"(\d{6,})\.json")
+_ATTEMPTS = 5
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lease that was not given back.
+
+    ``alive`` is None where its process cannot be seen from here; ``locked`` None where locks do not work; ``who`` None where the
+    epoch file cannot be read. ``beat_age_s`` is the age of the last heartbeat.
+    """
+
+    epoch: int
+    who: Identity | None
+    beat_age_s: float
+    alive: bool | None
+    locked: bool | None
+
+    @property
+    def gone(self) -> bool:
+        """Whether anyone may take the lease: the process is known dead, or silent for too long and holds no lock."""
+        if self.alive is not None:
+            return not self.alive
+        return self.beat_age_s > STALE_S and self.locked is not True
+
+    def __str__(self) -> str:
+        beat = f"last heartbeat {show_duration(max(0.0, self.beat_age_s))} ago"
+        if self.who is None:
+            return f"driven by a conductor that left no name; {beat}"
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.who.since))
+        return f"driven by {self.who.user} on {self.who.host} (pid {self.who.pid}) since {since}; {beat}"
+
+
+class Lease:
+    """A lease that we hold. ``epoch`` is its number; ``with`` gives it back at the end."""
+
+    def __init__(self, layout: Layout, epoch: int, who: Identity, handle: int) -> None:
+        self.layout, self.epoch, self.who = layout, epoch, who
+        self._path = _epoch_path(layout, epoch)
+        self._next = _epoch_path(layout, epoch + 1)
+        self._handle, self._beaten = handle, float("-inf")
+
+    @classmethod
+    def acquire(cls, layout: Layout, *, take_over: bool = False, who: Identity | None = None) -> Lease:
+        """Purpose: become the campaign's driver.
+
+        ``take_over``: a person says that the holder is dead, or to be replaced; it stops at its next commit. Errors:
+        LeaseHeld that says who drives, where and since when; RecordError where the directory cannot be written.
+        """
+        who = who or this_process()
+        _make_directory(layout)
+        for _ in range(_ATTEMPTS):
+            epoch = _newest(layout)
+            held = _holder_of(layout, epoch, who)
+            if held is not None and not held.gone and not take_over:
+                raise LeaseHeld(f"campaign {layout.root.name} is {held}", hint=_way_out(held))
+            handle = _make_epoch(_epoch_path(layout, epoch + 1), who)
+            if handle is not None:
+                return cls(layout, epoch + 1, who, handle)
+        raise LeaseHeld(f"campaign {layout.root.name}: other conductors take the lease again and again")
+
+    def is_mine(self) -> bool:
+        """Two looks at the file system: no later epoch, and ours still there. RecordError where it cannot be looked at."""
+        if self._handle < 0:
+            return False
+        try:
+            return os.fstat(self._handle).st_nlink > 0 and not _is_there(self._next)
+        except OSError as error:
+            raise RecordError(f"{self.layout.lease} cannot be read: {error.strerror}") from error
+
+    def check(self) -> None:
+        """Raise LeaseHeld, saying who has it now, where it is not ours any more."""
+        if self.is_mine():
+            return
+        name = self.layout.root.name
+        if self._handle < 0:
+            raise LeaseHeld(f"campaign {name}: this conductor gave its lease back")
+        held = holder(self.layout)
+        now = str(held) if held else "no longer driven by this conductor"
+        raise LeaseHeld(
+            f"this conductor lost campaign {name}, which is now {now}", hint="it stops here; the other goes on"
+        )
+
+    def beat(self, now: float) -> None:
+        """Purpose: the heartbeat. Called by the conductor's own loop, each turn; it costs something every 5 s at most.
+
+        Not by a thread: a thread would go on beating for a loop that hangs. ``now`` is any steady clock, in seconds.
+        """
+        if now - self._beaten < BEAT_S:
+            return
+        self.check()
+        try:
+            os.utime(self._path)
+        except OSError as error:
+            raise unwritable(self._path, error) from error
+        self._beaten = now
+
+    def release(self) -> None:
+        """Purpose: give it back, so that the next driver need not wait. Does nothing where it is not ours any more."""
+        if self._handle < 0:
+            return
+        with suppress(OSError, RecordError):  # then the next driver sees that our process is gone
+            if self.is_mine():
+                _released_path(self.layout, self.epoch).touch()
+        os.close(self._handle)
+        self._handle = -1
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def holder(layout: Layout) -> Holder | None:
+    """Purpose: who holds the lease, alive or not; None where nobody does. Changes nothing."""
+    return _holder_of(layout, _newest(layout), this_process())
+
+
+def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None:
+    if epoch == 0 or _is_there(_released_path(layout, epoch)):
+        return None
+    path = _epoch_path(layout, epoch)
+    try:
+        who = msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (*NOT_JSON, FileNotFoundError):
+        who = None
+    alive = is_alive(who) if who is not None and who.same_place(seen_from) else None
+    return Holder(epoch, who, _beat_age(path), alive, _locked(path))
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------------
+
+
+def _epoch_path(layout: Layout, epoch: int) -> Path:
+    return layout.lease / f"{epoch:06d}.json"
+
+
+def _released_path(layout: Layout, epoch: int) -> Path:
+    return layout.lease / f"{epoch:06d}.released"
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _newest(layout: Layout) -> int:
+    try:
+        names = os.listdir(layout.lease)  # noqa: PTH208 - names are all that is wanted
+    except FileNotFoundError:
+        return 0
+    return max((int(match.group(1)) for name in names if (match := _NAME.fullmatch(name))), default=0)
+
+
+def _make_directory(layout: Layout) -> None:
+    if not layout.root.is_dir():
+        raise UsageError(f"there is no campaign in {layout.root}")
+    try:
+        layout.lease.mkdir(exist_ok=True)
+    except OSError as error:
+        raise unwritable(layout.lease, error) from error
+
+
+def _make_epoch(path: Path, who: Identity) -> int | None:
+    """Purpose: the epoch file, complete and locked the moment it is there. Its handle, or None where another was faster."""
+    draft = path.with_name(f".{path.name}.{who.host}.{who.pid}")
+    try:
+        return _make_by_link(draft, path, who)
+    except FileExistsError:
+        return None
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return _make_in_place(path, who)
+
+
+def _make_by_link(draft: Path, path: Path, who: Identity) -> int:
+    handle = _write_identity(draft, os.O_TRUNC, who)
+    try:
+        os.link(draft, path)
+    except OSError as error:
+        done = isinstance(error, FileExistsError) and os.fstat(handle).st_nlink == 2
+        if not done:  # else a network file system did it and lost the answer
+            os.close(handle)
+            raise
+    return handle
+
+
+def _make_in_place(path: Path, who: Identity) -> int | None:
+    """Where there are no hard links. A crash half-way leaves a file without a name in it, which goes stale like any other."""
+    try:
+        return _write_identity(path, os.O_EXCL, who)
+    except FileExistsError:
+        return None
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def _write_identity(path: Path, flag: int, who: Identity) -> int:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | flag, 0o644)
+    with suppress(OSError):  # locks do not work everywhere
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.write(handle, msgspec.json.encode(who) + b"\n")
+    return handle
+
+
+def _beat_age(path: Path) -> float:
+    """How long ago the heartbeat was, by the clock of the file system: a file made now says what it shows."""
+    try:
+        beat = path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+    probe = path.with_name(f".now.{os.getpid()}")
+    try:
+        probe.touch()
+        now = probe.stat().st_mtime
+        probe.unlink(missing_ok=True)
+    except OSError:
+        now = time.time()  # we may only read here
+    return now - beat
+
+
+def _locked(path: Path) -> bool | None:
+    """Whether some process holds the lock; None where that cannot be told."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return False
+
+
+def _way_out(held: Holder) -> str:
+    if held.who is None:
+        return f"wait until its heartbeat is {STALE_S:.0f} s old, or add --take-over if you know that it is dead"
+    if held.alive:
+        return f"let it work, or end it first: kill {held.who.pid}"
+    if held.beat_age_s > STALE_S:
+        return f"its process on {held.who.host} still holds the lock; end it there, or add --take-over if it is dead"
+    return (
+        f"end it on {held.who.host}, wait until its heartbeat is {STALE_S:.0f} s old, or add --take-over if it is dead"
+    )

@@ -1,0 +1,139 @@
+"""Open a log to go on with it: mend its end, seal what is there, begin a segment of our own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from shakedown.events.reader import decode_at
+from shakedown.events.segment_file import sync_directory, unwritable
+from shakedown.events.segments import SEGMENT_BYTES, Header, Span, first_header, segment_numbers, segment_path, spans
+from shakedown.events.writer import RESERVE_BYTES, Holding, LogWriter
+from shakedown.model.errors import LeaseHeld
+from shakedown.model.events import LINE_VERSION, Event
+
+_ATTEMPTS = 3
+_STEP = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """How the log ended when it was opened: the last event's seq and time, 0 where there is none.
+
+    ``cut_bytes`` were torn: a line that a crash left without its end. They are gone, and were never promised to anyone;
+    ``cut_from`` names the segment. The conductor says so in a finding.
+    """
+
+    seq: int = 0
+    time: float = 0.0
+    cut_bytes: int = 0
+    cut_from: str = ""
+
+
+def open_log(
+    directory: Path, lease: Holding, *, segment_bytes: int = SEGMENT_BYTES, reserve_bytes: int = RESERVE_BYTES
+) -> tuple[LogWriter, Tail]:
+    """Purpose: a writer that goes on behind the last whole line, in a new segment, and how the log ended.
+
+    Every driver writes to segments of its own: what a driver that was stopped and lost the lease still writes when it wakes up lies
+    behind the seal. Errors: LeaseHeld where the lease is not ours, RecordError for damage, DiskFull.
+    """
+    _make_directory(directory)
+    for attempt in range(1, _ATTEMPTS + 1):
+        lease.check()
+        header, tail = _mend(directory, lease.epoch)
+        try:
+            sizes = {"segment_bytes": segment_bytes, "reserve_bytes": reserve_bytes}
+            return LogWriter(directory, lease, header, tail.time, **sizes), tail
+        except LeaseHeld:
+            if attempt == _ATTEMPTS:  # before: the driver before us began a segment just before it noticed us
+                raise
+    raise AssertionError("unreachable")
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(exist_ok=True)
+    except OSError as error:
+        raise unwritable(directory, error) from error
+
+
+def _mend(directory: Path, epoch: int) -> tuple[Header, Tail]:
+    """Cut off what is torn, and describe the segment that comes next."""
+    found = spans(directory)
+    numbers = segment_numbers(directory)
+    if len(numbers) > len(found):
+        _remove_headless(segment_path(directory, numbers[-1]))
+    if not found:
+        return first_header(epoch), Tail()
+    last = found[-1]
+    size = last.path.stat().st_size
+    end = _behind_newline(last, size)
+    if end < size:
+        _cut(last.path, end)
+    event = _last_event(found, end)
+    seq, time = (event.seq, event.time) if event else (0, 0.0)
+    header = Header(last.number + 1, LINE_VERSION, seq + 1, epoch, _digest(last.path, end), end)
+    return header, Tail(seq, time, size - end, last.path.name if end < size else "")
+
+
+def _remove_headless(path: Path) -> None:
+    """A segment whose header is not complete holds nothing that was ever promised."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    sync_directory(path.parent)
+
+
+def _behind_newline(span: Span, offset: int) -> int:
+    """The offset behind the last new line before ``offset``, at least that of the segment's first event."""
+    with span.path.open("rb") as file:
+        while offset > span.start:
+            begin = max(span.start, offset - _STEP)
+            file.seek(begin)
+            newline = file.read(offset - begin).rfind(b"\n")
+            if newline >= 0:
+                return begin + newline + 1
+            offset = begin
+    return span.start
+
+
+def _cut(path: Path, size: int) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.ftruncate(handle, size)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def _last_event(found: list[Span], end: int) -> Event | None:
+    """The last event there is; ``end`` is where the last segment's lines end."""
+    for span in reversed(found):
+        bound = end if span.end is None else span.end
+        if bound > span.start:
+            return _event_before(span, bound)
+    return None
+
+
+def _event_before(span: Span, end: int) -> Event:
+    begin = _behind_newline(span, end - 1)
+    with span.path.open("rb") as file:
+        file.seek(begin)
+        line = file.read(end - begin)
+    return decode_at(span, begin, line)[0]
+
+
+def _digest(path: Path, length: int) -> str:
+    hashed = hashlib.sha256()
+    with path.open("rb") as file:
+        while length > 0 and (block := file.read(min(length, 1 << 20))):
+            hashed.update(block)
+            length -= len(block)
+    return hashed.hexdigest()

@@ -1,0 +1,165 @@
+"""One segment open for writing: it knows how long it should be, and cuts back what did not fit."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from shakedown.events.segments import Header, segment_path, sha256
+from shakedown.model.errors import LeaseHeld, RecordError
+from shakedown.model.events import LINE_VERSION
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class NoRoom(Exception):
+    """The file system took only a part, or nothing. The segment is back at its last whole line."""
+
+
+class SegmentFile:
+    """A segment that we made and nobody else may write to.
+
+    ``size`` is how long it should be in bytes and ``lines`` how many events it holds; ``durable`` and ``durable_lines`` say
+    how much of that is synced.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        """Purpose: make it, exclusively, with its header durable. LeaseHeld where it is there already, NoRoom on a full disk."""
+        self.path, self.header = path, header
+        line = msgspec.json.encode(header) + b"\n"
+        self.digest = sha256(line)
+        self.size = self.durable = self.lines = self.durable_lines = 0
+        self._hash = hashlib.sha256()
+        self._fd = _create(path)
+        self._inode = os.fstat(self._fd).st_ino
+        try:
+            if self.write([line]) != 1:
+                raise NoRoom(f"{path}: not even its header fits")
+            self.sync([line])
+            sync_directory(path.parent)
+        except (NoRoom, RecordError):
+            self.close()
+            with suppress(OSError):
+                path.unlink()
+            raise
+        self.lines = self.durable_lines = 0
+
+    def check(self) -> None:
+        """Raise RecordError where the file is not as we left it: someone else wrote to it, cut it, or put another in its place."""
+        try:
+            here, there = os.fstat(self._fd), self.path.stat()
+        except FileNotFoundError as error:
+            raise RecordError(f"{self.path} was removed while it was written to") from error
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        if there.st_ino != self._inode:
+            raise RecordError(f"{self.path} was replaced by another file while it was written to")
+        if here.st_size != self.size:
+            raise RecordError(
+                f"{self.path} was changed by someone else: it is {here.st_size} bytes long and was left at {self.size}",
+                hint="'shakedown log --verify' shows what it holds; nothing was added to it since",
+            )
+
+    def write(self, lines: Sequence[bytes]) -> int:
+        """Purpose: add lines with one system call; returns how many are in the file now, not yet durable.
+
+        Fewer than all: the write fell short and was cut back to the last whole line. Errors: NoRoom where not one line fitted,
+        RecordError for everything else.
+        """
+        data = b"".join(lines)
+        try:
+            done = os.write(self._fd, data)
+        except OSError as error:
+            self._cut(self.size)
+            if error.errno in _NO_ROOM:
+                raise NoRoom(error.strerror) from error
+            raise unwritable(self.path, error) from error
+        count = len(lines) if done == len(data) else self._cut_back(lines, done)
+        self.size += sum(map(len, lines[:count]))
+        self.lines += count
+        return count
+
+    def _cut_back(self, lines: Sequence[bytes], done: int) -> int:
+        count, whole = 0, 0
+        while whole + len(lines[count]) <= done:
+            whole += len(lines[count])
+            count += 1
+        self._cut(self.size + whole)
+        if not count:
+            raise NoRoom(f"only {done} of {len(lines[0])} bytes could be written")
+        return count
+
+    def _cut(self, size: int) -> None:
+        try:
+            os.ftruncate(self._fd, size)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def sync(self, lines: Sequence[bytes]) -> None:
+        """Purpose: make ``lines``, all that was written since the last time, durable.
+
+        Errors: NoRoom where the room was only promised (network file systems): the segment is cut back to its durable length.
+        """
+        try:
+            os.fdatasync(self._fd)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise unwritable(self.path, error) from error
+            self._cut(self.durable)
+            self.size, self.lines = self.durable, self.durable_lines
+            raise NoRoom(error.strerror) from error
+        self.durable, self.durable_lines = self.size, self.lines
+        for line in lines:
+            self._hash.update(line)
+
+    def next_header(self, first: int, epoch: int) -> Header:
+        """The header of the segment after this one; everything here must be durable."""
+        return Header(self.header.segment + 1, LINE_VERSION, first, epoch, self._hash.hexdigest(), self.durable)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _create(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError as error:
+        raise LeaseHeld(
+            f"{path} is there already: another conductor went on with this campaign",
+            hint="'shakedown status' shows which",
+        ) from error
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise NoRoom(error.strerror) from error
+        raise unwritable(path, error) from error
+
+
+def next_path(file: SegmentFile) -> Path:
+    return segment_path(file.path.parent, file.header.segment + 1)
+
+
+def unwritable(path: Path, error: OSError) -> RecordError:
+    return RecordError(f"{path} cannot be written: {error.strerror or error}")
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the names in a directory durable. Where a directory cannot be synced (some network file systems) they are so anyway."""
+    try:
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise unwritable(directory, error) from error
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):
+            raise unwritable(directory, error) from error
+    finally:
+        os.close(handle)

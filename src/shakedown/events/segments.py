@@ -1,0 +1,196 @@
+"""The files of the log: ``000001.jsonl``, ``000002.jsonl``... Each starts with a header that seals the one before it.
+
+A header says how long the segment before it is and what its bytes hash to. So what a driver writes into an old segment
+after it lost the lease lies behind the seal: readers never see it, and ``verify`` says that it is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from shakedown.events.damage import NOT_JSON, DamagedLine, refuse_later
+from shakedown.model.errors import RecordError
+from shakedown.model.events import LINE_VERSION
+
+SEGMENT_BYTES = 64 * 1024 * 1024
+BLOCK_BYTES = 32 * 1024  # decoded at once: larger blocks keep the garbage collector busy
+_NAME = re.compile(r"(\d{6,})\.jsonl")
+_HEADER_LIMIT = 4096
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The first line of a segment.
+
+    ``first`` is the seq of the first event that comes after it; ``epoch`` that of the lease it was written under.
+    ``previous`` and ``previous_bytes`` are the sha256 and the length of the segment before, as it was sealed.
+    """
+
+    segment: int
+    v: int
+    first: int
+    epoch: int
+    previous: str
+    previous_bytes: int
+
+
+def first_header(epoch: int) -> Header:
+    """The header of a log's first segment, which seals nothing."""
+    return Header(1, LINE_VERSION, 1, epoch, "", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A segment as readers see it: its lines lie from ``start`` to ``end``, in bytes. ``end`` None: it is not sealed yet."""
+
+    number: int
+    path: Path
+    header: Header
+    start: int
+    end: int | None
+    digest: str  # of the header line: it stands for everything before it
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the log, just behind a line; it is kept as JSON (``dataclasses.asdict``) and checked when it is used again.
+
+    ``offset`` is in bytes, ``line`` and ``header`` are the sha256 of the line before it ("" for none) and of the segment's header,
+    ``length`` is that line's length. The default is the beginning.
+    """
+
+    segment: int = 1
+    offset: int = 0
+    seq: int = 0
+    line: str = ""
+    length: int = 0
+    header: str = ""
+
+
+def segment_path(directory: Path, number: int) -> Path:
+    return directory / f"{number:06d}.jsonl"
+
+
+def segment_numbers(directory: Path) -> list[int]:
+    """Purpose: the numbers of the segments, 1, 2, 3... Raises RecordError where one is missing or there is no log."""
+    try:
+        names = os.listdir(directory)  # noqa: PTH208 - names are all that is wanted
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RecordError(
+            f"there is no log in {directory}", hint="is this a campaign? 'shakedown status' shows the newest"
+        ) from error
+    numbers = sorted(int(match.group(1)) for name in names if (match := _NAME.fullmatch(name)))
+    for expected, number in enumerate(numbers, start=1):
+        if number != expected:
+            raise RecordError(
+                f"{segment_path(directory, expected)} is missing, but segment {number} is there",
+                hint="put it back from a backup: the record is a chain and cannot be read across a gap",
+            )
+    return numbers
+
+
+def spans(directory: Path) -> list[Span]:
+    """Purpose: every segment with the bounds of its lines. A last one whose header is not complete yet is left out.
+
+    Errors: RecordError for a missing segment, a damaged header, or one of a later version.
+    """
+    numbers = segment_numbers(directory)
+    found: list[Span] = []
+    for number in numbers:
+        path = segment_path(directory, number)
+        line = read_header_line(path)
+        if line is None and number == numbers[-1]:
+            break
+        found.append(_span(number, path, line))
+    followers: list[Span | None] = [*found[1:], None]
+    return [
+        replace(span, end=later.header.previous_bytes if later else None)
+        for span, later in zip(found, followers[: len(found)], strict=True)
+    ]
+
+
+def _span(number: int, path: Path, line: bytes | None) -> Span:
+    header = parse_header(path, line or b"")
+    if header.segment != number:
+        raise DamagedLine(f"the header says segment {header.segment}, the name says {number}").told(path, 1)
+    return Span(number, path, header, len(line or b""), None, sha256(line or b""))
+
+
+def read_header_line(path: Path) -> bytes | None:
+    """The first line with its new line character, or None where it is not complete, or was just removed as such."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(_HEADER_LIMIT)
+    except FileNotFoundError:
+        return None
+    return line if line.endswith(b"\n") else None
+
+
+def parse_header(path: Path, line: bytes) -> Header:
+    """Purpose: a header line read. Raises RecordError with the place where it is damaged or of a later version."""
+    try:
+        version = msgspec.json.decode(line, type=dict[str, object]).get("v")
+        if isinstance(version, int):
+            refuse_later(version)
+        return msgspec.json.decode(line, type=Header)
+    except DamagedLine as error:
+        raise error.told(path, 1) from error
+    except NOT_JSON as error:
+        raise DamagedLine(f"it is no header: {error}").told(path, 1) from error
+
+
+def blocks(span: Span, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Purpose: the segment's whole lines in blocks, each with its offset, from ``offset`` (0: the first event) on.
+
+    Stops at the last new line, and at the seal. Errors: RecordError where the file ends before its seal.
+    """
+    offset = max(offset, span.start)
+    with span.path.open("rb") as file:
+        file.seek(offset)
+        while span.end is None or offset < span.end:
+            wanted = BLOCK_BYTES if span.end is None else min(BLOCK_BYTES, span.end - offset)
+            block = file.read(wanted)
+            if span.end is None or offset + len(block) < span.end:
+                block = _whole_lines(block, file.readline() if len(block) == wanted else b"")
+            if not block:
+                break
+            yield offset, block
+            offset += len(block)
+            file.seek(offset)
+    if span.end is not None and offset != span.end:
+        raise RecordError(f"{span.path} ends at byte {offset}, {sealed_at(span)}")
+
+
+def sealed_at(span: Span) -> str:
+    """Where the next segment says that this one ends. Either of the two may be what was changed."""
+    return f"but {segment_path(span.path.parent, span.number + 1).name} seals it at byte {span.end}"
+
+
+def _whole_lines(block: bytes, rest: bytes) -> bytes:
+    """The block with its last line made whole by ``rest``, or without that line where it has no end yet."""
+    if rest.endswith(b"\n") or (not rest and block.endswith(b"\n")):
+        return block + rest
+    return block[: block.rfind(b"\n") + 1]
+
+
+def holds(span: Span, position: Position) -> bool:
+    """Purpose: whether the log still is, up to this place, what it was when the position was taken."""
+    if span.digest != position.header or position.offset < span.start:
+        return False
+    if span.end is not None and position.offset > span.end:
+        return False
+    if not position.line:
+        return position.offset == span.start
+    with span.path.open("rb") as file:
+        file.seek(position.offset - position.length)
+        return sha256(file.read(position.length)) == position.line
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

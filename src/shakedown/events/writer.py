@@ -1,0 +1,283 @@
+"""Append to the log: buffered, in groups, durable when ``commit`` returns, and only while the lease is ours.
+
+``commit`` is the table of contents: is it still ours, write, sync, is it still ours. The last question matters: a process may be
+stopped for an hour between any two of these steps, and what it then writes must not be taken for the record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from shakedown.events.lines import encode_event
+from shakedown.events.segment_file import NoRoom, SegmentFile, next_path
+from shakedown.events.segments import SEGMENT_BYTES, Header, Position, segment_path, sha256
+from shakedown.model.errors import LeaseHeld, RecordError
+from shakedown.model.events import Event
+
+GROUP_EVENTS = 512  # what is not urgent becomes durable after this many events...
+GROUP_S = 0.1  # ... or this long, whichever comes first
+RESERVE_BYTES = 1024 * 1024
+RESERVE_NAME = "reserve"
+_ROOM_AGAIN = 4  # the reserve is put back once this many times its size are free
+_LOOK_FOR_ROOM_S = 5.0
+
+
+class Holding(Protocol):
+    """What the writer wants of a lease."""
+
+    epoch: int
+
+    def check(self) -> None:
+        """Raise LeaseHeld where it is not ours any more."""
+
+
+class DiskFull(RecordError):
+    """The file system of the log is full. ``durable``: the reserve made room, so everything appended is in the record.
+
+    Where it is not, the lines are kept: commit again when there is room, and carry out nothing until it succeeds.
+    """
+
+    def __init__(self, directory: Path, why: str, durable: bool) -> None:
+        kept = "the reserve took the last events" if durable else "the last events are not in the record"
+        super().__init__(
+            f"the file system of {directory} is full ({why}); {kept}",
+            hint="make room there; 'shakedown resume' goes on with what is left to do",
+        )
+        self.durable = durable
+
+
+class LogWriter:
+    """The Log port on disk. ``opening.open_log`` makes one.
+
+    Events come with their seq and time set. ``full`` is true from the first DiskFull until the reserve could be put back.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        lease: Holding,
+        header: Header,
+        time: float = 0.0,
+        *,
+        segment_bytes: int = SEGMENT_BYTES,
+        reserve_bytes: int = RESERVE_BYTES,
+    ) -> None:
+        """``header`` is that of the segment to begin, ``time`` that of the last event there is."""
+        self.directory, self.full = directory, False
+        self._lease, self._segment_bytes, self._reserve_bytes = lease, segment_bytes, reserve_bytes
+        self._seq, self._time = header.first - 1, time
+        self._lines: list[bytes] = []  # appended
+        self._written: list[bytes] = []  # in the file, not yet durable
+        self._last_line = b""
+        self._since: float | None = None
+        self._dead: RecordError | LeaseHeld | None = None
+        self._segment = self._first_segment(header)
+        if not self.full:
+            self._make_reserve()
+
+    def _first_segment(self, header: Header) -> SegmentFile:
+        """On a full disk the reserve of the driver before gives the room to say so."""
+        path = segment_path(self.directory, header.segment)
+        try:
+            return SegmentFile(path, header)
+        except NoRoom as error:
+            self.full = True
+            if not self._free_reserve():
+                raise DiskFull(self.directory, str(error), durable=False) from error
+        try:
+            return SegmentFile(path, header)
+        except NoRoom as error:
+            raise DiskFull(self.directory, str(error), durable=False) from error
+
+    # ---- what the conductor calls --------------------------------------------------------------------------------
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Purpose: take events, in order; ``flush``, ``tick`` or ``commit`` writes them."""
+        self._raise_if_dead()
+        for event in events:
+            if event.seq != self._seq + 1:
+                raise RecordError(f"event {event.seq} cannot follow event {self._seq} in the record")
+            if event.time < self._time:
+                raise RecordError(f"event {event.seq} has a time before that of event {self._seq}")
+            self._lines.append(encode_event(event))
+            self._seq, self._time = event.seq, event.time
+
+    def flush(self) -> None:
+        """Purpose: write what was appended, so that readers see it and it outlives this process; not yet a power cut."""
+        self._work(sync=False)
+
+    def commit(self) -> None:
+        """Purpose: everything that was appended is durable when this returns, and was written under our lease.
+
+        Errors: LeaseHeld or RecordError where the record is no longer ours or as we left it: then for good. DiskFull: see there.
+        """
+        self._work(sync=True)
+
+    def tick(self, now: float) -> float | None:
+        """Purpose: write at once, and sync in groups, what nobody commits. Call it before each wait.
+
+        ``now`` is any steady clock, in seconds. Returns when it wants to be called again, None where all is well.
+        """
+        self.flush()
+        self._look_for_room()
+        if not self._written:
+            self._since = None
+            return now + _LOOK_FOR_ROOM_S if self.full else None
+        self._since = now if self._since is None else self._since
+        if len(self._written) < GROUP_EVENTS and now - self._since < GROUP_S:
+            return self._since + GROUP_S
+        self.commit()
+        return None
+
+    def position(self) -> Position:
+        """Where the durable record ends: what a snapshot or a follower may be made from."""
+        file = self._segment
+        line = sha256(self._last_line) if file.durable_lines else ""
+        seq = self._seq - len(self._lines) - len(self._written)
+        return Position(file.header.segment, file.durable, seq, line, len(self._last_line) if line else 0, file.digest)
+
+    def close(self) -> None:
+        """Purpose: commit, seal the last segment by the header of the next, and leave.
+
+        A record that is lost is only left. DiskFull is raised only where nobody was told so before.
+        """
+        told = self.full
+        try:
+            if self._dead is None:
+                self.commit()
+                self._check()
+                self._roll()
+                self._free_reserve()
+        except NoRoom:
+            pass  # the next driver seals it
+        except DiskFull:
+            if not told:
+                raise
+        finally:
+            self._segment.close()
+            self._dead = self._dead or RecordError(f"the log in {self.directory} was closed")
+
+    # ---- how ---------------------------------------------------------------------------------------------------------
+
+    def _work(self, sync: bool) -> None:
+        self._raise_if_dead()
+        if not self._lines and not (sync and self._written):
+            return
+        try:
+            self._check()
+            self._write_or_use_reserve(sync)
+            self._check()
+        except DiskFull:
+            raise
+        except (LeaseHeld, RecordError) as error:
+            self._dead = error
+            raise
+        self._look_for_room()
+
+    def _raise_if_dead(self) -> None:
+        if self._dead is not None:
+            raise self._dead
+
+    def _check(self) -> None:
+        self._lease.check()
+        self._segment.check()
+
+    def _write_or_use_reserve(self, sync: bool) -> None:
+        try:
+            self._write(sync)
+        except NoRoom as error:
+            self.full = True
+            durable = self._free_reserve() and self._written_after_all()
+            raise DiskFull(self.directory, str(error), durable) from error
+
+    def _written_after_all(self) -> bool:
+        try:
+            self._write(sync=True)
+        except NoRoom:
+            return False
+        self._check()
+        return True
+
+    def _write(self, sync: bool) -> None:
+        while self._lines:
+            if self._segment.lines and self._segment.size + len(self._lines[0]) > self._segment_bytes:
+                self._sync()
+                self._roll()
+            batch = self._lines[: self._fitting()]
+            count = self._segment.write(batch)
+            self._written += batch[:count]
+            del self._lines[:count]
+        if sync:
+            self._sync()
+
+    def _fitting(self) -> int:
+        """How many of the waiting lines go into this segment: at least one."""
+        room = self._segment_bytes - self._segment.size
+        if sum(map(len, self._lines)) <= room:
+            return len(self._lines)
+        for count, line in enumerate(self._lines):
+            room -= len(line)
+            if room < 0:
+                return max(count, 1)
+        raise AssertionError("unreachable")
+
+    def _sync(self) -> None:
+        try:
+            self._segment.sync(self._written)
+        except NoRoom:
+            self._lines[:0] = self._written
+            self._written = []
+            raise
+        if self._written:
+            self._last_line = self._written[-1]
+        self._written, self._since = [], None
+
+    def _roll(self) -> None:
+        """Begin the next segment; its header seals this one."""
+        old = self._segment
+        header = old.next_header(self._seq - len(self._lines) + 1, self._lease.epoch)
+        self._segment = SegmentFile(next_path(old), header)
+        old.close()
+
+    # ---- the reserve -------------------------------------------------------------------------------------------------
+
+    @property
+    def _reserve(self) -> Path:
+        return self.directory / RESERVE_NAME
+
+    def _free_reserve(self) -> bool:
+        try:
+            self._reserve.unlink()
+        except OSError:
+            return False
+        return True
+
+    def _look_for_room(self) -> None:
+        """Once there is room again the disk is no longer full, and the reserve is put back."""
+        if not self.full:
+            return
+        try:
+            free = os.statvfs(self.directory)
+        except OSError:
+            return
+        if free.f_bavail * free.f_frsize >= _ROOM_AGAIN * self._reserve_bytes:
+            self._make_reserve()
+            self.full = False
+
+    def _make_reserve(self) -> None:
+        """Take room that is ours when the disk is full. Where that cannot be had, a full disk is still said, but not recorded."""
+        try:
+            _allocate(self._reserve, self._reserve_bytes)
+        except OSError:
+            self._free_reserve()
+
+
+def _allocate(path: Path, size: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        os.posix_fallocate(handle, 0, size)
+    finally:
+        os.close(handle)

@@ -1,0 +1,81 @@
+"""Building kernels: in a scratch copy of their sources, into a directory of choice or a cache keyed by what goes in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from shakedown.kernels.compilers import GET_COMPILER, find_mpicc, find_program
+from shakedown.kernels.sources import checked_names, kernel_directory
+from shakedown.model.errors import ShakedownError
+
+
+def build_kernels(target: Path, names: Sequence[str] = (), mpicc: Path | None = None) -> dict[str, Path]:
+    """Purpose: compile the named kernels, or all, and put the programs into ``target``.
+
+    Returns name -> program. A program appears whole or not at all, so several builders may share a target.
+    Errors: UsageError for an unknown name or a missing compiler, BuildFailed with the compiler's words.
+    """
+    import tempfile
+
+    wanted = checked_names(names)
+    compiler = mpicc or find_mpicc()
+    make = find_program("make", GET_COMPILER)
+    find_program(os.environ.get("MPICH_CC", "cc"), GET_COMPILER)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=target) as scratch:
+            _copy_sources(Path(scratch))
+            _make(make, compiler, Path(scratch), wanted)
+            return {name: (Path(scratch) / name).replace(target / name) for name in wanted}
+    except OSError as error:
+        raise BuildFailed(f"cannot build kernels in {target}: {error.strerror or error}") from error
+
+
+def built_kernel(name: str) -> Path:
+    """Purpose: the program of a kernel from the cache, built now if it is not there yet."""
+    checked_names([name])
+    program = cache_directory() / name
+    return program if program.is_file() else build_kernels(program.parent, [name])[name]
+
+
+def cache_directory(mpicc: Path | None = None) -> Path:
+    """Purpose: where built kernels are kept: one directory for each set of sources, compiler and processor architecture."""
+    import hashlib
+    import platform
+
+    compiler = (mpicc or find_mpicc()).resolve()
+    digest = hashlib.sha256(f"{platform.machine()}\n{compiler}\n".encode())
+    for path in [compiler, *_sources()]:
+        digest.update(f"{path.name}\n".encode() + path.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    return Path(home) / "shakedown" / "kernels" / digest.hexdigest()[:16]
+
+
+class BuildFailed(ShakedownError):
+    """A kernel could not be compiled; the message holds the compiler's last words."""
+
+
+def _sources() -> list[Path]:
+    found = kernel_directory().rglob("*")
+    return sorted(p for p in found if p.suffix in {".c", ".h"} or p.name == "Makefile")
+
+
+def _copy_sources(scratch: Path) -> None:
+    for path in _sources():
+        copy = scratch / path.relative_to(kernel_directory())
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+
+
+def _make(make: Path, compiler: Path, where: Path, names: Sequence[str]) -> None:
+    import subprocess
+
+    command = [str(make), "--no-print-directory", "-C", str(where), f"CC_MPI={compiler}", *names]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        words = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
+        raise BuildFailed(
+            f"{compiler} could not compile {', '.join(names)}:\n{words}", "the compiler must know C11 and OpenMP"
+        )

@@ -1,0 +1,152 @@
+/* What every kernel shares: its place in the job, options, records, the wall-time budget, fake nodes, and failing in a sentence.
+ *
+ * A kernel is one file. It defines `const struct kernel kernel`, which names its options, what it does and how it checks
+ * itself; `main` is in job.c. Units: seconds, bytes, decimal megabytes (1 MB = 10^6 bytes). Only rank 0 writes records. */
+#ifndef SHAKEDOWN_COMMON_H
+#define SHAKEDOWN_COMMON_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 128, MOST_CORES = 8192, CORES_TEXT_BYTES = 256 };
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------------- */
+
+/* FLAG: bool. COUNT: long. SIZE: size_t, bytes, "4MiB" or "4MB". NUMBER: double. TEXT: const char *. */
+enum kind { FLAG, COUNT, SIZE, NUMBER, TEXT };
+
+struct option {
+    const char *name;   /* "--repeats" */
+    const char *word;   /* what stands for the value in --help; for TEXT with a fixed choice "a|b|c" */
+    enum kind kind;
+    void *value;        /* where the value goes; what is there before is the default */
+    double least;       /* the smallest value allowed; for COUNT, SIZE and NUMBER */
+    const char *help;
+};
+
+struct kernel {
+    const char *name;
+    const char *about;
+    const struct option *options;   /* ends with an entry whose name is NULL */
+    int (*run)(void);               /* the measurement; returns the exit status, 0 or 1 */
+    int (*self_check)(void);        /* quick; may set options and call run; returns 0 or 1 */
+};
+
+extern const struct kernel kernel;
+
+/* ---- the job (job.c) --------------------------------------------------------------------------------------------------- */
+
+struct job {
+    int rank, ranks;
+    int node, nodes;                /* this rank's node, pretended with --fake-nodes, in order of first rank */
+    int host_rank, host_ranks;      /* among the ranks of the same real host */
+    MPI_Comm node_comm, host_comm;
+    char node_name[NAME_BYTES];
+    char *node_names;               /* rank 0 only: `nodes` names of NAME_BYTES each */
+    int *node_of;                   /* rank 0 only: the node of each rank */
+    bool crowded;                   /* more ranks on this host than cores they may use: waiting must yield */
+    bool stopped;                   /* the budget ended the work early, or a signal did */
+    bool checking;                  /* --self-check */
+    bool fault;                     /* --self-check-fault: spoil one result, to see that it is noticed */
+    long fake_nodes;
+    double budget, began;
+    void (*before_failing)(void);   /* what `fail` must not leave behind; may be NULL */
+};
+
+extern struct job job;
+
+/* End the whole job with a sentence on standard error. Never returns. */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* Wrong use found after the options were read; every rank must call it. Exit status 2. */
+void misuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* A failure that every rank knows of: rank 0 says it. Returns 1, for `return failed(...)` in run. */
+int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A sentence on standard error from rank 0 that ends nothing. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* In a self-check: fail with the sentence unless `held`; counts the checks. */
+void check(bool held, const char *sentence);
+
+/* Memory, aligned to 64 bytes, or a failure in a sentence; never NULL. */
+void *memory(size_t bytes);
+
+/* ---- time and waiting (wait.c) ----------------------------------------------------------------------------------------- */
+
+double now(void);                   /* seconds of a clock that never goes back */
+/* True, on every rank at once, when the budget is used up on any of them. Collective. Ask before each piece of work. */
+bool budget_over(void);
+double budget_left(void);           /* of this rank, seconds, may be negative */
+void arm_watchdog(void);            /* ends a job that hangs well after its budget */
+/* Wait for a request without taking the core from other ranks: an MPI library that spins needs 10 ms a barrier on full cores. */
+void settle(MPI_Request *request);
+void relax(void);                   /* inside a timed polling loop: yields only where ranks outnumber cores */
+void sync_ranks(void);              /* barrier */
+double all_sum(double value);
+double all_max(double value);
+double all_min(double value);
+int first_rank_with(bool here);     /* the lowest rank for which `here` is true; job.ranks if there is none */
+/* Collect `count` doubles of every rank on rank 0, in order of rank; `into` may be NULL elsewhere. */
+void gather_numbers(const double *from, int count, double *into);
+
+/* ---- cores (cores.c) --------------------------------------------------------------------------------------------------- */
+
+struct cores {
+    unsigned char allowed[MOST_CORES];      /* 1 where this rank may run */
+    int count;
+    int sharers, share;     /* ranks of this host with the very same cores, and which of them this rank is */
+};
+
+void read_cores(struct cores *cores);                       /* collective over the host */
+void cores_text(const struct cores *cores, char *text);     /* "0-3,8", CORES_TEXT_BYTES */
+int nth_core(const struct cores *cores, int n);
+void bind_to(const struct cores *cores);                    /* this thread and those it will make */
+int numa_domains(void);                                     /* of this host; at least 1 */
+bool keep_numa_domain(struct cores *cores, int domain);     /* leaves the cores of one domain; false where none is left */
+size_t last_level_cache_bytes(void);                        /* all of this host's, 0 when it cannot be read */
+size_t host_memory_bytes(void);
+
+/* ---- records (record.c): JSON lines, written by rank 0, flushed line by line -------------------------------------------- */
+
+void open_record(const char *record);
+void close_record(void);
+void put_text(const char *key, const char *value);          /* key is NULL inside a list */
+void put_number(const char *key, double value);             /* not a number and infinity become null */
+void put_count(const char *key, long long value);
+void put_flag(const char *key, bool value);
+void open_object(const char *key);
+void close_object(void);
+void open_list(const char *key);
+void close_list(void);
+void check_records(void);
+
+/* ---- options (options.c) ----------------------------------------------------------------------------------------------- */
+
+/* Reads the command line. Returns NULL, or a sentence that says what is wrong. */
+const char *read_options(int argc, char **argv, const struct option *options, const struct option *shared);
+void print_help(const struct option *options, const struct option *shared);
+void put_options(const struct option *options);
+bool read_size(const char *text, double *bytes);
+bool chosen(const char *list, const char *item);            /* is item one of "a,b,c"? */
+/* NULL, or a sentence naming the first item of the list `text` that is not one of "a|b|c" */
+const char *unknown_choice(const char *text, const char *choices);
+void check_options(void);
+
+/* ---- numbers (numbers.c) ----------------------------------------------------------------------------------------------- */
+
+struct spread { double min, median, mean, harmonic, max; long count; };
+
+void sort_numbers(double *values, long count);
+double percentile(const double *sorted, long count, double share);     /* nearest rank: the smallest value with >= share */
+struct spread spread_of(double *values, long count);                   /* sorts; all NaN for count 0 */
+void check_numbers(void);
+
+#endif

@@ -1,0 +1,294 @@
+/* stream: sustained memory bandwidth of copy, scale, add and triad over arrays that no cache holds.
+ *
+ * Bytes are counted as the STREAM benchmark counts them: 2 arrays for copy and scale, 3 for add and triad; the reads that a
+ * write-allocating cache adds are not counted. The first repeat is not counted either. 1 GB = 10^9 bytes. With several ranks
+ * one repeat takes as long as its slowest rank. With the default of -O3 the compiler turns copy into memcpy, whose stores may
+ * bypass the cache, so copy can be faster than scale. */
+#include "common.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { OPERATIONS = 4 };
+static const char *const names[OPERATIONS] = {"copy", "scale", "add", "triad"};
+static const double words[OPERATIONS] = {2, 2, 3, 3};
+
+static long threads, elements, repeats = 10;
+static bool numa;
+
+static const struct option options[] = {
+    {"--elements", "N", COUNT, &elements, 1000, "doubles per array and rank; without it 4 times the last-level caches, within the memory"},
+    {"--threads", "N", COUNT, &threads, 1, "threads per rank; without it OMP_NUM_THREADS, else this rank's share of the cores"},
+    {"--repeats", "N", COUNT, &repeats, 2, "how often each operation runs; the first is not counted"},
+    {"--numa", "", FLAG, &numa, 0, "bind each rank to one NUMA domain of its host, in turn; start one rank per domain"},
+    {NULL, NULL, FLAG, NULL, 0, NULL}};
+
+static int run(void);
+static int self_check(void);
+
+const struct kernel kernel = {
+    "stream", "Memory bandwidth in GB/s: copy c=a, scale b=q*c, add c=a+b, triad a=b+q*c; best of the repeats.", options, run, self_check};
+
+/* 2q + q*q = 1: one round of the four operations leaves a as it was, so any number of repeats stays in range. */
+static const double q = 0.41421356237309504880;
+
+struct arrays { double *a, *b, *c; long n; };
+
+static struct arrays prepare(void);
+static long measure(struct arrays arrays, double *seconds);
+static void validate(struct arrays arrays, long done);
+static void report(const double *seconds, long done, long n);
+
+static int run(void)
+{
+    struct arrays arrays = prepare();
+    double *seconds = memory((size_t)(repeats * OPERATIONS) * sizeof *seconds);
+    long done = measure(arrays, seconds);
+    validate(arrays, done);
+    if (done < 2)
+        return failed("the budget of %g s ended before a repeat was counted; give more --budget, or fewer --elements", job.budget);
+    report(seconds, done, arrays.n);
+    free(seconds);
+    free(arrays.a);
+    free(arrays.b);
+    free(arrays.c);
+    return 0;
+}
+
+/* ---- sizes and threads ------------------------------------------------------------------------------------------------- */
+
+static int place_threads(void)
+{
+    static struct cores cores;
+    int domains = numa_domains();
+    read_cores(&cores);
+    if (numa) {
+        if (!keep_numa_domain(&cores, job.host_rank % domains))
+            fail("NUMA domain %d has no core that this rank may use; leave --numa out, or do not bind ranks in the launcher",
+                 job.host_rank % domains);
+        bind_to(&cores);
+        read_cores(&cores);
+    }
+    int share = cores.count / cores.sharers;
+    if (!threads)
+        threads = getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : share > 1 ? share : 1;
+    omp_set_dynamic(0);
+    omp_set_num_threads((int)threads);
+    return domains;
+}
+
+/* Doubles per array and rank: 4 times the caches of the host, shared by its ranks, but no more than 256 MiB a core and an
+ * eighth of the memory for all three arrays. */
+static long default_elements(size_t caches)
+{
+    static struct cores cores;
+    read_cores(&cores);
+    double bytes = 4 * (double)(caches ? caches : 64 << 20);
+    double by_cores = 268435456.0 * cores.count, by_memory = (double)host_memory_bytes() / 24;
+    bytes = bytes > by_cores ? by_cores : bytes;
+    bytes = by_memory > 0 && bytes > by_memory ? by_memory : bytes;
+    long n = (long)(bytes / (double)sizeof(double) / job.host_ranks);
+    return n > 1000000 ? n : 1000000;
+}
+
+static struct arrays prepare(void)
+{
+    size_t caches = last_level_cache_bytes();
+    long n = (long)all_max((double)(elements ? elements : default_elements(caches)));   /* the same on every rank */
+    int domains = place_threads();
+    size_t bytes = (size_t)n * sizeof(double);
+    if (3.0 * (double)bytes * job.host_ranks > (double)host_memory_bytes())
+        fail("3 arrays of %ld doubles in %d ranks need %.1f GB, and the host has %.1f GB; give fewer --elements", n, job.host_ranks,
+             3e-9 * (double)bytes * job.host_ranks, 1e-9 * (double)host_memory_bytes());
+    struct arrays arrays = {memory(bytes), memory(bytes), memory(bytes), n};
+    double *restrict a = arrays.a, *restrict b = arrays.b, *restrict c = arrays.c;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < n; i++) {      /* by the threads that will use them: pages land in their NUMA domain */
+        a[i] = 1;
+        b[i] = 2;
+        c[i] = 0;
+    }
+    double times = caches ? (double)bytes * job.host_ranks / (double)caches : NAN;
+    open_record("setup");
+    put_count("elements", n);
+    put_count("array_bytes", (long long)bytes);
+    put_count("threads", threads);
+    put_count("numa_domains", domains);
+    put_count("cache_bytes", (long long)caches);
+    put_number("array_per_cache", times);
+    close_record();
+    if (times < 4 && !job.checking)
+        warn("an array is %.2g times the last-level caches, and 4 is the rule: some of this may be cache bandwidth", times);
+    return arrays;
+}
+
+/* ---- the operations ---------------------------------------------------------------------------------------------------- */
+
+static void copy(struct arrays arrays)
+{
+    double *restrict a = arrays.a, *restrict c = arrays.c;
+    long n = arrays.n;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < n; i++)
+        c[i] = a[i];
+}
+
+static void scale(struct arrays arrays)
+{
+    double *restrict b = arrays.b, *restrict c = arrays.c;
+    long n = arrays.n;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < n; i++)
+        b[i] = q * c[i];
+}
+
+static void add(struct arrays arrays)
+{
+    double *restrict a = arrays.a, *restrict b = arrays.b, *restrict c = arrays.c;
+    long n = arrays.n;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
+}
+
+static void triad(struct arrays arrays)
+{
+    double *restrict a = arrays.a, *restrict b = arrays.b, *restrict c = arrays.c;
+    long n = arrays.n;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < n; i++)
+        a[i] = b[i] + q * c[i];
+}
+
+/* Fills seconds[repeat * OPERATIONS + operation] of this rank; returns how many repeats were done. */
+static long measure(struct arrays arrays, double *seconds)
+{
+    void (*const operations[OPERATIONS])(struct arrays) = {copy, scale, add, triad};
+    long done = 0;
+    while (done < repeats && !budget_over()) {
+        for (int o = 0; o < OPERATIONS; o++) {
+            sync_ranks();
+            double began = now();
+            operations[o](arrays);
+            seconds[done * OPERATIONS + o] = now() - began;
+        }
+        done++;
+    }
+    return done;
+}
+
+/* Replays the recurrence on single numbers and compares the mean relative error of each array. */
+static void validate(struct arrays arrays, long done)
+{
+    double wanted[3] = {1, 2, 0}, *const got[3] = {arrays.a, arrays.b, arrays.c};
+    for (long k = 0; k < done; k++) {
+        wanted[2] = wanted[0];
+        wanted[1] = q * wanted[2];
+        wanted[2] = wanted[0] + wanted[1];
+        wanted[0] = wanted[1] + q * wanted[2];
+    }
+    if (job.fault && job.rank == job.ranks - 1)
+        arrays.b[arrays.n / 2] += 0.5;
+    for (int x = 0; x < 3; x++) {
+        const double *array = got[x], value = wanted[x];
+        double error = 0;
+#pragma omp parallel for schedule(static) reduction(+ : error)
+        for (long i = 0; i < arrays.n; i++)
+            error += fabs(array[i] - value);
+        error /= (double)arrays.n * (value > 0 ? value : 1);
+        if (!(error < 1e-13))
+            fail("the results are wrong: array %c differs from what it must be by %.3g on average, relative", "abc"[x], error);
+    }
+}
+
+/* ---- the report -------------------------------------------------------------------------------------------------------- */
+
+static double best_of(const double *seconds, long done, int operation)
+{
+    double best = INFINITY;
+    for (long k = 1; k < done; k++)
+        best = fmin(best, seconds[k * OPERATIONS + operation]);
+    return best;
+}
+
+/* The slowest rank's time of every repeat, over the ranks of one communicator. */
+static double *slowest(const double *seconds, long done, MPI_Comm among)
+{
+    double *longest = memory((size_t)(done * OPERATIONS) * sizeof *longest);
+    MPI_Request request;
+    MPI_Iallreduce(seconds, longest, (int)(done * OPERATIONS), MPI_DOUBLE, MPI_MAX, among, &request);
+    settle(&request);
+    return longest;
+}
+
+static void report_operation(const double *longest, long done, int operation, double bytes, double *nodes)
+{
+    double sum = 0, most = 0, best = best_of(longest, done, operation);
+    for (long k = 1; k < done; k++) {
+        sum += longest[k * OPERATIONS + operation];
+        most = fmax(most, longest[k * OPERATIONS + operation]);
+    }
+    open_record("result");
+    open_object(names[operation]);
+    put_number("gb_s", bytes / best / 1e9);
+    put_number("avg_gb_s", bytes * (double)(done - 1) / sum / 1e9);
+    put_number("min_gb_s", bytes / most / 1e9);
+    put_count("counted", done - 1);
+    struct spread spread = spread_of(nodes, job.nodes);
+    put_number("slowest_node_gb_s", spread.min);
+    put_number("median_node_gb_s", spread.median);
+    put_number("fastest_node_gb_s", spread.max);
+    close_object();
+    put_flag("complete", !job.stopped);
+    close_record();
+}
+
+static void write_nodes(int operation, const double *nodes)
+{
+    open_record("nodes");
+    put_text("name", names[operation]);
+    put_text("unit", "GB/s");
+    open_list("labels");
+    for (int n = 0; n < job.nodes; n++)
+        put_text(NULL, job.node_names + (size_t)n * NAME_BYTES);
+    close_list();
+    open_list("values");
+    for (int n = 0; n < job.nodes; n++)
+        put_number(NULL, nodes[n]);
+    close_list();
+    close_record();
+}
+
+static void report(const double *seconds, long done, long n)
+{
+    int node_ranks;
+    MPI_Comm_size(job.node_comm, &node_ranks);
+    double *longest = slowest(seconds, done, MPI_COMM_WORLD), *here = slowest(seconds, done, job.node_comm);
+    double *gathered = job.rank == 0 ? memory((size_t)job.ranks * sizeof *gathered) : NULL;
+    double *nodes = job.rank == 0 ? memory((size_t)job.nodes * sizeof *nodes) : NULL;
+    for (int o = 0; o < OPERATIONS; o++) {
+        double bytes = words[o] * (double)sizeof(double) * (double)n;
+        double rate = bytes * node_ranks / best_of(here, done, o) / 1e9;
+        gather_numbers(&rate, 1, gathered);
+        if (job.rank != 0)
+            continue;
+        for (int r = 0; r < job.ranks; r++)
+            nodes[job.node_of[r]] = gathered[r];
+        write_nodes(o, nodes);
+        report_operation(longest, done, o, bytes * job.ranks, nodes);
+    }
+    free(longest);
+    free(here);
+    free(gathered);
+    free(nodes);
+}
+
+static int self_check(void)
+{
+    double seconds[] = {9, 9, 9, 0.5, 9, 9, 9, 4, 9, 9, 9, 2};
+    check(best_of(seconds, 3, 3) == 2, "the first repeat is not counted");
+    check(fabs(2 * q + q * q - 1) < 1e-15, "the factor keeps the arrays in range");
+    elements = 100003;      /* not a multiple of any vector or thread count */
+    repeats = 5;
+    return run();
+}

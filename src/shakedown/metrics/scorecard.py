@@ -1,0 +1,146 @@
+"""What a campaign is worth: the scorecard's nouns. ``criteria.score`` fills them, the report and the terminal show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from shakedown.metrics.rows import UnavailableRow
+from shakedown.model.errors import MET, NOT_MET, UNDECIDED
+
+Outcome = Literal["met", "not met", "undecided"]
+Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "incomplete", "not judged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measure over one population, with the arithmetic in words.
+
+    ``value`` is None where there is nothing to measure. ``low`` and ``high`` bound what the measure can still become when
+    the results still to come are in; both are ``value`` once nothing is to come. ``interval`` is at 95 %.
+    ``restricted``: every case of the population is unavailable.
+    """
+
+    value: float | None
+    count: int
+    arithmetic: str
+    low: float | None = None
+    high: float | None = None
+    interval: tuple[float, float] | None = None
+    reason: str = ""
+    restricted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScore:
+    """A criterion ``per: case``, for one case."""
+
+    case: str
+    outcome: Outcome
+    measured: float | None
+    count: int
+    arithmetic: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionScore:
+    """How a criterion came out. ``measured`` and ``bound`` are in ``unit`` (a share: 0.95, "%").
+
+    ``arithmetic`` says how the number came about and what it must be; ``reason`` why it is undecided.
+    ``worst_case`` is named where the criterion is per case. ``usual``: the plan states none, this one stands in.
+    """
+
+    name: str
+    measure: str
+    must: str
+    outcome: Outcome
+    measured: float | None
+    bound: float
+    unit: str
+    count: int
+    enough: int
+    arithmetic: str
+    reason: str = ""
+    interval: tuple[float, float] | None = None
+    per: str = ""
+    worst_case: str = ""
+    cases: tuple[CaseScore, ...] = ()
+    usual: bool = False
+    restricted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentScore:
+    """A component in numbers. ``wanted`` = ``judged`` + ``to_come``, without the results of unavailable cases.
+
+    ``passed`` counts wanted results, ``attempts`` runs that were judged; ``as_expected`` are attempts that ended with
+    the verdict their case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary.
+    """
+
+    name: str
+    kind: str
+    outcome: Acceptance
+    wanted: int
+    judged: int
+    passed: int
+    to_come: int
+    attempts: int
+    given_up: int
+    as_expected: int
+    verdicts: tuple[tuple[str, int], ...]
+    unavailable: tuple[UnavailableRow, ...]
+    criteria: tuple[CriterionScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do."""
+
+    campaign: str
+    plan: str
+    system: str
+    outcome: Acceptance
+    summary: str
+    finished: bool
+    components: tuple[ComponentScore, ...]
+    unavailable: int
+    to_come: int
+    remarks: tuple[str, ...] = ()
+
+
+def exit_status(scorecard: Scorecard) -> int:
+    """Purpose: the status a command ends with: 0 met, 1 not met, 4 undecided."""
+    if scorecard.outcome in ("accepted", "accepted with restrictions"):
+        return MET
+    return NOT_MET if scorecard.outcome == "rejected" else UNDECIDED
+
+
+def component_outcome(criteria: Sequence[CriterionScore], to_come: int, unavailable: int) -> Acceptance:
+    """A criterion that is not met rejects; else one that is undecided, or a result still to come, leaves it incomplete.
+
+    Criteria whose every case is unavailable judge nothing: they restrict, and do not block.
+    """
+    judged = [criterion for criterion in criteria if not criterion.restricted]
+    if to_come:
+        return "incomplete"
+    if any(criterion.outcome == "not met" for criterion in judged):
+        return "rejected"
+    if not judged:
+        return "not judged"
+    if any(criterion.outcome == "undecided" for criterion in judged):
+        return "incomplete"
+    return "accepted with restrictions" if unavailable else "accepted"
+
+
+def campaign_outcome(components: Sequence[ComponentScore], finished: bool) -> Acceptance:
+    """The components' outcomes as one; a component that could not be judged at all is a restriction, unless all are so."""
+    outcomes = {component.outcome for component in components}
+    if not finished:
+        return "incomplete"
+    if "rejected" in outcomes:
+        return "rejected"
+    if "incomplete" in outcomes or outcomes <= {"not judged"}:
+        return "incomplete"
+    return "accepted" if outcomes == {"accepted"} else "accepted with restrictions"

@@ -1,0 +1,198 @@
+"""Small samples described honestly: the middle, the spread, outliers, and intervals that say how sure one can be.
+
+``describe`` is the table of contents: it makes a ``Summary`` of a list of numbers. Everything is plain Python on purpose:
+samples are small, and the same numbers must come out on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+OUTLIER_SCORE = 3.5  # modified z-score beyond which a value is flagged (Iglewicz and Hoaglin 1993)
+OUTLIER_LEAST = 5  # below so many values nothing is called an outlier
+_NORMAL_MAD = 0.6744897501960817  # MAD of the standard normal distribution: its 75 % quantile
+_NORMAL_MEAN_AD = 0.7978845608028654  # mean absolute deviation of the standard normal: sqrt(2 / pi)
+_EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, beyond it is expanded
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A sample in numbers, all in the unit of its values. ``sd`` and ``interval`` are None below two values.
+
+    ``interval`` is the t interval of the mean at 95 %. ``outliers`` are positions in the sample, in its order.
+    """
+
+    count: int
+    mean: float
+    median: float
+    lowest: float
+    highest: float
+    lower_quartile: float
+    upper_quartile: float
+    deviation: float  # median absolute deviation
+    sd: float | None = None
+    interval: Interval | None = None
+    outliers: tuple[int, ...] = ()
+
+    @property
+    def spread(self) -> float | None:
+        """sd / mean, the coefficient of variation; None where there is no sd or the mean is not positive."""
+        return self.sd / self.mean if self.sd is not None and self.mean > 0 else None
+
+
+def describe(values: Sequence[float]) -> Summary | None:
+    """Purpose: everything a report says of a sample. None for an empty one: missing is not zero."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    several = len(ordered) > 1
+    return Summary(
+        count=len(ordered),
+        mean=mean(values),
+        median=quantile(ordered, 0.5),
+        lowest=ordered[0],
+        highest=ordered[-1],
+        lower_quartile=quantile(ordered, 0.25),
+        upper_quartile=quantile(ordered, 0.75),
+        deviation=median_deviation(values),
+        sd=sample_sd(values) if several else None,
+        interval=mean_interval(values) if several else None,
+        outliers=outliers(values),
+    )
+
+
+# ---- the middle and the spread ---------------------------------------------------------------------------------------
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean, summed without rounding error (``math.fsum``)."""
+    return math.fsum(values) / len(values)
+
+
+def sample_sd(values: Sequence[float]) -> float:
+    """The sample standard deviation, divisor n - 1, in two passes. Needs two values."""
+    middle = mean(values)
+    return math.sqrt(math.fsum((value - middle) * (value - middle) for value in values) / (len(values) - 1))
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value, or the mean of the two middle ones."""
+    return quantile(sorted(values), 0.5)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The quantile of a sorted sample by linear interpolation of order statistics.
+
+    Position ``(n - 1) * share``: type 7 of Hyndman and Fan 1996, which is the default of numpy and R.
+    """
+    place = (len(ordered) - 1) * share
+    below = math.floor(place)
+    if below + 1 >= len(ordered):
+        return ordered[-1]
+    low, high = ordered[below], ordered[below + 1]
+    return low + (high - low) * (place - below)
+
+
+def median_deviation(values: Sequence[float]) -> float:
+    """The median absolute deviation from the median, not scaled."""
+    middle = median(values)
+    return median([abs(value - middle) for value in values])
+
+
+def outlier_scores(values: Sequence[float]) -> list[float]:
+    """Each value's modified z-score: how many robust standard deviations it lies from the median, with sign.
+
+    0.6745 (x - median) / MAD; where more than half the values are equal and the MAD is 0, the mean absolute deviation
+    takes its place: (x - median) / (1.2533 meanAD). Source: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.
+    """
+    middle = median(values)
+    scale = median_deviation(values) / _NORMAL_MAD
+    if scale == 0:
+        scale = mean([abs(value - middle) for value in values]) / _NORMAL_MEAN_AD
+    return [0.0 if scale == 0 else (value - middle) / scale for value in values]
+
+
+def outliers(values: Sequence[float]) -> tuple[int, ...]:
+    """The positions of values whose modified z-score is beyond 3.5; none where there are fewer than five values."""
+    if len(values) < OUTLIER_LEAST:
+        return ()
+    return tuple(i for i, score in enumerate(outlier_scores(values)) if abs(score) > OUTLIER_SCORE)
+
+
+# ---- intervals -------------------------------------------------------------------------------------------------------
+
+
+def share_interval(hits: int, count: int, confidence: float = CONFIDENCE) -> Interval | None:
+    """Wilson's score interval of a share (Wilson 1927, JASA 22:209). None where nothing was counted."""
+    if count == 0:
+        return None
+    z = normal_quantile(0.5 + confidence / 2)
+    share = hits / count
+    weight = 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / weight
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / weight
+    low = 0.0 if hits == 0 else max(0.0, middle - half)
+    high = 1.0 if hits == count else min(1.0, middle + half)
+    return low, high
+
+
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Student's t interval of the mean; exact for normal values. Needs two values."""
+    middle, freedom = mean(values), len(values) - 1
+    half = t_quantile(0.5 + confidence / 2, freedom) * sample_sd(values) / math.sqrt(len(values))
+    return middle - half, middle + half
+
+
+def normal_quantile(share: float) -> float:
+    """The quantile of the standard normal distribution."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(share)
+
+
+def t_quantile(share: float, freedom: int) -> float:
+    """The quantile of Student's t with a whole number of degrees of freedom, for shares above one half.
+
+    Up to 200 degrees: bisection on the exact distribution, good to 1e-10. Beyond: the expansion 26.7.5 of Abramowitz and
+    Stegun in the normal quantile; its first term left out is below 1e-9 there.
+    """
+    if freedom > _EXACT_FREEDOM:
+        return _expanded_t(normal_quantile(share), freedom)
+    low, high = 0.0, 2.0
+    while t_share(high, freedom) < share:
+        high *= 2
+    while high - low > 1e-11 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_share(middle, freedom) < share else (low, middle)
+    return (low + high) / 2
+
+
+def t_share(t: float, freedom: int) -> float:
+    """The share of Student's t below ``t`` >= 0: the finite sums 26.7.3 and 26.7.4 of Abramowitz and Stegun."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cosine = math.cos(angle)
+    cosine_squared = cosine * cosine
+    odd = freedom % 2 == 1
+    term = cosine if odd else 1.0
+    total = 0.0
+    for k in range(freedom // 2):
+        total += term
+        term *= cosine_squared * (2 * k + 2) / (2 * k + 3) if odd else cosine_squared * (2 * k + 1) / (2 * k + 2)
+    inside = (angle + math.sin(angle) * total) * 2 / math.pi if odd else math.sin(angle) * total
+    return 0.5 + inside / 2
+
+
+def _expanded_t(x: float, freedom: int) -> float:
+    """Abramowitz and Stegun 26.7.5: t in powers of 1 / freedom, from the normal quantile ``x``."""
+    terms = (
+        (x**3 + x) / 4,
+        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
+    )
+    return x + sum(term / float(freedom) ** (power + 1) for power, term in enumerate(terms))

@@ -1,0 +1,307 @@
+"""The whole campaign as plain rows, folded from its events; the same whether they come at once or one by one.
+
+``fold_runs`` reads them all; a follower keeps a ``Record`` and gives it each new event. ``_HANDLERS`` at the end says which
+event changes what. Events of no interest here are counted; events of an unknown name are counted by name, never dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shakedown.metrics.rows import BuildRow, NoteRow, OpenRun, RunRow, UnavailableRow
+from shakedown.model.events import EVENTS, Event
+
+_BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square would not be a number
+
+
+def fold_runs(events: Iterable[Event]) -> Record:
+    """Purpose: every event of a campaign as rows."""
+    record = Record()
+    for event in events:
+        record.add(event)
+    return record
+
+
+@dataclass(slots=True)
+class Record:
+    """What the log says, as rows. ``document`` is the digest of the plan in force; ``ended`` is None while work is left.
+
+    ``runs`` holds one row a verdict, in the order of the log; ``open`` the runs not judged yet; ``unavailable`` and
+    ``given_up`` are keyed by (component, case) and by run. ``irregular`` has a sentence for what should not be in a log.
+    """
+
+    campaign: str = ""
+    plan: str = ""
+    document: str = ""
+    seed: int = 0
+    started: float | None = None
+    ended: float | None = None
+    last: float = 0.0
+    seq: int = 0
+    epoch: int = 1
+    events: int = 0
+    runs: list[RunRow] = field(default_factory=list)
+    open: dict[str, OpenRun] = field(default_factory=dict)
+    builds: dict[str, BuildRow] = field(default_factory=dict)
+    unavailable: dict[tuple[str, str], UnavailableRow] = field(default_factory=dict)
+    given_up: dict[str, int] = field(default_factory=dict)
+    notes: list[NoteRow] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+    irregular: list[str] = field(default_factory=list)
+    _place: dict[str, int] = field(default_factory=dict)  # run -> where its current row is in ``runs``
+    _jobs: dict[str, str] = field(default_factory=dict)  # job -> the run it holds
+    _chains: dict[tuple[str, str, int], int] = field(default_factory=dict)  # wanted result -> its number
+    _results: int = 0
+
+    def add(self, event: Event) -> None:
+        """Fold one event, in constant time."""
+        self.events += 1
+        self.seq, self.last = event.seq, max(self.last, event.time)
+        handler = _HANDLERS.get(event.event)
+        if handler is not None:
+            handler(self, event)
+        elif event.event not in EVENTS:
+            self.unknown[event.event] = self.unknown.get(event.event, 0) + 1
+
+    def current(self) -> Iterator[RunRow]:
+        """The verdicts in force: one a run."""
+        return (row for row in self.runs if not row.superseded_by)
+
+    def of_kind(self, *kinds: str) -> list[NoteRow]:
+        """The notes of some kinds: findings, drivers, amendments..., in the order of the log."""
+        return [note for note in self.notes if note.kind in kinds]
+
+    def row_of(self, run: str) -> RunRow | None:
+        """The current row of a run, or None while it is not judged."""
+        return self.runs[self._place[run]] if run in self._place else None
+
+
+# ---- the campaign ----------------------------------------------------------------------------------------------------
+
+
+def _campaign_start(record: Record, event: Event) -> None:
+    value = event.value
+    record.campaign, record.plan = str(value.get("campaign", "")), str(value.get("plan", ""))
+    record.document, record.seed = str(value.get("document", "")), _whole(value.get("seed"))
+    record.started = event.time
+
+
+def _amended(record: Record, event: Event) -> None:
+    """A new document is in force: what it finds unavailable is said again, by the document itself if not by an event."""
+    record.document = str(event.value.get("document", record.document))
+    record.epoch += 1
+    record.ended = None
+    record.unavailable.clear()
+    _note(record, event)
+
+
+def _campaign_end(record: Record, event: Event) -> None:
+    record.ended = event.time
+
+
+def _note(record: Record, event: Event) -> None:
+    record.notes.append(NoteRow(event.event, event.time, event.reason, event.value, event.seq, event.case, event.run))
+
+
+def _unavailable(record: Record, event: Event) -> None:
+    component = str(event.value.get("component", ""))
+    record.unavailable[component, event.case] = UnavailableRow(component, event.case, event.reason, event.seq)
+
+
+# ---- builds ----------------------------------------------------------------------------------------------------------
+
+
+def _build_order(record: Record, event: Event) -> None:
+    record.builds[event.build] = BuildRow(event.build, "ordered", event.time, seq=event.seq)
+
+
+def _build_start(record: Record, event: Event) -> None:
+    row = record.builds.get(event.build) or BuildRow(event.build, "ordered", event.time)
+    record.builds[event.build] = replace(row, state="started", seq=event.seq)
+
+
+def _build_end(record: Record, event: Event) -> None:
+    row = record.builds.get(event.build) or BuildRow(event.build, "ordered", event.time)
+    record.builds[event.build] = replace(
+        row,
+        state=str(event.value.get("state", "failed")),
+        ended=event.time,
+        elapsed_s=_number(event.value.get("elapsed_s")),
+        log=str(event.value.get("log", "")),
+        reason=event.reason,
+        seq=event.seq,
+    )
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+def _submit_order(record: Record, event: Event) -> None:
+    value = event.value
+    component, repeat = str(value.get("component", "")), _whole(value.get("repeat"), 1)
+    attempt = _whole(value.get("attempt"), 1)
+    result = _result(record, component, event.case, repeat, attempt, event.run)
+    record.open[event.run] = OpenRun(
+        event.run, event.case, component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch
+    )
+    record._jobs[event.job] = event.run
+    record.ended = None
+
+
+def _result(record: Record, component: str, case: str, repeat: int, attempt: int, run: str) -> int:
+    """The number of the wanted result that an attempt is at: a first attempt opens a new one, unless its order is renewed."""
+    if run in record.open:
+        return record.open[run].result
+    key = (component, case, repeat)
+    if attempt <= 1 or key not in record._chains:
+        record._results += 1
+        record._chains[key] = record._results
+    return record._chains[key]
+
+
+def _job_report(record: Record, event: Event) -> None:
+    run = event.run or record._jobs.get(event.job, "")
+    if run in record.open:
+        record.open[run] = replace(record.open[run], state=str(event.value.get("state", "")))
+
+
+def _verdict(record: Record, event: Event) -> None:
+    older = record.row_of(event.run)
+    if older is None:
+        _append(record, _first_row(record, event))
+    elif not event.value.get("supersedes"):
+        record.irregular.append(
+            f"event {event.seq}: a second verdict on {event.run} that supersedes nothing; the first, event {older.seq}, stands"
+        )
+    else:
+        _supersede(record, event, older)
+
+
+def _append(record: Record, row: RunRow) -> None:
+    record._place[row.run] = len(record.runs)
+    record.runs.append(row)
+    record.open.pop(row.run, None)
+
+
+def _first_row(record: Record, event: Event) -> RunRow:
+    value, ordered = event.value, record.open.get(event.run)
+    component = str(value.get("component", ordered.component if ordered else ""))
+    case = event.case or (ordered.case if ordered else "")
+    repeat = _whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
+    attempt = _whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
+    row = RunRow(
+        run=event.run,
+        case=case,
+        component=component,
+        repeat=repeat,
+        attempt=attempt,
+        verdict=str(value.get("verdict", "")),
+        reason=event.reason,
+        seq=event.seq,
+        time=event.time,
+        result=ordered.result if ordered else _result(record, component, case, repeat, attempt, event.run),
+        epoch=ordered.epoch if ordered else record.epoch,
+        job=event.job or (ordered.job if ordered else ""),
+    )
+    return replace(row, **_evidence(value))
+
+
+def _supersede(record: Record, event: Event, older: RunRow) -> None:
+    """A later verdict takes the older row's place; what it does not say again is as it was."""
+    record.runs[record._place[older.run]] = replace(older, superseded_by=event.seq)
+    newer = replace(
+        older,
+        verdict=str(event.value.get("verdict", "")),
+        reason=event.reason,
+        seq=event.seq,
+        time=event.time,
+        supersedes=older.seq,
+        checks=(),
+        excerpt="",
+    )
+    _append(record, replace(newer, **_evidence(event.value)))
+
+
+def _evidence(value: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a verdict that may be absent, as they fit a row; those that are absent are left out."""
+    found: dict[str, Any] = {}
+    for name in ("started", "ended", "elapsed_s"):
+        if _number(value.get(name)) is not None:
+            found[name] = _number(value[name])
+    if isinstance(value.get("exit"), int):
+        found["exit"] = value["exit"]
+    for name in ("nodes", "excerpt"):
+        if value.get(name):
+            found[name] = str(value[name])
+    if isinstance(value.get("output"), dict):
+        found["output"] = value["output"]
+    if isinstance(value.get("checks"), list):
+        found["checks"] = tuple(_check(item) for item in value["checks"])
+    figures = value["figures"] if isinstance(value.get("figures"), dict) else {}
+    found["figures"] = {str(name): number for name, said in figures.items() if (number := _number(said)) is not None}
+    problems = value["problems"] if isinstance(value.get("problems"), list) else []
+    strange = [f"figure '{name}' is no believable number" for name in figures if str(name) not in found["figures"]]
+    found["problems"] = (*map(str, problems), *strange)
+    return found
+
+
+def _check(item: Any) -> tuple[str, bool | None, str]:
+    parts = [*item, None, ""] if isinstance(item, list) else [str(item), None, ""]
+    text, held, detail = parts[0], parts[1], parts[2]
+    return str(text), held if isinstance(held, bool) else None, str(detail or "")
+
+
+def _retry(record: Record, event: Event) -> None:
+    place = record._place.get(event.run)
+    if place is not None:
+        record.runs[place] = replace(record.runs[place], retried=True)
+    record.ended = None
+
+
+def _given_up(record: Record, event: Event) -> None:
+    record.given_up[event.run] = event.seq
+
+
+def _claim_taken(record: Record, event: Event) -> None:
+    """The job never ran and never will; its run waits again under its own id."""
+    run = event.run or record._jobs.get(event.job, "")
+    if run in record.open:
+        record.open[run] = replace(record.open[run], state="waiting again", job="")
+
+
+def _number(value: Any) -> float | None:
+    """A believable number, or None: what is not a number, not finite or absurd is no measurement."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < _BELIEVABLE else None
+
+
+def _whole(value: Any, default: int = 0) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+_HANDLERS: dict[str, Callable[[Record, Event], None]] = {
+    "campaign_start": _campaign_start,
+    "campaign_end": _campaign_end,
+    "amended": _amended,
+    "driver_start": _note,
+    "driver_stop": _note,
+    "stop_request": _note,
+    "cancel_request": _note,
+    "command_refused": _note,
+    "waiting": _note,
+    "finding": _note,
+    "build_order": _build_order,
+    "build_start": _build_start,
+    "build_end": _build_end,
+    "submit_order": _submit_order,
+    "requeued": _submit_order,
+    "job_report": _job_report,
+    "claim_taken": _claim_taken,
+    "verdict": _verdict,
+    "retry": _retry,
+    "given_up": _given_up,
+    "unavailable": _unavailable,
+}

@@ -1,0 +1,67 @@
+"""Numbers as people read them in a scorecard: no more digits than they carry, and never rounded across a bound."""
+
+from __future__ import annotations
+
+_PLAIN_LEAST, _PLAIN_MOST = 1e-4, 1e9  # outside these a number is written with an exponent
+
+
+def show_number(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits, whole numbers whole: 3.412, 16384, 0.02, 1.2e-06."""
+    if value == 0:
+        return "0"
+    if not _PLAIN_LEAST <= abs(value) < _PLAIN_MOST:
+        return f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}"
+    if "e" in text or abs(value) >= 10**digits:
+        return f"{value:.0f}"
+    return text
+
+
+def show_beside(value: float, bound: float, unit: str = "") -> str:
+    """A number with enough digits that it does not look equal to a bound it differs from."""
+    for digits in range(4, 12):
+        text = show_number(value, digits)
+        if text != show_number(bound, digits) or same(value, bound):
+            break
+    return with_unit(text, unit)
+
+
+def show_share(share: float, bound: float = 1.0) -> str:
+    """A share in per cent: one decimal, and more where it would look like nothing, like all, or like a bound it is not.
+
+    95.0%, 99.98%, 100%; 94.96% beside a bound of 95%.
+    """
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    text = ""
+    for decimals in range(1, 8):
+        text = f"{share * 100:.{decimals}f}"
+        others = [0.0, 1.0] if same(share, bound) else [0.0, 1.0, bound]
+        if all(text != f"{other * 100:.{decimals}f}" for other in others):
+            break
+    return f"{text}%"
+
+
+def show_value(value: float, unit: str = "") -> str:
+    """A number and its unit: 3.41 GB/s, 44.3 s, 2.1%."""
+    return with_unit(show_number(value), unit)
+
+
+def with_unit(text: str, unit: str) -> str:
+    return f"{text}%" if unit == "%" else f"{text} {unit}".rstrip()
+
+
+def same(value: float, bound: float) -> bool:
+    """Equal to within a billionth: 95 % read as 0.95 and 57 / 60 are the same share whatever the last bit says."""
+    return abs(value - bound) <= 1e-9 * max(abs(value), abs(bound))
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """1 case, 3 cases."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def some(names: list[str], most: int = 3) -> str:
+    """The first few of a list, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

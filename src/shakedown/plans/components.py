@@ -1,0 +1,187 @@
+"""The components of a plan: which cases, how often, in which order, and what they must satisfy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from yaml.nodes import MappingNode, Node
+
+from shakedown.model.errors import did_you_mean
+from shakedown.model.events import VERDICTS
+from shakedown.model.nouns import Case, Component, Retry, Test
+from shakedown.plans.cases import Resolved, resolve
+from shakedown.plans.context import Context
+from shakedown.plans.criteria import read_criteria
+from shakedown.plans.expressions import ExpressionError, fill
+from shakedown.plans.places import key_place, place
+from shakedown.plans.problems import Problems
+
+_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "cancelled")
+_BESIDE = ("system", "partition", "toolchain")
+
+
+def read_components(root: MappingNode, written: list[tuple[str, Any]], selector: Selector) -> tuple[Component, ...]:
+    """Purpose: the components in their order; what is wrong goes to the selector's problems."""
+    problems = selector.context.problems
+    names = [entry.get("name", kind) for kind, entry in written]
+    components = []
+    for number, (kind, entry) in enumerate(written):
+        path = ("components", number, kind)
+        if names.index(names[number]) < number:
+            at = place(root, *path, "name") if "name" in entry else key_place(root, *path)
+            problems.at(at, f"there is a component '{names[number]}' already", "give it a name of its own")
+        cases = selector.select(place(root, *path, "tests"), entry["tests"])
+        tests = list(dict.fromkeys(selector.cases[case].test for case in cases))
+        criteria = read_criteria(
+            place(root, *path, "criteria"),
+            entry.get("criteria", {}),
+            [selector.tests[name] for name in tests],
+            problems,
+        )
+        after = _after(place(root, *path, "after"), entry.get("after", ()), names[number], names, problems)
+        retry = _retries(place(root, *path, "retry"), entry.get("retry", {}), problems)
+        repeats = entry.get("repeats", 1)
+        components.append(Component(names[number], cast(Any, kind), tuple(cases), repeats, after, criteria, retry))
+    _check_order(root, components, problems)
+    return tuple(components)
+
+
+class Selector:
+    """Turns selections into cases; each test is resolved once."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.tests: dict[str, Test] = {}
+        self.cases: dict[str, Case] = {}
+        self.resolved: dict[str, Resolved | None] = {}
+
+    def select(self, node: Node, selections: list[Any]) -> list[str]:
+        """The ids of the cases that a list of selections names, each once, in its order."""
+        chosen: dict[str, None] = {}
+        for number, selection in enumerate(selections):
+            at = place(node, number)
+            cases: Iterable[Case]
+            if isinstance(selection, dict):
+                cases = self._where(at, selection)
+            elif selection.startswith("tag:"):
+                cases = self._tagged(at, selection.removeprefix("tag:"))
+            else:
+                cases = self._test(at, selection)
+            chosen.update(dict.fromkeys(case.id for case in cases))
+        return list(chosen)
+
+    def _test(self, at: Node, name: str) -> tuple[Case, ...]:
+        test = self.context.library.tests.get(name)
+        if test is None:
+            self.context.library.missing(name, self.context.problems, at)
+            return ()
+        if test.abstract:
+            self.context.problems.at(at, f"test '{name}' is abstract and has no cases", "name a test that extends it")
+            return ()
+        if not test.good:
+            return ()  # what is wrong with it is said at its own place
+        if name not in self.resolved:
+            resolved = self.resolved[name] = resolve(test, self.context)
+            if resolved is not None:
+                self.tests[name] = resolved.test
+                self.cases.update((case.id, case) for case in resolved.cases)
+        found = self.resolved[name]
+        return found.cases if found else ()
+
+    def _tagged(self, at: Node, tag: str) -> Iterable[Case]:
+        tests = self.context.library.tests.values()
+        named = [test.name for test in tests if tag in test.values.get("tags", ()) and not test.abstract]
+        if not named and all(test.good or test.abstract for test in tests):
+            tags = {tag for test in tests for tag in test.values.get("tags", ())}
+            near = did_you_mean(tag, tags) or f"tags are: {', '.join(sorted(tags)) or 'none'}"
+            self.context.problems.at(at, f"no test has the tag '{tag}'", near)
+        return [case for name in named for case in self._test(at, name)]
+
+    def _where(self, at: Node, selection: dict[str, Any]) -> list[Case]:
+        """The cases of a test whose parameters are as asked."""
+        cases = self._test(place(at, "test"), selection["test"])
+        if not cases:
+            return []
+        known = {*(name for name, _ in cases[0].parameters), *_BESIDE}
+        for name in selection["where"]:
+            if name not in known:
+                near = did_you_mean(name, known) or f"it has: {', '.join(sorted(known))}"
+                message = f"test '{selection['test']}' has no parameter '{name}'"
+                self.context.problems.at(key_place(at, "where", name), message, near)
+                return []
+        try:
+            kept = [case for case in cases if self._fits(case, selection["where"])]
+        except ExpressionError as error:
+            self.context.problems.at(place(at, "where"), f"where: {error}", error.hint)
+            return []
+        if not kept:
+            hint = _values_of(cases, selection["where"])
+            asked = ", ".join(f"{name}={value}" for name, value in selection["where"].items())
+            self.context.problems.at(place(at, "where"), f"no case of test '{selection['test']}' has {asked}", hint)
+        return kept
+
+    def _fits(self, case: Case, where: dict[str, str | list[str]]) -> bool:
+        stage = next(stage for stage in self.context.stages if stage.id == case.partition)
+        facts = {**_facts(case, self.context.machine.system.name), **dict(case.parameters)}
+        return all(
+            facts.get(name) in [fill(text, stage.names) for text in ([wanted] if isinstance(wanted, str) else wanted)]
+            for name, wanted in where.items()
+        )
+
+
+def _facts(case: Case, system: str) -> dict[str, str]:
+    return {"system": system, "partition": case.partition.rpartition(":")[2], "toolchain": case.toolchain}
+
+
+def _values_of(cases: Iterable[Case], where: dict[str, Any]) -> str:
+    every = [{**_facts(case, "here"), **dict(case.parameters)} for case in cases]
+    shown = [f"{name} is {', '.join(dict.fromkeys(facts[name] for facts in every))}" for name in where]
+    return f"in its cases {'; '.join(shown)}"
+
+
+def _after(node: Node, written: str | list[str], own: str, names: list[str], problems: Problems) -> tuple[str, ...]:
+    after = [written] if isinstance(written, str) else list(written)
+    for number, name in enumerate(after):
+        if name not in names:
+            near = did_you_mean(name, names) or f"components are: {', '.join(names)}"
+            problems.at(place(node, number), f"there is no component '{name}'", near)
+        elif name == own:
+            problems.at(place(node, number), f"component '{name}' comes after itself")
+    return tuple(after)
+
+
+def _retries(node: Node, written: dict[str, tuple[int, float]], problems: Problems) -> tuple[Retry, ...]:
+    retries = []
+    for verdict, (times, backoff_s) in written.items():
+        if verdict not in VERDICTS:
+            near = did_you_mean(verdict, VERDICTS) or f"verdicts are: {', '.join(VERDICTS)}"
+            problems.at(key_place(node, verdict), f"there is no verdict '{verdict}'", near)
+        elif verdict in _NEVER_RETRIED:
+            problems.at(key_place(node, verdict), f"'{verdict}' is never attempted again", "such a verdict stands")
+        retries.append(Retry(verdict, times, backoff_s))
+    return tuple(retries)
+
+
+def _check_order(root: MappingNode, components: list[Component], problems: Problems) -> None:
+    """No component may wait for itself, however many others stand between."""
+    after = {c.name: tuple(name for name in c.after if name != c.name) for c in components}
+    for number, component in enumerate(components):
+        circle = _circle(component.name, after)
+        if circle and circle[0] == min(circle):  # told once, not once for each that is in it
+            at = place(root, "components", number, component.kind, "after")
+            problems.at(at, f"components wait for each other in a circle: {' -> '.join(circle)}")
+
+
+def _circle(start: str, after: dict[str, tuple[str, ...]]) -> list[str]:
+    """The way from a component back to itself, or nothing."""
+    ways, seen = [[start]], set()
+    while ways:
+        way = ways.pop()
+        for name in after.get(way[-1], ()):
+            if name == start and len(way) > 1:
+                return [*way, start]
+            if name not in seen:
+                seen.add(name)
+                ways.append([*way, name])
+    return []

@@ -1,0 +1,57 @@
+"""All that cases are made from beside their test: the system, what else the site knows, and the world around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from shakedown.model.nouns import Build, Toolchain
+from shakedown.plans.library import Library
+from shakedown.plans.problems import Problems
+from shakedown.plans.stages import Stage, stages_of, toolchain_names
+from shakedown.plans.surroundings import Surroundings
+from shakedown.plans.systems import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Names that some system of the site has: a test may speak of machines other than this one, but not misspell them."""
+
+    systems: frozenset[str] = frozenset()
+    partitions: frozenset[str] = frozenset()
+    toolchains: frozenset[str] = frozenset()
+    budgets: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Context:
+    """One system, and one reading of the site."""
+
+    machine: Machine
+    library: Library
+    elsewhere: Elsewhere
+    kernels: str
+    around: Surroundings = field(default_factory=Surroundings)
+    problems: Problems = field(default_factory=Problems)
+    builds: dict[str, Build] = field(default_factory=dict)
+    budgets: dict[str, tuple[float, str]] = field(default_factory=dict)  # name -> how much, of which dimension
+    stages: list[Stage] = field(default_factory=list)
+    toolchains: dict[str, tuple[Toolchain, dict[str, str]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        system = self.machine.system
+        self.stages = stages_of(system)
+        self.toolchains = {entry.name: (entry, toolchain_names(entry)) for entry in system.toolchains}
+        self.budgets = {name: (amount, self.machine.dimensions[name]) for name, amount in system.budgets}
+
+
+def elsewhere(machines: Iterable[Machine]) -> Elsewhere:
+    """Purpose: the names that any of these systems has."""
+    systems = [machine.system for machine in machines]
+    partitions = [partition for system in systems for partition in system.partitions()]
+    return Elsewhere(
+        systems=frozenset({"here", *(system.name for system in systems)}),
+        partitions=frozenset(name for p in partitions for name in (p.name, f"{p.cluster}:{p.name}")),
+        toolchains=frozenset(entry.name for system in systems for entry in system.toolchains),
+        budgets=frozenset(name for system in systems for name, _ in system.budgets),
+    )

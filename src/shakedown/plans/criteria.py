@@ -1,0 +1,141 @@
+"""Criteria of a component: the bound in the figure's own unit, so that it compares directly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yaml.nodes import Node
+
+from shakedown.model.errors import did_you_mean
+from shakedown.model.nouns import Criterion, Test
+from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
+from shakedown.plans.keys_of_plan import Must
+from shakedown.plans.kinds import Wrong
+from shakedown.plans.places import place
+from shakedown.plans.problems import Problems
+
+_OF_FIGURES = ("value", "sd / mean")
+
+
+def read_criteria(node: Node, written: dict[str, Any], tests: list[Test], problems: Problems) -> tuple[Criterion, ...]:
+    """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``."""
+    criteria = [_criterion(place(node, name), name, entry, tests, problems) for name, entry in written.items()]
+    return tuple(criterion for criterion in criteria if criterion is not None)
+
+
+def _criterion(node: Node, name: str, entry: dict[str, Any], tests: list[Test], problems: Problems) -> Criterion | None:
+    if not tests:
+        return None  # nothing is selected, which is said already
+    before = len(problems)
+    measure, must = entry["measure"], entry["must"]
+    asked = _asked(node, name, entry, tests, problems)
+    _check_keys(node, name, entry, problems)
+    if len(problems) > before:
+        return None
+    try:
+        units = _units(entry["of"], asked) if measure in _OF_FIGURES else []
+    except Wrong as error:
+        problems.at(place(node, "of"), f"criteria.{name}.of: {error}", error.hint)
+        return None
+    try:
+        bound, unit = (_in_unit_of(must, units), units[0]) if measure == "value" else (_share(must, measure), "%")
+    except Wrong as error:
+        problems.at(place(node, "must"), f"criteria.{name}.must: {error}", error.hint)
+        return None
+    return Criterion(
+        name=name,
+        measure=measure,
+        comparison=must.comparison,
+        bound=bound,
+        unit=unit,
+        of=entry.get("of", ""),
+        test=entry.get("test", ""),
+        statistic=entry.get("statistic", "median"),
+        per=entry.get("per", ""),
+        enough=entry.get("enough", 1),
+        must=must.text,
+    )
+
+
+def _asked(node: Node, name: str, entry: dict[str, Any], tests: list[Test], problems: Problems) -> list[Test]:
+    """The tests that a criterion is about."""
+    wanted = entry.get("test")
+    if wanted is None:
+        return tests
+    asked = [test for test in tests if test.name == wanted]
+    if not asked:
+        names = [test.name for test in tests]
+        near = did_you_mean(wanted, names) or f"it runs: {', '.join(names)}"
+        problems.at(place(node, "test"), f"criteria.{name}.test: the component runs no test '{wanted}'", near)
+    return asked
+
+
+def _check_keys(node: Node, name: str, entry: dict[str, Any], problems: Problems) -> None:
+    """Keys that the measure needs are there, and those without a meaning for it are not."""
+    measure = entry["measure"]
+    if measure in _OF_FIGURES and "of" not in entry:
+        problems.at(node, f"'of' is missing in criteria.{name}", "of: the figure that is measured, such as elapsed")
+    for key, fitting in (("of", _OF_FIGURES), ("statistic", ("value",))):
+        if key in entry and measure not in fitting:
+            message = f"criteria.{name}: '{key}' has no meaning for measure '{measure}'"
+            problems.at(place(node, key), message, f"it goes with {' and '.join(fitting)}")
+
+
+def _units(figure: str, tests: list[Test]) -> list[str]:
+    """The units that a figure has in these tests. Raises Wrong."""
+    if figure == "elapsed":
+        return ["s"]
+    units = [spec.unit for test in tests for spec in test.figures if spec.name == figure]
+    if not units:
+        names = {spec.name for test in tests for spec in test.figures} | {"elapsed"}
+        known = did_you_mean(figure, names) or f"there are: {', '.join(sorted(names))}"
+        raise Wrong(f"no test of the component has a figure '{figure}'", known)
+    return list(dict.fromkeys(units))
+
+
+def _in_unit_of(must: Must, units: list[str]) -> float:
+    """The bound in the figure's own unit; it must be convertible to each unit the figure has. Raises Wrong."""
+    quantity = _quantity(must.amount, units[0])
+    for unit in units:
+        try:
+            quantity.to(unit)
+        except ValueError as error:
+            shown = (
+                f"'{must.amount}' and the figure, which is in {unit or 'plain numbers'}, do not measure the same thing"
+            )
+            raise Wrong(shown, _in(quantity, unit)) from error
+    return quantity.to(units[0])
+
+
+def _quantity(text: str, unit: str) -> Quantity:
+    try:
+        if UNITS.get(unit, ("",))[0] == "seconds":
+            return Quantity(parse_duration(text), "s")
+        return parse_quantity(text)
+    except ValueError as error:
+        raise Wrong(*_halves(str(error))) from error
+
+
+def _in(quantity: Quantity, unit: str) -> str | None:
+    """The way out where units do not fit: the figure's own, or one that is nearly spelt so."""
+    if not unit:
+        return "write a plain number"
+    alike = [name for name, (kind, _) in UNITS.items() if name and unit in UNITS and kind == UNITS[unit][0]]
+    return did_you_mean(quantity.unit, alike or [unit]) or f"write '{quantity.value:g} {unit}'"
+
+
+def _share(must: Must, measure: str) -> float:
+    try:
+        parse_known(must.amount, "share")
+        share = parse_quantity(must.amount).value / 100  # exactly what was written, where a product is not
+    except ValueError as error:
+        raise Wrong(*_halves(str(error))) from error
+    if not share >= 0 or (share > 1 and measure != "sd / mean"):
+        raise Wrong(f"'{must.amount}' is no share of runs", "it lies between 0% and 100%")
+    return share
+
+
+def _halves(text: str) -> tuple[str, str | None]:
+    """Errors of units end with their way out after a semicolon."""
+    message, semicolon, hint = text.rpartition("; ")
+    return (message, hint) if semicolon else (text, None)

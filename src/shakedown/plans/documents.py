@@ -1,0 +1,163 @@
+"""A plan's file into the frozen document: everything that a campaign needs, resolved on one system."""
+
+# paths are text in this room: a Path for each of thousands of files costs too much
+# ruff: noqa: PTH100, PTH113, PTH118
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from yaml.nodes import MappingNode
+
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.nouns import Case, Component, Document, Limits, Source
+from shakedown.plans.components import Selector, read_components
+from shakedown.plans.context import Context
+from shakedown.plans.files import Found, look_up, read_bytes
+from shakedown.plans.finding import Here, steady_memory
+from shakedown.plans.keys_of_plan import PLAN
+from shakedown.plans.limits import check_limits, read_limits
+from shakedown.plans.places import place
+from shakedown.plans.site import Site, read_site
+from shakedown.plans.text import read_nodes
+
+
+def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None) -> Document:
+    """Purpose: the document of a plan, named or given as a path.
+
+    Errors: FileProblems with everything that is wrong in the plan, its system and the site's tests; UsageError where
+    there is no such plan.
+    """
+    with steady_memory():
+        reading = read_site(site)
+        file = find_plan(reading, plan)
+        reading.problems.found = [p for p in reading.problems.found if not p.path.startswith("plans/")]
+        document = plan_document(reading, file, here, kernels)
+        reading.stop()
+        if document is None:
+            raise AssertionError("a plan without problems makes a document")
+        return document
+
+
+def find_plan(reading: Site, plan: str) -> Found:
+    """The file of a plan: by its name, or by a path from here or from the site. Raises UsageError."""
+    if plan in reading.plans:
+        return reading.plans[plan]
+    known = {file.name: file for file in reading.plans.values()}
+    for path in (os.path.abspath(plan), os.path.join(reading.path, plan)):
+        name = os.path.relpath(path, reading.path)
+        if name in known:
+            return known[name]
+        if ("/" in plan or plan.endswith(".yaml")) and os.path.isfile(path):
+            return look_up(path, name if not name.startswith("..") else path)
+    hint = did_you_mean(plan, (*reading.plans, *known)) or _there_are(reading)
+    raise UsageError(f"there is no plan '{plan}'", hint)
+
+
+def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None = None) -> Document | None:
+    """Purpose: the document, or None where the site's problems have grown."""
+    problems = reading.problems
+    before = len(problems)
+    data = read_bytes(file, problems)
+    root = None if data is None else read_nodes(data, file.name, problems)
+    values = None if root is None else PLAN.read(root, "", problems)
+    if data is None or root is None or values is None or len(problems) > before:
+        return None
+    context = _context(reading, root, values, here, kernels)
+    if context is None:
+        return None
+    limits = read_limits(root, values.get("limits", {}), context)
+    selector = Selector(context)
+    components = read_components(root, values["components"], selector)
+    check_limits(root, limits, selector.cases.values(), selector.tests, context)
+    if len(problems) > before:
+        return None
+    plan = Source(file.name, hashlib.sha256(data).hexdigest())
+    return _document(values, context, limits, components, selector, (plan, *_sources(reading, context, selector)))
+
+
+def _context(
+    reading: Site, root: MappingNode, values: dict[str, Any], here: Here, kernels: Path | None
+) -> Context | None:
+    name, at = values["system"], place(root, "system")
+    try:
+        return reading.context(reading.machine(name, here), kernels)
+    except UsageError as error:
+        if not any(problem.path.startswith("systems/") for problem in reading.problems.found):
+            reading.problems.at(at, error.message, error.hint)
+        return None
+
+
+def _document(
+    values: dict[str, Any],
+    context: Context,
+    limits: Limits,
+    components: tuple[Component, ...],
+    selector: Selector,
+    sources: tuple[Source, ...],
+) -> Document:
+    """Cases and tests in the order in which components first name them; no build that no case needs."""
+    cases: dict[str, Case] = {}
+    for component in components:
+        cases.update((name, selector.cases[name]) for name in component.cases if name not in cases)
+    builds = dict.fromkeys(case.build for case in cases.values() if case.build)
+    tests = dict.fromkeys(case.test for case in cases.values())
+    return Document(
+        plan=values["plan"],
+        system=context.machine.system,
+        components=components,
+        cases=tuple(cases.values()),
+        tests=tuple(selector.tests[name] for name in tests),
+        builds=tuple(context.builds[key] for key in builds),
+        limits=limits,
+        about=values.get("about", ""),
+        seed=values.get("seed", 0),
+        sources=sources,
+    )
+
+
+def _sources(reading: Site, context: Context, selector: Selector) -> list[Source]:
+    """The files that the document was made from: the system's, each test's with what it extends, golden sums."""
+    machine = context.machine
+    sources = [Source(machine.file, machine.sha256)] if machine.file else []
+    chains = [definition for name in selector.tests for definition in reading.library.tests[name].chain()]
+    seen = {definition.file.name: definition.data for definition in chains}
+    sources += [Source(name, hashlib.sha256(data).hexdigest()) for name, data in sorted(seen.items())]
+    for path, digest in sorted(context.around.contents.items()):
+        name = os.path.relpath(path, reading.path)
+        sources.append(Source(path if name.startswith("..") else name, digest))
+    return sources
+
+
+def _there_are(reading: Site) -> str:
+    return f"there are: {', '.join(sorted(reading.plans))}" if reading.plans else "plans/ holds none yet"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """What a list shows of a plan."""
+
+    name: str
+    system: str
+    components: tuple[str, ...]
+    about: str
+    file: str
+
+
+def plan_summaries(reading: Site) -> list[PlanSummary]:
+    """Purpose: every plan of a site. Raises FileProblems where one cannot be read."""
+    summaries = []
+    for file in reading.plans.values():
+        data = read_bytes(file, reading.problems)
+        root = None if data is None else read_nodes(data, file.name, reading.problems)
+        before = len(reading.problems)
+        values = None if root is None else PLAN.read(root, "", reading.problems)
+        if values is not None and len(reading.problems) == before:
+            names = tuple(entry.get("name", kind) for kind, entry in values["components"])
+            summaries.append(PlanSummary(values["plan"], values["system"], names, values.get("about", ""), file.name))
+    reading.stop()
+    return summaries

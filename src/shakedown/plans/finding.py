@@ -1,0 +1,56 @@
+"""Where things are: the site directory above us, the tests and kernels of the package. Cheap to import."""
+
+# paths are text in this room: a Path for each of thousands of files costs too much
+# ruff: noqa: PTH100, PTH118, PTH120
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import shakedown
+from shakedown.model.errors import UsageError
+from shakedown.model.nouns import System
+from shakedown.plans.files import CATALOGUE, Found, scan
+from shakedown.plans.problems import Problems
+
+Here = Callable[[], System]
+
+_PACKAGE = os.path.dirname(os.path.abspath(shakedown.__file__))
+KERNELS = os.path.join(_PACKAGE, "kernels", "c")
+CATALOGUE_TESTS = os.path.join(_PACKAGE, "catalogue", "tests")
+
+
+def find_site(start: Path | None = None) -> Path:
+    """Purpose: the nearest directory, from ``start`` (or here) upward, that holds site.yaml. Raises UsageError."""
+    try:
+        first = (start or Path.cwd()).resolve()
+    except OSError as error:
+        raise UsageError(f"the current directory cannot be read: {error.strerror}") from error
+    if not first.is_dir():
+        raise UsageError(f"{start} is not a directory", "name a site directory; 'shakedown init' makes one")
+    for directory in (first, *first.parents):
+        if (directory / "site.yaml").is_file():
+            return directory
+    raise UsageError(f"no site.yaml in {first} or above it", "'shakedown init' makes a site directory")
+
+
+def test_files(site: str, problems: Problems) -> list[Found]:
+    """The files of the site's tests, then of the package's."""
+    own = scan(os.path.join(site, "tests"), "tests/", problems)
+    return own + scan(CATALOGUE_TESTS, CATALOGUE, problems)
+
+
+@contextmanager
+def steady_memory() -> Iterator[None]:
+    """No garbage collection meanwhile: reading makes a million objects that stay; looking through them is half the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

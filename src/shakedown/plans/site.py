@@ -1,0 +1,158 @@
+"""A site directory: finding it, and reading what is in it."""
+
+# paths are text in this room: a Path for each of thousands of files costs too much
+# ruff: noqa: PTH100, PTH109, PTH118
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shakedown.model.errors import Problem, UsageError, did_you_mean
+from shakedown.model.nouns import System
+from shakedown.plans.context import Context, Elsewhere, elsewhere
+from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes, scan
+from shakedown.plans.finding import KERNELS, Here, test_files
+from shakedown.plans.library import Definition, Library, forget_sources, read_library
+from shakedown.plans.places import place
+from shakedown.plans.problems import Problems
+from shakedown.plans.surroundings import Surroundings
+from shakedown.plans.systems import Machine, system_from
+from shakedown.plans.tables import SITE
+from shakedown.plans.text import read_nodes
+
+
+@dataclass(slots=True)
+class Site:
+    """A site directory as read. ``machines`` and ``plans`` by name; ``library`` holds the tests."""
+
+    path: str
+    problems: Problems
+    name: str = ""
+    about: str = ""
+    machines: dict[str, Machine] = field(default_factory=dict)
+    library: Library = field(default_factory=Library)
+    plans: dict[str, Found] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        return tuple(machine.system for machine in self.machines.values())
+
+    @property
+    def tests(self) -> dict[str, Definition]:
+        return self.library.tests
+
+    def elsewhere(self) -> Elsewhere:
+        return elsewhere(self.machines.values())
+
+    def machine(self, name: str | None, here: Here) -> Machine:
+        """A system by name; None and ``here`` are the machine this runs on. Raises UsageError."""
+        if name is None or name == "here":
+            return Machine(here())
+        if name not in self.machines:
+            near = did_you_mean(name, (*self.machines, "here")) or _there_are(("here", *self.machines))
+            raise UsageError(f"there is no system '{name}'", near)
+        return self.machines[name]
+
+    def context(self, machine: Machine, kernels: Path | None = None, around: Surroundings | None = None) -> Context:
+        """What cases on this system are made from."""
+        return Context(
+            machine,
+            self.library,
+            self.elsewhere(),
+            str(kernels or KERNELS),
+            around or Surroundings(),
+            self.problems,
+        )
+
+    def stop(self) -> None:
+        """Raise FileProblems where anything is wrong."""
+        self.problems.stop(shown_from(self.path))
+
+    def found_problems(self) -> list[Problem]:
+        """What is wrong, with names as people are shown them."""
+        show = shown_from(self.path)
+        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in self.problems.found}
+        return sorted(renamed, key=lambda p: (p.path, p.line, p.column, p.message))
+
+
+def read_site(site: Path, parts: str = "tests plans") -> Site:
+    """Purpose: everything in a site directory; its problems are in it, not raised. ``parts`` may leave out tests or plans."""
+    reading = Site(os.path.abspath(site), Problems())
+    _read_own_file(reading)
+    _read_systems(reading)
+    if "tests" in parts:
+        reading.library = read_library(test_files(reading.path, reading.problems), reading.problems)
+        forget_sources(reading.library, reading.path, reading.problems)
+    if "plans" in parts:
+        _find_plans(reading)
+    return reading
+
+
+def shown_from(site: str) -> Callable[[str], str]:
+    """How a file's name is shown: from the current directory where the site lies below it, else from the site."""
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except OSError:
+        here = ""
+    below = os.path.join(site, "")
+    prefix = below[len(here) :] if here and below.startswith(here) else ""
+    return lambda name: name if name.startswith((CATALOGUE, "/")) else prefix + name
+
+
+def read_system_file(path: str, name: str, problems: Problems) -> Machine | None:
+    """One system's file; what is wrong goes to ``problems``."""
+    try:
+        file = look_up(path, name)
+    except OSError as error:
+        problems.file(name, f"the file cannot be read: {error.strerror}")
+        return None
+    return _machine(file, problems)
+
+
+def _read_own_file(reading: Site) -> None:
+    try:
+        file = look_up(os.path.join(reading.path, "site.yaml"), "site.yaml")
+    except OSError as error:
+        reading.problems.file("site.yaml", f"the file cannot be read: {error.strerror}")
+        return
+    data = read_bytes(file, reading.problems)
+    root = None if data is None else read_nodes(data, file.name, reading.problems)
+    values = None if root is None else SITE.read(root, "", reading.problems)
+    reading.name, reading.about = (values or {}).get("site") or "", (values or {}).get("about") or ""
+
+
+def _read_systems(reading: Site) -> None:
+    for file in scan(os.path.join(reading.path, "systems"), "systems/", reading.problems):
+        machine = _machine(file, reading.problems)
+        if machine is None:
+            continue
+        first = reading.machines.setdefault(machine.system.name, machine)
+        if first is not machine:
+            name = machine.system.name
+            reading.problems.file(file.name, f"there is a system '{name}' already", f"it is in {first.file}")
+
+
+def _machine(file: Found, problems: Problems) -> Machine | None:
+    data = read_bytes(file, problems)
+    root = None if data is None else read_nodes(data, file.name, problems)
+    return None if root is None or data is None else system_from(root, data, file.name, problems)
+
+
+def _find_plans(reading: Site) -> None:
+    """Plans by name. A plan that is not called as its file is known under both."""
+    for file in scan(os.path.join(reading.path, "plans"), "plans/", reading.problems):
+        data = read_bytes(file, Problems())
+        root = None if data is None else read_nodes(data, file.name, Problems())
+        name = "" if root is None else getattr(place(root, "plan"), "value", "")
+        stem = file.name.rpartition("/")[2][:-5]
+        name = name if isinstance(name, str) and name else stem
+        first = reading.plans.setdefault(name, file)
+        if first is not file:
+            reading.problems.file(file.name, f"there is a plan '{name}' already", f"it is in {first.name}")
+
+
+def _there_are(names: tuple[str, ...]) -> str:
+    return f"there are: {', '.join(names)}"

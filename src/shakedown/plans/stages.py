@@ -1,0 +1,94 @@
+"""Where cases of a test can run: each partition, with the names that expressions may use there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shakedown.model.nouns import NodeType, Partition, System, Toolchain
+from shakedown.plans.expressions import ExpressionError, Value, fill
+
+LAUNCH = {"local": "mpiexec -n {ranks}", "slurm": "srun --ntasks={ranks}"}  # by scheduler
+
+
+class Names(dict[str, Value]):
+    """Names with values; ``pending`` ones are texts with expressions, filled in when they are first asked for."""
+
+    __slots__ = ("pending",)
+
+    def __init__(self, known: dict[str, Value], pending: dict[str, str | None]) -> None:
+        super().__init__(known)
+        self.pending = pending
+
+    def __missing__(self, name: str) -> Value:
+        text = self.pending[name]  # KeyError: an unknown name
+        if text is None:
+            raise ExpressionError(f"'{name}' depends on itself")
+        self.pending[name] = None
+        self[name] = value = fill(text, self)
+        return value
+
+    def used(self, name: str) -> bool:
+        """Whether a pending name was asked for."""
+        return dict.__contains__(self, name)
+
+    def known(self) -> list[str]:
+        return sorted({*self, *self.pending})
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One partition. ``suffix`` ends the ids of cases where there are several partitions."""
+
+    partition: Partition
+    node: NodeType
+    local: bool
+    suffix: str
+    names: dict[str, Value]
+    launch: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.partition.cluster}:{self.partition.name}"
+
+
+def stages_of(system: System) -> list[Stage]:
+    """Purpose: the partitions of a system, in its order."""
+    partitions = system.partitions()
+    return [
+        Stage(
+            partition=partition,
+            node=(node := system.node_type(partition.type)),
+            local=cluster.scheduler == "local",
+            suffix=_suffix(partition, partitions),
+            names=_names(system, partition, node),
+            launch=LAUNCH[cluster.scheduler],
+        )
+        for cluster in system.clusters
+        for partition in cluster.partitions
+    ]
+
+
+def toolchain_names(toolchain: Toolchain) -> dict[str, str]:
+    """What expressions call a toolchain's compilers; as pending names, so that it shows which were used."""
+    compilers = {"cc": toolchain.cc, "cxx": toolchain.cxx, "fc": toolchain.fc}
+    return {f"toolchain.{name}": text.replace("{", "{{").replace("}", "}}") for name, text in compilers.items()}
+
+
+def _suffix(partition: Partition, partitions: tuple[Partition, ...]) -> str:
+    if len(partitions) == 1:
+        return ""
+    alike = sum(other.name == partition.name for other in partitions)
+    return f"@{partition.name}" if alike == 1 else f"@{partition.cluster}:{partition.name}"
+
+
+def _names(system: System, partition: Partition, node: NodeType) -> dict[str, Value]:
+    memory = node.memory_bytes
+    return {
+        "node.cores": node.cores,
+        "node.sockets": node.sockets,
+        "node.numa": node.numa,
+        "node.threads_per_core": node.threads_per_core,
+        "node.memory": int(memory) if memory == int(memory) else memory,
+        "system": system.name,
+        "partition": partition.name,
+    }

@@ -1,0 +1,120 @@
+"""What plans depend on beyond their YAML: programs on the machine, golden sums, input files, source trees.
+
+It remembers everything it was asked and what it saw, so that a cache can tell whether all of that is still so.
+"""
+
+# paths are text in this room: a Path for each of thousands of files costs too much
+# ruff: noqa: PTH115, PTH116, PTH120, PTH123
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from shakedown.plans.files import signature_of, walk
+
+_MOST_FILES = 200_000
+_GONE = (0, 0, 0, 0)
+
+
+class Seen(msgspec.Struct):
+    """What was looked at: program -> found, path -> signature of the file, directory -> signature of the tree."""
+
+    programs: dict[str, bool] = {}
+    files: dict[str, tuple[int, int, int, int]] = {}
+    trees: dict[str, str] = {}
+
+
+class Surroundings:
+    """Looks at each thing once."""
+
+    def __init__(self) -> None:
+        self.seen = Seen()
+        self._digests: dict[str, str] = {}
+        self.contents: dict[str, str] = {}  # path -> sha256 of each file whose content was taken over
+
+    def program(self, name: str) -> bool:
+        """Whether a program can be run here. Programs beside our own Python count: the wheels of MPI put theirs there."""
+        known = self.seen.programs.get(name)
+        if known is None:
+            known = self.seen.programs[name] = _runnable(name)
+        return known
+
+    def there(self, path: str) -> bool:
+        """Whether a file or directory exists."""
+        self.seen.files[path] = signature = _signature(path)
+        return signature != _GONE
+
+    def content(self, path: str, limit: int) -> bytes:
+        """A file's content, at most ``limit`` bytes of it. Raises OSError."""
+        self.seen.files[path] = _signature(path)
+        with open(path, "rb") as file:
+            data = file.read(limit)
+        self.contents[path] = hashlib.sha256(data).hexdigest()
+        return data
+
+    def tree(self, directory: str) -> str:
+        """The digest of everything in a source directory: names, modes, contents. Raises OSError."""
+        if directory not in self._digests:
+            self.seen.trees[directory] = _tree(directory, _stamp)
+            self._digests[directory] = _tree(directory, _content)
+        return self._digests[directory]
+
+
+def still_so(seen: Seen) -> bool:
+    """Purpose: whether everything that was looked at looks the same now."""
+    try:
+        return (
+            all(_runnable(name) == found for name, found in seen.programs.items())
+            and all(_signature(path) == signature for path, signature in seen.files.items())
+            and all(_tree(directory, _stamp) == signature for directory, signature in seen.trees.items())
+        )
+    except OSError:
+        return False
+
+
+def _runnable(name: str) -> bool:
+    places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    return shutil.which(name, path=places) is not None
+
+
+def _signature(path: str) -> tuple[int, int, int, int]:
+    try:
+        return signature_of(os.stat(path))
+    except (OSError, ValueError):
+        return _GONE
+
+
+def _tree(directory: str, describe: Callable[[os.DirEntry[str], Any], None]) -> str:
+    """A digest over a tree; ``describe`` adds one entry to it."""
+    whole = hashlib.sha256()
+    for number, entry in enumerate(walk(directory)):
+        if number >= _MOST_FILES:
+            raise OSError(0, f"the directory holds more than {_MOST_FILES} files")
+        whole.update(os.fsencode(os.path.relpath(entry.path, directory)) + b"\0")
+        describe(entry, whole)
+    return whole.hexdigest()
+
+
+def _stamp(entry: os.DirEntry[str], whole: Any) -> None:
+    whole.update(repr(signature_of(entry.stat(follow_symlinks=False))).encode())
+
+
+def _content(entry: os.DirEntry[str], whole: Any) -> None:
+    """The kind of an entry, and of a file its bytes and whether it can be run; links count by where they lead."""
+    if entry.is_symlink():
+        whole.update(b"link\0" + os.fsencode(os.readlink(entry.path)) + b"\0")
+    elif entry.is_dir(follow_symlinks=False):
+        whole.update(b"directory\0")
+    elif entry.is_file(follow_symlinks=False):
+        runnable = entry.stat(follow_symlinks=False).st_mode & 0o100
+        with open(entry.path, "rb") as file:
+            whole.update((b"program\0" if runnable else b"file\0") + hashlib.file_digest(file, "sha256").digest())
+    else:
+        whole.update(b"special\0")

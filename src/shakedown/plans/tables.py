@@ -1,0 +1,120 @@
+"""Every key of every file that people write. Reading, errors, JSON Schema and the reference are made from these tables."""
+
+from __future__ import annotations
+
+from shakedown.plans.amounts import known_amount
+from shakedown.plans.keys_of_plan import PLAN
+from shakedown.plans.keys_of_test import AMOUNT, BUDGET_NAME, TEST
+from shakedown.plans.kinds import Choice, Identifier, Known, Name, Parsed, Text, Whole, Word
+from shakedown.plans.records import Key, ListOf, MapOf, Record
+
+_FREE = Name("a word", r"[^\x00-\x1f]+")
+
+SITE = Record(
+    "a map of keys",
+    {
+        "site": Key(Name("the site's name"), "what the site is called", True),
+        "about": Key(Text(), "a sentence for people"),
+    },
+)
+
+_PARTITION = Record(
+    "a map with nodes and type",
+    {
+        "nodes": Key(Text("a node set, such as n[001-128]"), "the nodes, as a folded node set", True),
+        "type": Key(Name("a node type"), "which of node_types they are", True),
+    },
+)
+
+_CLUSTER = Record(
+    "a map with scheduler and partitions",
+    {
+        "scheduler": Key(Choice(("local", "slurm")), "who runs the jobs: local (this machine) or slurm", True),
+        "partitions": Key(
+            MapOf(Name("a partition's name"), _PARTITION, "a map of partitions", "PARTITION"),
+            "where jobs are sent to",
+            True,
+        ),
+    },
+)
+
+_NODE_TYPE = Record(
+    "a map that describes a node",
+    {
+        "cores": Key(Whole(1), "physical cores of a node", True),
+        "sockets": Key(Whole(1), "processor sockets; without it 1"),
+        "threads_per_core": Key(Whole(1), "hardware threads of a core; without it 1"),
+        "numa": Key(Whole(1), "memory domains; without it 1"),
+        "memory": Key(Known("bytes", "256 GiB"), "main memory of a node"),
+        "peak": Key(Known("flop/s", "5.3 TFLOP/s"), "peak floating-point rate of a node"),
+        "cpu": Key(Text(), "the architecture, in archspec's words, such as zen3"),
+        "cache": Key(Known("bytes", "32 MiB"), "last-level cache, all of it together"),
+    },
+)
+
+_FILESYSTEM = Record(
+    "a map that describes a file system",
+    {
+        "kind": Key(Text(), "what it is: lustre, gpfs, nfs, local"),
+        "path": Key(Text(), "where tests work on it; {mdt} stands for a target of that class"),
+        "targets": Key(
+            MapOf(
+                Identifier("a class of targets"),
+                ListOf(Name("a target"), "a list of targets", 1),
+                "targets by class",
+                "CLASS",
+            ),
+            "its targets by class, such as mdt: [mdt0, mdt1]",
+        ),
+    },
+)
+
+_TOOLCHAIN = Record(
+    "a map that describes a toolchain",
+    {
+        "modules": Key(
+            ListOf(Word("a module", r"[^\s;&|<>`$]+", "a name without blanks"), "a list of modules"),
+            "modules to load, in order",
+        ),
+        "cc": Key(Text("a compiler"), "the C compiler; without it cc"),
+        "cxx": Key(Text("a compiler"), "the C++ compiler; without it c++"),
+        "fc": Key(Text("a compiler"), "the Fortran compiler; without it fc"),
+        "environment": Key(
+            MapOf(Identifier("a variable"), Text(), "variables of the environment", "VARIABLE"),
+            "variables that builds get",
+        ),
+    },
+)
+
+SYSTEM = Record(
+    "a map of keys",
+    {
+        "system": Key(Name("the system's name"), "what the system is called; tests and plans name it", True),
+        "about": Key(Text(), "a sentence for people"),
+        "clusters": Key(
+            MapOf(Name("a cluster's name"), _CLUSTER, "a map of clusters", "CLUSTER"),
+            "schedulers and their partitions",
+            True,
+        ),
+        "node_types": Key(
+            MapOf(Name("a node type's name"), _NODE_TYPE, "a map of node types", "TYPE"),
+            "what the nodes are; expressions take node.cores and the like from here",
+            True,
+        ),
+        "network": Key(MapOf(_FREE, Text(), "free keys with text", "WORD"), "free keys, for the report"),
+        "filesystems": Key(
+            MapOf(Name("a file system's name"), _FILESYSTEM, "a map of file systems", "FILESYSTEM"), "file systems"
+        ),
+        "toolchains": Key(
+            MapOf(Name("a toolchain's name"), _TOOLCHAIN, "a map of toolchains", "TOOLCHAIN"),
+            "how programs are built; the first is taken where a test names none",
+        ),
+        "budgets": Key(
+            MapOf(BUDGET_NAME, Parsed(AMOUNT, known_amount), "amounts by name", "BUDGET"),
+            "how much there is of what tests share; tests say what they load",
+        ),
+        "found": Key(MapOf(_FREE, Text(), "free keys with text", "WORD"), "the machine as found, for the report"),
+    },
+)
+
+TABLES: dict[str, Record] = {"site": SITE, "system": SYSTEM, "test": TEST, "plan": PLAN}

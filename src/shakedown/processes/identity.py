@@ -1,0 +1,42 @@
+"""Naming a process so that the name is never taken by another: its id, when it started, and which boot it belongs to."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from shakedown.processes.table import read_process
+
+
+@cache
+def boot_id() -> str:
+    """The kernel's name of this boot; "" where it does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def identity(pid: int) -> str:
+    """Purpose: "pid:start:boot" of a process that exists (a zombie too), "" where there is none.
+
+    ``start`` is field 22 of /proc/PID/stat, in clock ticks since boot (proc_pid_stat(5)).
+    """
+    process = read_process(pid)
+    return "" if process is None else f"{pid}:{process.start}:{boot_id()}"
+
+
+def living_pid(name: str) -> int | None:
+    """Purpose: the id of the process that an identity names if it lives on this boot; a zombie is dead."""
+    parts = name.split(":")
+    if len(parts) != 3 or not parts[0].isdigit() or not parts[1].isdigit() or parts[2] != boot_id():
+        return None
+    process = read_process(int(parts[0]))
+    if process is None or not process.alive or process.start != int(parts[1]):
+        return None
+    return process.pid
+
+
+def is_alive(name: str) -> bool:
+    """Whether the very process that an identity names is alive."""
+    return living_pid(name) is not None

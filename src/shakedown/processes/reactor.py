@@ -1,0 +1,171 @@
+"""The real clock: waiting until a time, or until something happens, without ever being busy.
+
+Everything on this machine that can have news (a process that ended, a pipe with output, a timer, a signal, another thread)
+wakes the one ``wait``. Callbacks run inside ``wait``, in the thread that waits, and never at any other moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from itertools import count
+
+# What a callback gives back: False says "nothing that the one who waits should know of"; anything else is news.
+Callback = Callable[[], object]
+_COMPACT_FROM = 64  # cancelled timers are swept out when they are this many and the majority
+
+
+@dataclass(slots=True, eq=False)
+class Timer:
+    """One thing to do later. ``cancel`` may be called at any time, also after it ran."""
+
+    callback: Callback | None
+    _cancelled: Callable[[], None]
+
+    def cancel(self) -> None:
+        if self.callback is not None:
+            self.callback = None
+            self._cancelled()
+
+
+@dataclass(slots=True, eq=False)
+class Reactor:
+    """The Clock port of the real world, and the place where hands say what they wait for."""
+
+    _epoll: select.epoll = field(default_factory=select.epoll)
+    _callbacks: dict[int, Callback] = field(default_factory=dict)
+    _timers: list[tuple[float, int, Timer]] = field(default_factory=list)
+    _order: count[int] = field(default_factory=count)
+    _dead_timers: int = 0
+    _latest: float = 0.0
+    _wake_read: int = -1
+    _wake_write: int = -1
+    _old_wakeup: int | None = None
+
+    def __post_init__(self) -> None:
+        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.watch(self._wake_read, self._drain_wake)
+        try:
+            self._old_wakeup = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        except ValueError:  # not the main thread: signals arrive elsewhere
+            self._old_wakeup = None
+
+    def now(self) -> float:
+        """Seconds since 1970. Never backwards: a clock that is set back stands still until it has caught up."""
+        self._latest = max(self._latest, time.time())
+        return self._latest
+
+    def wait(self, until: float | None) -> None:
+        """Purpose: sleep until ``until`` (as ``now`` counts), or until a callback had news; None waits for news alone.
+
+        The length of the wait is measured by the monotonic clock, so that setting the clock neither stretches nor cuts it.
+        Everything that is ready is attended to before it returns, also when ``until`` is in the past.
+        """
+        end = None if until is None else time.monotonic() + (until - self.now())
+        while not self._attend(self._pause(end)):
+            if end is not None and time.monotonic() >= end:
+                return
+
+    def watch(self, descriptor: int, callback: Callback, writable: bool = False) -> None:
+        """Call ``callback`` whenever ``descriptor`` can be read (or written), until it is unwatched."""
+        self._callbacks[descriptor] = callback
+        self._epoll.register(descriptor, select.EPOLLOUT if writable else select.EPOLLIN)
+
+    def unwatch(self, descriptor: int) -> None:
+        """Stop watching. A descriptor that is not watched is left alone."""
+        if self._callbacks.pop(descriptor, None) is not None:
+            self._epoll.unregister(descriptor)
+
+    def close_watched(self, descriptor: int) -> None:
+        """Stop watching a descriptor and close it.
+
+        Closing alone would not do: a process that is just being started holds a copy until the kernel gets round to close it, and
+        until then epoll reports the old descriptor's events under its number, which may have been given to another.
+        """
+        self.unwatch(descriptor)
+        os.close(descriptor)
+
+    def call_later(self, delay_s: float, callback: Callback) -> Timer:
+        """Call ``callback`` once, ``delay_s`` seconds from now by the monotonic clock."""
+        timer = Timer(callback, self._count_dead)
+        heappush(self._timers, (time.monotonic() + delay_s, next(self._order), timer))
+        return timer
+
+    def call_at(self, when: float, callback: Callback) -> Timer:
+        """Call ``callback`` once, at ``when`` as ``now`` counts."""
+        return self.call_later(when - self.now(), callback)
+
+    def poke(self) -> None:
+        """Wake the one who waits; from any thread. Many pokes may make one waking."""
+        with contextlib.suppress(BlockingIOError):  # it is full of pokes already
+            os.write(self._wake_write, b"\0")
+
+    def close(self) -> None:
+        """Give everything back. Nothing is called any more."""
+        if self._wake_read < 0:
+            return
+        if self._old_wakeup is not None:
+            signal.set_wakeup_fd(self._old_wakeup)
+        self._callbacks.clear()
+        self._timers.clear()
+        self._epoll.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        self._wake_read = self._wake_write = -1
+
+    # ---- inside a wait ----
+
+    def _pause(self, end: float | None) -> float | None:
+        """How long epoll may sleep: to the next timer or the end, whichever comes first."""
+        while self._timers and self._timers[0][2].callback is None:
+            heappop(self._timers)
+            self._dead_timers -= 1
+        if self._timers:
+            first = self._timers[0][0]
+            end = first if end is None else min(end, first)
+        return None if end is None else max(0.0, end - time.monotonic())
+
+    def _attend(self, pause: float | None) -> bool:
+        """Sleep once, call everything that is ready or due. True where there was news."""
+        news = False
+        ready = [(descriptor, self._callbacks.get(descriptor)) for descriptor, _ in self._epoll.poll(pause)]
+        for descriptor, callback in ready:
+            # An earlier callback may have closed this descriptor and opened another under the same number.
+            if callback is not None and self._callbacks.get(descriptor) is callback and callback() is not False:
+                news = True
+        return self._ring_timers() or news
+
+    def _ring_timers(self) -> bool:
+        news = False
+        if not self._timers:
+            return False
+        now = time.monotonic()
+        while self._timers and self._timers[0][0] <= now:
+            timer = heappop(self._timers)[2]
+            callback, timer.callback = timer.callback, None
+            if callback is None:
+                self._dead_timers -= 1
+            elif callback() is not False:
+                news = True
+        return news
+
+    def _count_dead(self) -> None:
+        """Cancelled timers stay in the heap until they are the majority, so that cancelling costs nothing."""
+        self._dead_timers += 1
+        if self._dead_timers > _COMPACT_FROM and self._dead_timers * 2 > len(self._timers):
+            self._timers = [entry for entry in self._timers if entry[2].callback is not None]
+            heapify(self._timers)
+            self._dead_timers = 0
+
+    def _drain_wake(self) -> bool:
+        try:
+            os.read(self._wake_read, 4096)
+        except BlockingIOError:
+            return False
+        return True

@@ -1,0 +1,79 @@
+"""What /proc says of the processes of this machine, at one moment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+_ENVIRONMENT_LIMIT = 4 << 20  # bytes of a process's environment that are looked at
+_KERNEL_THREADS = 2  # the parent of them all; they have no environment and cannot be ended
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One line of the table. ``start`` is in clock ticks since boot; (pid, start) is unique on one boot."""
+
+    pid: int
+    state: str  # R running, S sleeping, D in the kernel and deaf to signals, T stopped, Z a zombie, X dead
+    parent: int
+    group: int
+    session: int
+    start: int
+
+    @property
+    def alive(self) -> bool:
+        return self.state not in "ZX"
+
+
+def read_process(pid: int) -> Process | None:
+    """Purpose: the process that has this id now, or None where there is none."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        line = os.read(descriptor, 4096)
+    except OSError:  # it ended in between
+        return None
+    finally:
+        os.close(descriptor)
+    # The name stands in parentheses and may itself hold blanks and parentheses: what counts comes after the last one.
+    fields = line.rpartition(b")")[2].split()
+    return Process(pid, fields[0].decode(), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def read_table() -> dict[int, Process]:
+    """Purpose: every process but this one and the kernel's threads, by its id."""
+    table = {}
+    myself = os.getpid()
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and int(entry.name) != myself:
+            process = read_process(int(entry.name))
+            if process is not None and process.parent != _KERNEL_THREADS:
+                table[process.pid] = process
+    return table
+
+
+def read_marker(pid: int, variable: str) -> list[str]:
+    """Purpose: the words that an environment variable held when the process started; [] where it had none or is not ours."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
+    except OSError:
+        return []
+    try:
+        environment = _read_all(descriptor)
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+    start = (b"\0" + environment).find(b"\0" + variable.encode() + b"=")
+    if start < 0:
+        return []
+    return os.fsdecode(environment[start:].split(b"\0", 1)[0]).partition("=")[2].split()
+
+
+def _read_all(descriptor: int) -> bytes:
+    parts: list[bytes] = []
+    while (part := os.read(descriptor, 1 << 16)) and len(parts) << 16 < _ENVIRONMENT_LIMIT:
+        parts.append(part)
+    return b"".join(parts)

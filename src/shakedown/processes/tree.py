@@ -1,0 +1,124 @@
+"""Ending a whole process tree, and knowing that it is dead.
+
+A tree is found four ways, so that nothing gets away: its process group and session, the marker in the environment that every
+descendant inherits (``setsid`` does not shake it off), descent from any of these, and having been seen in the tree before.
+What clears its environment, leaves its session and loses its parent before we first look is not found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from shakedown.processes.reactor import Reactor
+from shakedown.processes.spawn import MARKER
+from shakedown.processes.table import Process, read_marker, read_table
+
+FIRST_LOOK_S = 0.002  # until the first look after a signal; it doubles each time
+SLOWEST_LOOK_S = 0.1
+
+
+@dataclass(slots=True, eq=False)
+class Ending:
+    """The ending of one tree, a step at a time: ask all (SIGTERM), wait, kill all (SIGKILL), look again until none is left.
+
+    ``group``: the process group, 0 where it is not known for certain to be still ours. ``grace_s`` 0 kills at once.
+    ``found``: how many processes were alive at the first look. ``stuck``: those that would not die ``patience_s`` after they
+    were killed (in the kernel and deaf to signals, state D); they are given up and named, not waited for.
+    """
+
+    marker: str
+    group: int = 0
+    grace_s: float = 5.0
+    patience_s: float = 10.0
+    started: float = field(default_factory=time.monotonic)
+    found: int = -1
+    stuck: tuple[str, ...] = ()
+    _asked: set[int] = field(default_factory=set)
+    _seen: dict[int, int] = field(default_factory=dict)  # pid -> start
+    _pause: float = FIRST_LOOK_S
+
+    def step(self) -> float | None:
+        """Purpose: look, signal what is left; the seconds until the next look, or None when it is over."""
+        living = self._look()
+        if self.found < 0:
+            self.found = len(living)
+        if not living:
+            return None
+        age = time.monotonic() - self.started
+        if age > self.grace_s + self.patience_s:
+            self.stuck = tuple(f"{process.pid} (state {process.state})" for process in living)
+            return None
+        if age >= self.grace_s:
+            _signal(living, signal.SIGKILL)
+        else:
+            self._ask(living)
+        self._pause = min(self._pause * 2, SLOWEST_LOOK_S)
+        return self._pause if age >= self.grace_s else min(self._pause, max(self.grace_s - age, FIRST_LOOK_S))
+
+    def _ask(self, living: list[Process]) -> None:
+        """Ask each process once to end; what was stopped is let go on, so that it can."""
+        fresh = [process for process in living if process.pid not in self._asked]
+        self._asked.update(process.pid for process in fresh)
+        _signal(fresh, signal.SIGTERM)
+        _signal(fresh, signal.SIGCONT)
+
+    def _look(self) -> list[Process]:
+        """The living of the tree. Its zombies that were handed to us are reaped; the first of the tree is its owner's."""
+        table = read_table()
+        tree = self._members(table)
+        for process in tree:
+            if not process.alive and process.parent == os.getpid() and process.pid != self.group:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(process.pid, os.WNOHANG)
+        living = [process for process in tree if process.alive]
+        self._seen = {process.pid: process.start for process in tree}
+        if not any(self.group in (process.group, process.session) for process in tree):
+            self.group = 0  # the number is free: whoever bears it next is a stranger
+        return living
+
+    def _members(self, table: dict[int, Process]) -> list[Process]:
+        tree = {process.pid for process in table.values() if self._belongs(process)}
+        children: dict[int, list[int]] = {}
+        for process in table.values():
+            children.setdefault(process.parent, []).append(process.pid)
+        fresh = list(tree)
+        while fresh:
+            born = [pid for parent in fresh for pid in children.get(parent, ()) if pid not in tree]
+            tree.update(born)
+            fresh = born
+        return [table[pid] for pid in tree]
+
+    def _belongs(self, process: Process) -> bool:
+        if self.group and self.group in (process.group, process.session):
+            return True
+        if self._seen.get(process.pid) == process.start:
+            return True
+        return self.marker in read_marker(process.pid, MARKER)
+
+
+def kill_tree(reactor: Reactor, ending: Ending, then: Callable[[], object]) -> object:
+    """Purpose: carry an ending out; ``then`` is called when the tree is dead or given up as stuck.
+
+    Nothing blocks: the first look is taken at once, the others inside later waits. Gives back what ``then`` gave, False where
+    it was not called yet: news as in any callback of the reactor.
+    """
+
+    def look() -> object:
+        pause = ending.step()
+        if pause is None:
+            return then()
+        reactor.call_later(pause, look)
+        return False
+
+    return look()
+
+
+def _signal(processes: Iterable[Process], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process.pid, number)

@@ -1,0 +1,67 @@
+"""Rates of the file system as bars: medians over the runs of a case, from the least to the most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.metrics.statistics import median
+from shakedown.model.units import show_bytes
+from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, short_number
+from shakedown.report.gathering import CasePictures
+from shakedown.report.pictures import IoRate
+from shakedown.report.words import file_name, one_line
+
+BARS_LIMIT, FEW = 24, 8  # bars at most, and how many of them fit half the page
+
+
+def draw_io(number: int, case: CasePictures) -> Drawing:
+    """Purpose: the rates of one case, a panel a unit."""
+    units = list(dict.fromkeys(rate.unit for rate in case.rates))
+    panels = [_bars([rate for rate in case.rates if rate.unit == unit]) for unit in units]
+    lines = sum(map(len, panels))
+
+    def paint(figure: Any) -> None:
+        ratios = [len(panel) + 1 for panel in panels]
+        for axes, panel, unit in zip(
+            figure.subplots(len(panels), 1, height_ratios=ratios, squeeze=False)[:, 0], panels, units, strict=True
+        ):
+            _paint_bars(axes, panel, unit)
+
+    caption = f"Medians of {case.rate_runs} runs; the thin line goes from the least to the most."
+    title = f"Input and output: {one_line(case.case, 60)}"
+    return draw(
+        f"io-{number:02d}-{file_name(case.case)}", title, caption, 0.55 * len(panels) + 0.22 * lines + 0.2, paint
+    )
+
+
+def _bars(rates: list[IoRate]) -> list[tuple[str, list[float]]]:
+    """Values by what was done, in the order it was first seen; at most 24 bars."""
+    bars: dict[str, list[float]] = {}
+    for rate in rates:
+        size = f", {show_bytes(rate.transfer)}" if rate.transfer else ""
+        bars.setdefault(f"{rate.operation} {rate.mode}".strip() + size, []).append(rate.value)
+    return list(bars.items())[:BARS_LIMIT]
+
+
+def _paint_bars(axes: Any, bars: list[tuple[str, list[float]]], unit: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    middles = [median(values) for _, values in bars]
+    places = range(len(bars))
+    colours = [
+        ACCENT if name.startswith("write") else "#7fa8c4" if name.startswith("read") else FAINT for name, _ in bars
+    ]
+    axes.barh(places, middles, height=0.62, color=colours)
+    most = max((max(values) for _, values in bars), default=0.0) or 1.0
+    for place, (_, values) in enumerate(bars):
+        if len(values) > 1:
+            axes.plot([min(values), max(values)], [place, place], color=INK, linewidth=0.8, solid_capstyle="butt")
+        axes.text(max(values) + 0.01 * most, place, short_number(middles[place]), va="center", fontsize=6.5)
+    axes.set_yticks(places, [label(name, 30) for name, _ in bars], color=INK)
+    axes.invert_yaxis()
+    axes.set_xlim(0, most * 1.2)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_formatter(FuncFormatter(short_number))
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_xlabel(label(unit))

@@ -1,0 +1,170 @@
+"""How every figure looks and how it becomes bytes: the same bytes each time, on screen, in print and in grey.
+
+Only matplotlib's own fonts, styles and settings are used, never the user's; no date, no random id gets into a file.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from shakedown.metrics.words import show_number
+from shakedown.model.events import VERDICTS
+from shakedown.report.words import one_line
+
+WIDTH, HALF = 7.0, 3.42  # inches: the text width of the page, and half of it
+INK, FAINT, RULE = "#1d2733", "#66717d", "#d5dae0"
+ACCENT = "#1f5f8b"
+SEQUENCE = ("#1f5f8b", "#c8641e", "#3c8b5a", "#8a4a9e", "#a38a1b", "#4b5563")  # up to six cases beside each other
+
+# verdict -> (marker, colour): the shape tells them apart in grey
+MARKS: dict[str, tuple[str, str]] = {
+    "passed": ("o", "#2f6f9f"),
+    "failed": ("X", "#b3261e"),
+    "incorrect": ("D", "#8e1b5b"),
+    "performance": ("v", "#b7791f"),
+    "timeout": (">", "#c8641e"),
+    "node_fail": ("s", "#111111"),
+    "interrupted": ("P", "#6b7280"),
+    "build_failed": ("p", "#6b3f1d"),
+    "submit_failed": ("h", "#6b3f1d"),
+    "cancelled": ("_", "#6b7280"),
+    "lost": ("*", "#6b7280"),
+}
+assert set(MARKS) == set(VERDICTS), "every verdict has its mark"
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 7.5,
+    "axes.titlesize": 8,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 7.5,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.4,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "text.color": INK,
+    "text.parse_math": False,  # names of tests may hold dollars
+    "text.usetex": False,
+    "legend.frameon": False,
+    "legend.fontsize": 7,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 200,  # of what is drawn as a picture: bitmaps and thousands of points
+    "svg.fonttype": "path",
+    "svg.hashsalt": "shakedown",
+    "pdf.fonttype": 42,
+    "pdf.compression": 6,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A finished figure. ``file`` is its name without suffix; ``inline`` the SVG to set into a page, ``wide`` or half."""
+
+    file: str
+    title: str
+    caption: str
+    svg: bytes
+    pdf: bytes
+    inline: str
+    wide: bool
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Purpose: draw inside of this. Matplotlib's defaults, our settings, its bundled fonts; everything put back after."""
+    import matplotlib
+    from matplotlib import font_manager
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    manager, bundled = font_manager.fontManager, str(matplotlib.get_data_path())
+    fonts = manager.ttflist
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # glyphs that a font lacks are drawn as boxes; nobody need be told
+        matplotlib.rcdefaults()
+        settings: Any = matplotlib.rcParams
+        settings.update(_SETTINGS)
+        manager.ttflist = [font for font in fonts if font.fname.startswith(bundled)]
+        try:
+            yield
+        finally:
+            manager.ttflist = fonts
+
+
+def draw(
+    file: str, title: str, caption: str, height: float, paint: Callable[[Any], None], wide: bool = True
+) -> Drawing:
+    """Purpose: a figure of the page's width, or half of it, and so many inches, painted by a function, as SVG and PDF."""
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH if wide else HALF, height))
+    paint(figure)
+    _lay_out(figure)
+    svg, pdf, name = io.BytesIO(), io.BytesIO(), one_line(title)
+    canvases: tuple[Any, Any] = FigureCanvasSVG(figure), FigureCanvasPdf(figure)
+    canvases[0].print_svg(svg, metadata={"Date": None, "Creator": None, "Title": name})
+    canvases[1].print_pdf(pdf, metadata={"CreationDate": None, "Title": name})
+    inline = inline_svg(svg.getvalue().decode(), file)
+    return Drawing(file, title, caption, svg.getvalue(), pdf.getvalue(), inline, wide)
+
+
+def _lay_out(figure: Any) -> None:
+    """Place everything once, for both formats: that is half of the time a figure takes."""
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")
+
+
+def inline_svg(text: str, name: str) -> str:
+    """An SVG file's element, to be set into a page: no prologue or metadata, ids of its own, as wide as its place."""
+    body = text[text.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    head, rest = body.split(">", 1)
+    head = re.sub(r'\s(?:width|height|version|xmlns:xlink)="[^"]*"', "", head)
+    return f'{head} xmlns:xlink="http://www.w3.org/1999/xlink" aria-hidden="true" focusable="false">{rest}'.strip()
+
+
+def label(text: str, limit: int = 48) -> str:
+    """A name of unknown origin as a label: one line, short, and never hidden for a leading underscore."""
+    plain = one_line(text, limit)
+    return f"\u2009{plain}" if plain.startswith("_") else plain
+
+
+def capital(name: str) -> str:
+    """A name of unknown origin as the beginning of a title."""
+    text = one_line(name, 40)
+    return text[:1].upper() + text[1:]
+
+
+def short_number(value: float, _: int | None = None) -> str:
+    """A number on an axis or a bar: 0.5, 200, 8034, 10 k, 1.89 M."""
+    for size, factor, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= size:
+            return f"{show_number(value / factor, 3)} {letter}"
+    return show_number(value, 4 if value >= 1000 else 3)
+
+
+def rounded_colours(values: int) -> list[Any]:
+    """So many colours from dark to light that keep their order in grey."""
+    import matplotlib
+
+    scale = matplotlib.colormaps["viridis"]
+    return [scale(0.85 * place / max(values - 1, 1)) for place in range(values)]

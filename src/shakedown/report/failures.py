@@ -1,0 +1,76 @@
+"""What went wrong, told once: runs that failed alike are one entry, with the words of the first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.populations import as_expected
+from shakedown.metrics.rows import RunRow
+from shakedown.report.outputs import read_output
+from shakedown.report.reading import CampaignRead
+from shakedown.report.words import harmless
+
+SHOWN_LIMIT = 60  # entries
+EXCERPT_BYTES = 2048
+EXCERPT_LINES = 12
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Runs of one case that ended alike: the same verdict and, numbers aside, the same reason.
+
+    ``checks`` are those that did not hold, in the first of the runs, which ``excerpt`` is from too.
+    """
+
+    component: str
+    case: str
+    verdict: str
+    reason: str
+    rows: tuple[RunRow, ...]
+    checks: tuple[tuple[str, str], ...]
+    problems: tuple[str, ...]
+    excerpt: str
+    expected: str = ""
+
+
+def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tuple[list[Failure], int]:
+    """Purpose: everything that did not pass, grouped, expected failures last; and how many entries are not shown."""
+    groups: dict[tuple[str, ...], list[RunRow]] = {}
+    by_name = {(case.component, case.case.id): case for case in cases}
+    for summary in cases:
+        for row in summary.rows:
+            if row.verdict != "passed":
+                alike = _NUMBERS.sub("#", row.reason)
+                groups.setdefault((summary.component, summary.case.id, row.verdict, alike), []).append(row)
+    found = [(by_name[component, case], rows) for (component, case, _, _), rows in groups.items()]
+    found.sort(key=lambda item: as_expected(item[1][0], item[0].case))
+    shown = [_failure(campaign, summary, rows) for summary, rows in found[:SHOWN_LIMIT]]
+    return shown, max(0, len(found) - SHOWN_LIMIT)
+
+
+def _failure(campaign: CampaignRead, summary: CaseSummary, rows: list[RunRow]) -> Failure:
+    first = rows[0]
+    return Failure(
+        component=summary.component,
+        case=summary.case.id,
+        verdict=first.verdict,
+        reason=harmless(first.reason),
+        rows=tuple(rows),
+        checks=tuple((text, detail) for text, held, detail in first.checks if held is not True)[:8],
+        problems=first.problems[:8],
+        excerpt=_excerpt(campaign, first),
+        expected=summary.case.because if as_expected(first, summary.case) else "",
+    )
+
+
+def _excerpt(campaign: CampaignRead, row: RunRow) -> str:
+    """The last lines of the output: those in the verdict, else those of the kept output, if there is one."""
+    text = row.excerpt
+    if not text and row.output:
+        output = read_output(campaign.layout.root, row.output, EXCERPT_BYTES, tail=True)
+        text = output.data.decode("utf-8", "replace") or (f"({output.trouble})" if output.trouble else "")
+    lines = harmless(text.strip("\n"))[-2 * EXCERPT_BYTES :].split("\n")[-EXCERPT_LINES:]
+    return "\n".join(line if len(line) <= 160 else line[:159] + "…" for line in lines).strip("\n")

@@ -1,0 +1,170 @@
+"""The page itself: what the template is given. Everything of unknown origin is escaped by the template engine.
+
+``render_page`` is the table of contents; the text and the order of the sections are in ``templates/report.html``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shakedown import __version__
+from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.populations import RULES, good
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.table import Record
+from shakedown.metrics.words import plural
+from shakedown.model.units import show_duration
+from shakedown.report.draw_pairs import NodeMedian
+from shakedown.report.draw_times import span_text
+from shakedown.report.drawing import Drawing
+from shakedown.report.failures import find_failures
+from shakedown.report.filters import FILTERS
+from shakedown.report.reading import CampaignRead
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
+NODES_LIMIT = 8
+_NOTABLE = ("finding", "stop_request", "cancel_request", "command_refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the components. ``bad`` are attempts that neither passed nor ended as expected."""
+
+    wanted: int
+    passed: int
+    attempts: int
+    bad: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A case as a table shows it: its summary, what its other attempts ended as, and the two shares of its bar in per cent."""
+
+    summary: CaseSummary
+    others: str
+    good_share: str
+    bad_share: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.summary, name)
+
+
+def render_page(
+    campaign: CampaignRead,
+    scorecard: Scorecard,
+    cases: tuple[CaseSummary, ...],
+    times: Sequence[Drawing],
+    machine: Sequence[Drawing],
+    nodes: list[NodeMedian],
+    tables: tuple[str, ...],
+    troubles: list[str],
+) -> bytes:
+    """Purpose: report.html."""
+    record = campaign.record
+    failures, failures_left = find_failures(campaign, cases)
+    facts: dict[str, Any] = {
+        "campaign": campaign, "document": campaign.document, "record": record, "scorecard": scorecard,
+        "totals": _totals(scorecard), "span": span_text(record.started, record.last), "duration": _duration(record),
+        "by_component": _by_component(cases), "outliers": _outliers(cases), "notes": scorecard.remarks,
+        "failures": failures, "failures_left": failures_left, "times": times, "machine": machine, "troubles": troubles,
+        "slow_nodes": _slow(nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
+        "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
+        "superseded": _superseded(record), "waits": _waits(record), "tables": tables, "rules": RULES,
+        "limit": ROWS_LIMIT, "version": __version__,
+    }  # fmt: skip
+    facts["contents"] = _contents(facts)
+    environment = _environment()
+    facts["css"] = _css()
+    return environment.get_template("report.html").render(facts).encode("utf-8", "backslashreplace")
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(Path(__file__).with_name("templates"))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters.update(FILTERS)
+    return environment
+
+
+def _css() -> Any:
+    """Our own style sheet, which needs no escaping."""
+    from markupsafe import Markup
+
+    return Markup(Path(__file__).with_name("templates").joinpath("report.css").read_text(encoding="utf-8"))
+
+
+def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """The sections that this report has."""
+    parts = [("scorecard", "Scorecard"), ("components", "Components"), ("failures", "What did not pass")]
+    parts += [("times", "Run times")] if facts["times"] else []
+    parts += [("machine", "The machine")] if facts["machine"] or facts["troubles"] else []
+    parts += [("unavailable", "Unavailable cases")] if facts["scorecard"].unavailable else []
+    last = [("system", "System"), ("plan", "Plan and builds"), ("record", "Record"), ("recompute", "Compute again")]
+    return parts + last
+
+
+def _totals(scorecard: Scorecard) -> Totals:
+    parts = scorecard.components
+    passed = sum(dict(part.verdicts).get("passed", 0) for part in parts)
+    attempts, expected = sum(part.attempts for part in parts), sum(part.as_expected for part in parts)
+    wanted = sum(part.wanted for part in parts)
+    return Totals(wanted, sum(part.passed for part in parts), attempts, attempts - passed - expected, expected)
+
+
+def _duration(record: Record) -> str:
+    return "–" if record.started is None else show_duration(max(0.0, record.last - record.started))
+
+
+def _by_component(cases: tuple[CaseSummary, ...]) -> dict[str, list[CaseLine]]:
+    lines: dict[str, list[CaseLine]] = {}
+    for case in cases:
+        lines.setdefault(case.component, []).append(_line(case))
+    return lines
+
+
+def _line(case: CaseSummary) -> CaseLine:
+    others = [f"{count} {verdict}" for verdict, count in case.verdicts if verdict != "passed"]
+    if case.attempts > case.judged:
+        others.insert(0, plural(case.attempts, "attempt"))
+    fine = sum(good(row, case.case) for row in case.rows)
+    whole = max(case.attempts, case.wanted, 1)
+    shares = [f"{100 * count / whole:.2f}" for count in (fine, case.attempts - fine)]
+    return CaseLine(case, ", ".join(others), *shares)
+
+
+def _outliers(cases: tuple[CaseSummary, ...]) -> list[tuple[CaseSummary, Any, Any]]:
+    found = [(case, figure, outlier) for case in cases for figure in case.figures for outlier in figure.outliers]
+    return sorted(found, key=lambda item: (-abs(item[2].score), item[2].run))
+
+
+def _slow(nodes: list[NodeMedian]) -> list[NodeMedian]:
+    """The slowest nodes, where there are enough of them for the word to mean something."""
+    several = [node for node in nodes if node.many]
+    return sorted(several, key=lambda node: (node.score, node.case, node.node))[:NODES_LIMIT]
+
+
+def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:
+    """Every build with its name and how many cases use it."""
+    names = {build.key: build.name for build in campaign.document.builds}
+    uses = Counter(case.build for case in campaign.document.cases)
+    return [(names.get(key, key[:16]), row, plural(uses[key], "case")) for key, row in campaign.record.builds.items()]
+
+
+def _superseded(record: Record) -> list[tuple[Any, Any]]:
+    by_seq = {row.seq: row for row in record.runs}
+    return [(row, by_seq[row.superseded_by]) for row in record.runs if row.superseded_by]
+
+
+def _waits(record: Record) -> list[tuple[str, int]]:
+    """The commonest reasons why runs waited."""
+    counted = Counter(note.reason for note in record.of_kind("waiting") if note.reason)
+    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:10]

@@ -1,0 +1,64 @@
+"""A campaign read for a report: the frozen document in force and the record. The one place here that knows the log's reader."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from shakedown.metrics.table import Record
+from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.frozen import thaw
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRead:
+    """What a report is made from. ``digest`` is that of the frozen document in force.
+
+    ``record_digest`` is the sha256 of the log's event lines in their order: it stands for everything the report says.
+    """
+
+    layout: Layout
+    document: Document
+    digest: str
+    record: Record
+    record_digest: str
+
+
+def read_campaign(directory: Path) -> CampaignRead:
+    """Purpose: read a campaign directory, wherever it lies.
+
+    Errors: UsageError where it is no campaign, RecordError where its log or its frozen plan is damaged or missing.
+    """
+    layout = Layout(directory)
+    if not layout.log.is_dir():
+        raise UsageError(
+            f"{directory} is not a campaign: it has no log",
+            hint="name a directory campaigns/ID of a site, or go into the site and give the ID alone",
+        )
+    from shakedown.events.campaigns import read_document
+
+    record, record_digest = _fold(layout.log)
+    wanted = record.document or _only_document(layout)
+    return CampaignRead(layout, thaw(read_document(layout, wanted)), wanted, record, record_digest)
+
+
+def _fold(log: Path) -> tuple[Record, str]:
+    """The log folded into rows, and the digest of its lines."""
+    from shakedown.events.reader import Reader
+
+    record, lines = Record(), hashlib.sha256()
+    for event, line in Reader(log).lines():
+        record.add(event)
+        lines.update(line + b"\n")
+    return record, lines.hexdigest()
+
+
+def _only_document(layout: Layout) -> str:
+    """The digest of the one document of a campaign whose log has not begun."""
+    found = sorted(path.stem for path in layout.documents.glob("*.json"))
+    if len(found) != 1:
+        raise RecordError(f"the log of {layout.root} is empty and it holds {len(found)} frozen plans; one is needed")
+    return found[0]

@@ -1,0 +1,80 @@
+"""The scorecard for a terminal: 80 columns, plain letters, nothing that depends on colour."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from shakedown.metrics.scorecard import ComponentScore, CriterionScore, Scorecard
+from shakedown.report.words import one_line
+
+WIDTH = 80
+_HEADINGS = ("component", "outcome", "wanted", "passed", "attempts", "to come", "unavailable")
+_NAME_LEAST = 9  # the heading's own width
+
+
+def render_scorecard(scorecard: Scorecard) -> str:
+    """Purpose: the scorecard as text of at most 80 columns: the verdict, components, criteria with their arithmetic."""
+    parts = [_wrapped(scorecard.summary), "", *_component_table(scorecard.components)]
+    for component in scorecard.components:
+        parts += ["", _cut(component.name, WIDTH), *_criteria(component)]
+    missing = [line for component in scorecard.components for line in _unavailable(component)]
+    if missing:
+        parts += ["", "not judged: unavailable", *missing]
+    if scorecard.remarks:
+        parts += ["", *(_wrapped(f"note: {remark}", "      ") for remark in scorecard.remarks)]
+    return "\n".join(parts)
+
+
+def _component_table(components: Sequence[ComponentScore]) -> list[str]:
+    """Columns as wide as their widest cell; names give way where a line would be too long."""
+    rows = [
+        [one_line(c.name), _short(c.outcome)]
+        + [str(number) for number in (c.wanted, c.passed, c.attempts, c.to_come, len(c.unavailable))]
+        for c in components
+    ]
+    table = [list(_HEADINGS), *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(_HEADINGS))]
+    widths[0] = max(_NAME_LEAST, min(widths[0], WIDTH - sum(widths[1:]) - 2 * len(widths[1:])))
+    return ["  ".join(_aligned(row, widths)).rstrip() for row in table]
+
+
+def _aligned(row: list[str], widths: list[int]) -> list[str]:
+    name = _cut(row[0], widths[0]).ljust(widths[0])
+    numbers = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+    return [name, row[1].ljust(widths[1]), *numbers]
+
+
+def _short(outcome: str) -> str:
+    return "restricted" if outcome == "accepted with restrictions" else outcome
+
+
+def _criteria(component: ComponentScore) -> list[str]:
+    return [_criterion(item) for item in component.criteria]
+
+
+def _criterion(item: CriterionScore) -> str:
+    """The outcome in words, in a column of its own, then the criterion's name and how its number came about."""
+    word = "not judged" if item.restricted else item.outcome.upper() if item.outcome == "not met" else item.outcome
+    said = "; ".join(part for part in (item.arithmetic, item.reason) if part) or f"must {item.must}"
+    return _wrapped(f"  {word:<10}  {item.name}: {said}", " " * 14)
+
+
+def _unavailable(component: ComponentScore) -> list[str]:
+    return [_wrapped(f"  {row.case}: {row.reason}", "    ") for row in component.unavailable]
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Harmless text folded to the width; words longer than a line are broken."""
+    lead = text[: len(text) - len(text.lstrip())]
+    lines = textwrap.wrap(_spaced(text), WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def _spaced(text: str) -> str:
+    """On one line, control characters visible; the blanks that make columns stay."""
+    return "".join(c if c.isprintable() else one_line(c) or " " for c in text.strip())
+
+
+def _cut(text: str, most: int) -> str:
+    return one_line(text, most)

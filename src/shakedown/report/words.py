@@ -1,0 +1,47 @@
+"""Times, numbers and untrusted text as a report writes them: UTC, no more digits than they carry, nothing invisible."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from shakedown.metrics.words import show_number
+from shakedown.model.units import show_duration
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # terminal colours and movements
+
+
+def show_time(seconds: float | None) -> str:
+    """A moment of the driver's clock in UTC, to the second; a dash where it is not known."""
+    if seconds is None:
+        return "–"
+    try:
+        return (_EPOCH + timedelta(seconds=int(seconds))).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError):
+        return f"{seconds:.0f} s"
+
+
+def show_figure(value: float | None, digits: int = 4) -> str:
+    return "–" if value is None else show_number(value, digits)
+
+
+def show_elapsed(seconds: float | None) -> str:
+    return "–" if seconds is None else show_duration(seconds)
+
+
+def harmless(text: str) -> str:
+    """Text of unknown origin without terminal colours, and with every other invisible character made visible."""
+    plain = _ESCAPES.sub("", text.replace("\r\n", "\n"))
+    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in plain)
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """Harmless text on one line, cut with an ellipsis where a limit is given."""
+    line = " ".join(harmless(text).split())
+    return line if not limit or len(line) <= limit else line[: limit - 1] + "…"
+
+
+def file_name(text: str) -> str:
+    """A name that any file system and web page takes: letters, digits, dots, dashes."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60] or "x"

@@ -1,0 +1,121 @@
+"""One run's output while it comes: through a pipe into memory, into a file of its own once it is large.
+
+Standard output and error share the pipe, so their order is kept. However fast a job writes, each call here reads a bounded amount.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from typing import Any
+
+from shakedown.model.layout import Layout
+from shakedown.schedulers.packs import PackWriter
+
+SPILL_BYTES = 64 << 10  # more than this does not stay in memory
+KEEP_BYTES = 4 << 30  # more than this is not kept at all
+_CHUNK_BYTES = 1 << 20  # read in one call at most; also how large the pipe of a talkative job is made
+
+
+class Capture:
+    """The output of one run. ``descriptor`` is the pipe's reading end and is the owner's to close."""
+
+    __slots__ = (
+        "_chunks",
+        "_file",
+        "_keep",
+        "_layout",
+        "_pipe_bytes",
+        "_run",
+        "_trouble",
+        "descriptor",
+        "kept",
+        "seen",
+    )
+
+    def __init__(self, descriptor: int, layout: Layout, run: str, keep_bytes: int = KEEP_BYTES) -> None:
+        """``keep_bytes``: what is beyond is read and dropped."""
+        os.set_blocking(descriptor, False)
+        self.descriptor = descriptor
+        self.seen = 0  # bytes that the run wrote
+        self.kept = 0  # bytes of them that we have
+        self._layout = layout
+        self._run = run
+        self._keep = keep_bytes
+        self._chunks: list[bytes] = []
+        self._file = -1
+        self._pipe_bytes = SPILL_BYTES
+        self._trouble = ""
+
+    def read_some(self) -> bool | None:
+        """Purpose: take what is there. True where more may come at once, None where nothing is there now, False at the end."""
+        try:
+            data = os.read(self.descriptor, self._pipe_bytes)
+        except BlockingIOError:
+            return None
+        if not data:
+            return False
+        self.seen += len(data)
+        self._keep_data(data)
+        return True
+
+    def drain(self) -> bool:
+        """Purpose: take what a run that ended left in the pipe. False where somebody still holds the pipe open."""
+        limit = self.seen + 2 * _CHUNK_BYTES  # a survivor may write as fast as we read
+        state = self.read_some()
+        while state and self.seen < limit:
+            state = self.read_some()
+        return state is False
+
+    def finish(self, packs: PackWriter) -> tuple[dict[str, Any], str]:
+        """Purpose: the pointer to what was kept, and a sentence where that is not all ("" where it is)."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+            path = self._layout.output(self._run).relative_to(self._layout.root)
+            output: dict[str, Any] = {"file": str(path), "bytes": self.kept}
+        elif self.kept:
+            output = packs.append(b"".join(self._chunks))
+        else:
+            output = {}
+        if self.seen == self.kept:
+            return output, ""
+        why = self._trouble or "that is the most that is kept of one run"
+        return output, f"of {self.seen} bytes of output the first {self.kept} were kept: {why}"
+
+    def _keep_data(self, data: bytes) -> None:
+        room = self._keep - self.kept
+        if room < len(data):
+            data = data[:room]
+        if not data or self._trouble:
+            return
+        if self._file < 0 and self.kept + len(data) <= SPILL_BYTES:
+            self._chunks.append(data)
+            self.kept += len(data)
+            return
+        try:
+            if self._file < 0:
+                self._spill()
+            self._write(self._file, data)
+        except OSError as error:
+            self._trouble = str(error.strerror)
+
+    def _spill(self) -> None:
+        """The run is talkative: its output gets a file, and its pipe more room, so that it waits less for us."""
+        path = self._layout.output(self._run)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        chunks, self._chunks, self.kept = self._chunks, [], 0
+        self._write(self._file, b"".join(chunks))
+        self._pipe_bytes = _CHUNK_BYTES
+        with contextlib.suppress(OSError):  # a user may hold only so many large pipes
+            fcntl.fcntl(self.descriptor, fcntl.F_SETPIPE_SZ, _CHUNK_BYTES)
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        """Write all of it. Raises OSError; what was written before that counts as kept."""
+        view = memoryview(data)
+        while view:
+            written = os.write(descriptor, view)
+            self.kept += written
+            view = view[written:]

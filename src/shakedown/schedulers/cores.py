@@ -1,0 +1,72 @@
+"""Which hardware threads make a core, and which cores are free."""
+
+from __future__ import annotations
+
+import os
+from bisect import insort
+from pathlib import Path
+
+_TOPOLOGY = Path("/sys/devices/system/cpu")
+
+
+class Cores:
+    """The core slots of this machine. A slot is the hardware threads that a job holding it may use."""
+
+    def __init__(self, count: int | None = None, topology: Path = _TOPOLOGY) -> None:
+        """``count``: how many the site says there are; None takes what this process may use."""
+        self._slots = core_slots(sorted(os.sched_getaffinity(0)), count, topology)
+        self._free = list(range(len(self._slots)))
+        self._sets: dict[tuple[int, ...], frozenset[int]] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self._slots)
+
+    @property
+    def free(self) -> int:
+        return len(self._free)
+
+    def take(self, wanted: int) -> tuple[int, ...] | None:
+        """Purpose: the lowest free slots, or None where there are too few."""
+        if wanted > len(self._free):
+            return None
+        taken = tuple(self._free[:wanted])
+        del self._free[:wanted]
+        return taken
+
+    def give_back(self, slots: tuple[int, ...]) -> None:
+        for slot in slots:
+            insort(self._free, slot)
+
+    def cpus(self, slots: tuple[int, ...]) -> frozenset[int]:
+        """The hardware threads of these slots."""
+        if slots not in self._sets:
+            self._sets[slots] = frozenset().union(*(self._slots[slot] for slot in slots))
+        return self._sets[slots]
+
+
+def core_slots(cpus: list[int], count: int | None, topology: Path = _TOPOLOGY) -> list[frozenset[int]]:
+    """Purpose: the threads of each of ``count`` slots, among the ``cpus`` that we may use.
+
+    Whole cores, all their threads together, as long as there are enough of them; else single threads, used more than once
+    where the site says that there are more cores than we may use.
+    """
+    cores = sorted({frozenset(_siblings(cpu, topology)) & frozenset(cpus) for cpu in cpus}, key=min)
+    if count is None:
+        return cores
+    if count <= len(cores):
+        return cores[:count]
+    return [frozenset({cpus[slot % len(cpus)]}) for slot in range(count)]
+
+
+def _siblings(cpu: int, topology: Path) -> set[int]:
+    """The hardware threads of the core that ``cpu`` belongs to, from a list such as "0,64" or "0-1"."""
+    try:
+        text = (topology / f"cpu{cpu}/topology/thread_siblings_list").read_text()
+        found: set[int] = set()
+        for part in text.strip().split(","):
+            first, _, last = part.partition("-")
+            found.update(range(int(first), int(last or first) + 1))
+    except (OSError, ValueError):
+        return {cpu}
+    return found | {cpu}

@@ -1,0 +1,107 @@
+"""Starting the process of one job: directory, script, environment, pipe, binding."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder
+from shakedown.processes.spawn import MARKER, Child, base_environment, marked, spawn_shell
+from shakedown.schedulers.capture import Capture
+from shakedown.schedulers.places import Places
+from shakedown.schedulers.script import case_script, claimed
+from shakedown.schedulers.workplace import CannotStart, Workplace, cannot_start
+
+_LONGEST_ARGUMENT = 128 << 10  # MAX_ARG_STRLEN of Linux, with the zero at the end: a longer script goes through a file
+_CACHED_CASES = 1024
+
+
+def campaign_token(layout: Layout) -> str:
+    """What all processes of one campaign directory have in common: it stays when the directory is renamed, a copy has another."""
+    try:
+        status = layout.root.stat()
+    except OSError:
+        return str(layout.root)
+    return f"{status.st_dev:x}.{status.st_ino:x}"
+
+
+@dataclass(slots=True)
+class Launch:
+    """A job that was started."""
+
+    child: Child
+    capture: Capture
+    marker: str
+    place: str  # its work directory
+    script_file: bool
+
+
+class Launcher:
+    """Starts jobs of one campaign."""
+
+    def __init__(self, layout: Layout, workplace: Workplace, keep_bytes: int) -> None:
+        self._layout, self._workplace, self._keep_bytes = layout, workplace, keep_bytes
+        self._token = campaign_token(layout)
+        self._environment = base_environment() | {b"SHAKEDOWN_CAMPAIGN": os.fsencode(layout.root)}
+        self._places = Places(layout)
+        self._cases: dict[str, tuple[Case, str, dict[bytes, bytes]]] = {}
+
+    def marker(self, job: str) -> str:
+        """The word in their environment by which the processes of a job are known."""
+        return f"{self._token}/{job}"
+
+    def start(self, order: JobOrder, cpus: Collection[int]) -> Launch:
+        """Purpose: start the job's script on these hardware threads. Raises CannotStart; then nothing is left of it."""
+        case = order.case
+        claim, place = self._places.claim(order.job, order.restart), self._places.work_directory(order.run)
+        self._workplace.prepare(order.run, claim, place, case.files)
+        try:
+            return self._spawn(order, cpus, claim, place)
+        except (OSError, ValueError) as error:
+            self._workplace.tidy(place, case.files)
+            if isinstance(error, OSError):
+                raise cannot_start(order.run, error, self._layout) from error
+            raise CannotStart(f"run {order.run} cannot be started: {error} in its script or environment") from error
+
+    def _spawn(self, order: JobOrder, cpus: Collection[int], claim: str, place: str) -> Launch:
+        script, shared = self._case(order.case)
+        arguments, in_file = self._arguments(order, claimed(script, claim, place))
+        marker = self.marker(order.job)
+        environment = shared.copy()
+        environment[b"SHAKEDOWN_RUN"] = order.run.encode()
+        environment[MARKER.encode()] = marked(self._environment, marker)
+        reading, writing = os.pipe()
+        try:
+            child = spawn_shell(arguments, environment, writing, cpus)
+        except BaseException:
+            os.close(reading)
+            if in_file:
+                self._workplace.remove_script(order.job, order.restart)
+            raise
+        finally:
+            os.close(writing)
+        capture = Capture(reading, self._layout, order.run, self._keep_bytes)
+        return Launch(child, capture, marker, place, in_file)
+
+    def _arguments(self, order: JobOrder, script: str) -> tuple[list[str], bool]:
+        """What ``sh`` is given, and whether the script had to be put into a file."""
+        if len(script) * 4 < _LONGEST_ARGUMENT or len(os.fsencode(script)) < _LONGEST_ARGUMENT:
+            return ["-c", script], False
+        if "\0" in script:
+            raise ValueError("embedded null byte")
+        return [str(self._workplace.write_script(order.job, order.restart, script))], True
+
+    def _case(self, case: Case) -> tuple[str, dict[bytes, bytes]]:
+        """The script and the environment that all runs of a case share."""
+        known = self._cases.get(case.id)
+        if known is None or known[0] is not case:
+            if len(self._cases) >= _CACHED_CASES:
+                self._cases.clear()
+            build = str(self._layout.build(case.build)) if case.build else ""
+            own = {os.fsencode(name): os.fsencode(value) for name, value in case.environment}
+            script = case_script(case, self._layout, build)
+            known = self._cases[case.id] = case, script, self._environment | own
+        return known[1], known[2]

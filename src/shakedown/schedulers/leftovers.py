@@ -1,0 +1,86 @@
+"""Jobs that ran, or may have run, without us: the claim tells, and what is left of them is ended before anything is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from shakedown.model.layout import Layout
+from shakedown.model.ports import JobOrder, JobReport, JobView
+from shakedown.processes.identity import living_pid
+from shakedown.processes.reactor import Reactor
+from shakedown.processes.tree import Ending, kill_tree
+from shakedown.schedulers.workplace import CONDUCTOR, CannotStart, Workplace
+
+
+@dataclass(slots=True)
+class Leftovers:
+    """Finds out what became of such jobs. ``say`` takes the reports, at once or inside a later ``wait``."""
+
+    layout: Layout
+    reactor: Reactor
+    workplace: Workplace
+    marker: Callable[[str], str]
+    say: Callable[[JobReport], object]
+    grace_s: float
+    patience_s: float
+
+    def adopt(self, view: JobView) -> object:
+        """A job of another conductor: without a claim it never ran; with one it did, and whatever lives of it is ended."""
+        holder = self.workplace.claim_holder(view.id, view.restart)
+        if holder is None or holder == CONDUCTOR:
+            return self.say(JobReport(view.id, "absent", "local", restart=view.restart))
+        return self._end(view.id, view.run, view.restart, view.scheduler_id)
+
+    def claim_was_taken(self, order: JobOrder) -> object:
+        """A script of ours did not get its claim: another execution has it, or the conductor, or the disk would not let it."""
+        holder = self.workplace.claim_holder(order.job, order.restart)
+        if holder and holder != CONDUCTOR:
+            return self._end(order.job, order.run, order.restart, "")
+        message = "the conductor had taken its claim" if holder else self._trouble(order)
+        return self.say(
+            JobReport(order.job, "interrupted", "local", restart=order.restart, message=f"it did not run: {message}")
+        )
+
+    def _trouble(self, order: JobOrder) -> str:
+        """Why a claim could not be made, in the words of the one who tries it again."""
+        try:
+            self.workplace.take_claim(order.job, order.restart)
+        except CannotStart as error:
+            return error.message
+        return "its claim could not be written"
+
+    def _end(self, job: str, run: str, restart: int, process: str) -> object:
+        """``process``: the identity of the job's first process where it is known; if it is still the same, so is its group."""
+        ending = Ending(self.marker(job), living_pid(process) or 0, self.grace_s, self.patience_s)
+
+        def dead() -> object:
+            output = _spilled(self.layout, run)
+            message = _words(ending) + stuck_words(ending)
+            return self.say(JobReport(job, "interrupted", "local", restart=restart, message=message, output=output))
+
+        return kill_tree(self.reactor, ending, dead)
+
+
+def stuck_words(ending: Ending | None) -> str:
+    """What is said of processes that cannot be killed; "" where there are none."""
+    if ending is None or not ending.stuck:
+        return ""
+    return f"; these processes were killed and do not die, the kernel holds them: {', '.join(ending.stuck)}"
+
+
+def _words(ending: Ending) -> str:
+    if ending.found <= 0:
+        return "its conductor died while it ran; nothing of it is alive"
+    many = "one process" if ending.found == 1 else f"{ending.found} processes"
+    return f"its conductor died while it ran; what was left of it, {many}, has been ended"
+
+
+def _spilled(layout: Layout, run: str) -> dict[str, Any]:
+    """A large output had reached its file; a small one died with the conductor."""
+    path = layout.output(run)
+    try:
+        return {"file": str(path.relative_to(layout.root)), "bytes": path.stat().st_size}
+    except OSError:
+        return {}

@@ -1,0 +1,313 @@
+"""The scheduler of this machine: core slots, a queue, binding, time limits; no daemon.
+
+Jobs are children of the conductor and do not outlive it: ``end_all`` ends them when it leaves. If the conductor is killed, they
+lose their output pipe and are found again by the marker in their environment: the next conductor ends what is left of them
+before it says that they were interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder, JobReport, JobView, SubmitAnswer
+from shakedown.model.units import show_duration
+from shakedown.processes.identity import identity
+from shakedown.processes.orphans import Orphans
+from shakedown.processes.reactor import Reactor, Timer
+from shakedown.schedulers.capture import KEEP_BYTES
+from shakedown.schedulers.cores import Cores
+from shakedown.schedulers.launch import Launcher
+from shakedown.schedulers.leftovers import Leftovers
+from shakedown.schedulers.packs import PackWriter
+from shakedown.schedulers.reports import end_report, say_loss
+from shakedown.schedulers.running import Running
+from shakedown.schedulers.script import CLAIM_TAKEN
+from shakedown.schedulers.workplace import CannotStart, Workplace
+
+_HOLD_S = 0.5  # between two tries to start what could not be started
+_RUNNING_AFTER_S = 0.01  # a job that lives this long is reported as running and listened to; a shorter one only ends
+_TELL_S = 0.005  # while enough is queued, ends are told of this often at most: many ends, one waking
+_FORGET_FROM = 4096  # ids of jobs that are over are forgotten when they are this many
+
+
+class LocalScheduler:
+    """The Scheduler port for the cores of this machine. Strictly first come, first served."""
+
+    poll_s = 0.0
+
+    def __init__(
+        self,
+        layout: Layout,
+        reactor: Reactor,
+        cores: int | None = None,
+        grace_s: float = 5.0,
+        patience_s: float = 30.0,
+        keep_bytes: int = KEEP_BYTES,
+    ) -> None:
+        """``cores``: what the system's partition says. ``grace_s``: between asking a job to end and killing it.
+
+        ``patience_s``: how long a start that fails for want of room is tried again, and how long a killed process may take
+        to die. ``keep_bytes``: the most output that is kept of one run.
+        """
+        self._layout, self._reactor = layout, reactor
+        self._grace_s, self._patience_s = grace_s, patience_s
+        self._cores = Cores(cores)
+        self._workplace = Workplace(layout)
+        self._launcher = Launcher(layout, self._workplace, keep_bytes)
+        self._packs = PackWriter(layout.packs)
+        self._orphans = Orphans()
+        self._queue: OrderedDict[str, JobOrder] = OrderedDict()
+        self._held_since: float | None = None  # since when the first of the queue cannot be started for want of room
+        self._running: dict[str, Running] = {}
+        self._pids: set[int] = set()
+        self._fresh: list[Running] = []  # started, and not yet reported as running
+        self._ended: list[Running] = []  # over, and not yet written up
+        self._sweeping: set[str] = set()  # over, but for what they left behind
+        self._known: set[str] = set()  # every job that we can answer for
+        self._reports: list[JobReport] = []
+        self._leftovers = Leftovers(
+            layout, reactor, self._workplace, self._launcher.marker, self._say, grace_s, patience_s
+        )
+        self._fresh_timer: Timer | None = None
+        self._told = 0.0
+        self._teller: Timer | None = None
+        self._node = os.uname().nodename
+
+    # ---- the port ----
+
+    def submit(self, orders: Sequence[JobOrder]) -> Sequence[SubmitAnswer]:
+        """Start what fits, queue the rest."""
+        return [self._submit_one(order) for order in orders]
+
+    def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
+        """What changed since the last poll; and of jobs that we never heard of, what became of them without us."""
+        for job in jobs.keys() - self._known:
+            self._known.add(job)
+            self._leftovers.adopt(jobs[job])
+        self._report_running()
+        self._write_up()
+        self._packs.flush()
+        reports, self._reports = self._reports, []
+        self._told = time.monotonic()
+        if len(self._known) > _FORGET_FROM:
+            self._known &= jobs.keys() | self._running.keys() | self._queue.keys()
+        return [say_loss(report) for report in reports]
+
+    def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """End these jobs. Their reports say so when they are known to be dead."""
+        return [job.id for job in jobs if self._cancel_one(job.id)]
+
+    def take_claim(self, job: JobView) -> bool:
+        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell."""
+        taken = self._workplace.take_claim(job.id, job.restart)
+        if taken:
+            self._queue.pop(job.id, None)
+        else:
+            self._known.discard(job.id)  # it is not absent after all: the next poll looks again
+        return taken
+
+    def end_all(self) -> Sequence[JobReport]:
+        """End everything, wait until it is known to be dead, and say that it was interrupted. What only waited is forgotten."""
+        self._known.difference_update(self._queue)
+        self._queue.clear()
+        for running in list(self._running.values()):
+            running.end("interrupted", "it was ended with the conductor", self._grace_s, self._patience_s)
+        self._write_up()
+        while self._running or self._sweeping:
+            self._reactor.wait(self._reactor.now() + 0.05)
+            self._write_up()
+        return self.poll({})
+
+    def close(self) -> None:
+        """Let go of files. What still runs is ended first; its reports are lost."""
+        if self._running or self._sweeping:
+            self.end_all()
+        self._packs.close()
+        self._workplace.tidy_up()
+        self._orphans.close()
+
+    def sync(self) -> None:
+        """Make the outputs that were reported survive a loss of power. Raises OSError."""
+        self._packs.sync()
+
+    # ---- the queue ----
+
+    def _submit_one(self, order: JobOrder) -> SubmitAnswer:
+        if order.job in self._queue or order.job in self._running:
+            return SubmitAnswer(order.job, "accepted")
+        if self._wanted(order.case) > self._cores.count:
+            message = f"{order.case.id} needs {order.case.shape.units} cores; this machine has {self._cores.count}"
+            return SubmitAnswer(order.job, "refused", message=message)
+        try:
+            if self._queue or not self._start(order):
+                self._queue[order.job] = order
+        except CannotStart as error:
+            return SubmitAnswer(order.job, "refused", transient=error.transient, message=error.message)
+        self._known.add(order.job)
+        return SubmitAnswer(order.job, "accepted")
+
+    def _wanted(self, case: Case) -> int:
+        return self._cores.count if case.shape.exclusive else max(1, case.shape.units)
+
+    def _start_waiting(self) -> None:
+        """Start from the head of the queue as long as there are cores."""
+        while self._queue:
+            order = next(iter(self._queue.values()))
+            try:
+                if not self._start(order):
+                    return
+            except CannotStart as error:
+                if error.transient and self._hold():
+                    return
+                self._say(_never_started(order, "interrupted" if error.transient else "failed", error.message))
+            self._held_since = None
+            del self._queue[order.job]
+
+    def _hold(self) -> bool:
+        """Try the head of the queue again in a moment. False once it has been tried for too long."""
+        now = time.monotonic()
+        if self._held_since is None:
+            self._held_since = now
+        if now - self._held_since >= self._patience_s:
+            return False
+        self._reactor.call_later(_HOLD_S, self._try_again)
+        return True
+
+    def _try_again(self) -> object:
+        self._start_waiting()
+        return self._has_news()
+
+    def _start(self, order: JobOrder) -> bool:
+        """Start a job if its cores are free. Raises CannotStart."""
+        slots = self._cores.take(self._wanted(order.case))
+        if slots is None:
+            return False
+        try:
+            launch = self._launcher.start(order, self._cores.cpus(slots))
+        except CannotStart:
+            self._cores.give_back(slots)
+            raise
+        running = Running(order, slots, launch, self._reactor, self._over)
+        self._running[order.job] = running
+        self._pids.add(launch.child.pid)
+        running.watch()
+        limit = order.case.shape.time_limit_s
+        if limit > 0:
+            running.timer = self._reactor.call_later(limit, partial(self._time_is_up, running))
+        self._fresh.append(running)
+        if self._fresh_timer is None:
+            self._fresh_timer = self._reactor.call_later(_RUNNING_AFTER_S, self._look_at_fresh)
+        return True
+
+    # ---- the end of a job ----
+
+    def _time_is_up(self, running: Running) -> object:
+        limit = show_duration(running.order.case.shape.time_limit_s)
+        return running.end("timeout", f"it was ended at its time limit of {limit}", self._grace_s, self._patience_s)
+
+    def _cancel_one(self, job: str) -> bool:
+        order = self._queue.pop(job, None)
+        if order is not None:
+            self._say(_never_started(order, "cancelled", "it was cancelled before it started"))
+            self._reactor.poke()
+            return True
+        running = self._running.get(job)
+        if running is None:
+            return False
+        running.end("cancelled", "it was cancelled", self._grace_s, self._patience_s)
+        return running.why == "cancelled"
+
+    def _over(self, running: Running) -> object:
+        """A job is over, as far as its process group tells: the next one may start. It is written up at the next poll."""
+        del self._running[running.order.job]
+        self._pids.discard(running.launch.child.pid)
+        self._cores.give_back(running.slots)
+        self._ended.append(running)
+        self._start_waiting()
+        return self._news()
+
+    def _write_up(self) -> None:
+        """Report the jobs that are over; first make sure that nothing of them lives that left their process group."""
+        ended, self._ended = self._ended, []
+        escaped = self._orphans.markers(self._pids) if ended else ()
+        for running in ended:
+            if running.launch.marker in escaped and running.ending is None:
+                self._sweeping.add(running.order.job)
+                running.sweep(partial(self._swept, running))
+            else:
+                self._file(running)
+
+    def _swept(self, running: Running) -> bool:
+        self._sweeping.discard(running.order.job)
+        self._ended.append(running)
+        return True
+
+    def _file(self, running: Running) -> None:
+        """Keep what a dead job wrote, and report it."""
+        order, launch = running.order, running.launch
+        output, note = launch.capture.finish(self._packs)
+        self._reactor.close_watched(launch.capture.descriptor)
+        self._workplace.tidy(launch.place, order.case.files)
+        if launch.script_file:
+            self._workplace.remove_script(order.job, order.restart)
+        if running.exit_status == CLAIM_TAKEN and not self._held_claim(running):
+            self._leftovers.claim_was_taken(order)
+        else:
+            self._say(end_report(running, output, note, self._node))
+
+    def _held_claim(self, running: Running) -> bool:
+        """Whether the script got its claim: status 97 may be the payload's own."""
+        order = running.order
+        return self._workplace.claim_holder(order.job, order.restart) == str(running.launch.child.pid)
+
+    # ---- saying so ----
+
+    def _say(self, report: JobReport) -> bool:
+        self._reports.append(report)
+        return True
+
+    def _report_running(self) -> None:
+        """Every job that has been running for a moment and was not reported as such. A short one needs no more than its end."""
+        fresh, self._fresh = self._fresh, []
+        before = time.monotonic() - _RUNNING_AFTER_S
+        for running in fresh:
+            if running.exit_status is not None or running.ending is not None:
+                continue
+            if running.launch.child.started > before:
+                self._fresh.append(running)
+            else:
+                running.listen()
+                order, process = running.order, identity(running.launch.child.pid)
+                self._say(JobReport(order.job, "running", "local", process, order.restart, nodes=self._node))
+
+    def _look_at_fresh(self) -> bool:
+        self._fresh_timer = None
+        self._report_running()
+        if self._fresh:
+            self._fresh_timer = self._reactor.call_later(_RUNNING_AFTER_S, self._look_at_fresh)
+        return self._has_news()
+
+    def _news(self) -> bool:
+        """Whether to wake the conductor now. As long as enough is queued it is told of many ends at once."""
+        if len(self._queue) <= self._cores.count or time.monotonic() - self._told > _TELL_S:
+            return True
+        if self._teller is None:
+            self._teller = self._reactor.call_later(_TELL_S, self._tell)
+        return False
+
+    def _tell(self) -> bool:
+        self._teller = None
+        return self._has_news()
+
+    def _has_news(self) -> bool:
+        return bool(self._reports or self._ended)
+
+
+def _never_started(order: JobOrder, state: str, message: str) -> JobReport:
+    return JobReport(order.job, state, "local", restart=order.restart, message=message)

@@ -1,0 +1,58 @@
+"""What is said of a job of this machine that ended."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from typing import Any
+
+from shakedown.model.ports import JobReport
+from shakedown.schedulers.leftovers import stuck_words
+from shakedown.schedulers.running import Running
+
+
+def end_report(running: Running, output: dict[str, Any], note: str, node: str) -> JobReport:
+    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output."""
+    state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
+    ending = running.ending
+    if ending is not None:
+        behind = (
+            "" if running.why or ending.found <= 0 else f"it left processes behind, which were ended: {ending.found}"
+        )
+        message = "; ".join(filter(None, (message, note, behind))) + stuck_words(ending)
+    elif note:
+        message = f"{message}; {note}" if message else note
+    return JobReport(
+        running.order.job,
+        state,
+        "local",
+        restart=running.order.restart,
+        exit_status=running.exit_status,
+        elapsed_s=running.elapsed_s,
+        nodes=node,
+        message=message,
+        output=output,
+    )
+
+
+def say_loss(report: JobReport) -> JobReport:
+    """An output that did not get onto the disk: the report says why instead of pointing at it."""
+    if "lost" not in report.output:
+        return report
+    message = f"its output could not be kept: {report.output['lost']}"
+    return replace(report, output={}, message=f"{report.message}; {message}" if report.message else message)
+
+
+def _outcome(exit_status: int | None) -> tuple[str, str]:
+    """State and message of a job that ended by itself."""
+    if exit_status == 0:
+        return "completed", ""
+    if exit_status is None:
+        return "failed", "how it ended is not known"
+    if exit_status > 0:
+        return "failed", f"it ended with exit status {exit_status}"
+    try:
+        name = signal.Signals(-exit_status).name
+    except ValueError:
+        name = "a real-time signal"
+    return "failed", f"it was ended by signal {-exit_status} ({name})"

@@ -1,0 +1,83 @@
+"""The exact script of a job. What runs is what is shown.
+
+The claim is a file made with ``set -C`` (noclobber): the shell opens it with O_CREAT | O_EXCL, which succeeds for exactly one of
+any number of processes, as mkdir does, NFS version 3 and later included. Unlike mkdir it is a builtin of every POSIX shell: no
+process is started for it, and the file says in the same act who holds the claim.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+
+CLAIM_TAKEN = 97  # exit status of a script whose claim somebody else holds; the payload may use it too, the claim tells
+
+
+def job_script(case: Case, layout: Layout, run: str, job: str, build_directory: str, restart: int = 0) -> str:
+    """Purpose: the text that ``sh`` is given for one job: take the claim, go to the run's directory, do the case's script.
+
+    ``build_directory`` fills ``{build}``; "" where the case has no build.
+    """
+    claim, work = str(layout.claim(job, restart)), str(layout.work_directory(run))
+    return claimed(case_script(case, layout, build_directory), claim, work)
+
+
+def claimed(script: str, claim: str, work: str) -> str:
+    """A script that first takes the claim and then does its work in its directory."""
+    return (
+        f'set -C\n{{ echo "$$" >{shlex.quote(claim)}; }} 2>/dev/null || exit {CLAIM_TAKEN}\nset +C\n'
+        f"cd {shlex.quote(work)} || exit\n{script}\n"
+    )
+
+
+def case_script(case: Case, layout: Layout, build_directory: str) -> str:
+    """The case's own script with the directories that only a campaign knows."""
+    text = fill(case.script, "{build}", build_directory)
+    return fill(text, "{campaign}", str(layout.root))
+
+
+def fill(script: str, placeholder: str, path: str) -> str:
+    """Purpose: ``script`` with every ``placeholder`` replaced by ``path``, quoted as its place in the script demands.
+
+    The shell reads the same path inside double quotes, inside single quotes and bare, whatever characters it holds.
+    """
+    if placeholder not in script:
+        return script
+    if shlex.quote(path) == path:
+        return script.replace(placeholder, path)
+    quote = ""
+    parts: list[str] = []
+    for number, piece in enumerate(script.split(placeholder)):
+        if number:
+            parts.append(_quoted(path, quote))
+        parts.append(piece)
+        quote = _open_quote(piece, quote)
+    return "".join(parts)
+
+
+def _quoted(path: str, quote: str) -> str:
+    """The path as it is written inside this kind of quotes."""
+    if quote == '"':
+        return "".join(f"\\{character}" if character in '$`"\\' else character for character in path)
+    if quote == "'":
+        return path.replace("'", "'\\''")
+    return shlex.quote(path)
+
+
+def _open_quote(piece: str, quote: str) -> str:
+    """What is open at the end of a piece of script when ``quote`` was open at its start: ', ", a comment (#) or nothing."""
+    before = "\n" if not quote else ""
+    for character in piece:
+        if before == "\\":
+            before = ""
+            continue
+        if quote == "#":
+            quote = "" if character == "\n" else quote
+        elif character == quote:
+            quote = ""
+        elif not quote and (character in "\"'" or (character == "#" and before.isspace())):
+            quote = character
+        before = "" if character == "\\" and quote in ("'", "#") else character
+    return quote

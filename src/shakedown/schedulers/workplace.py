@@ -1,0 +1,163 @@
+"""Claims and work directories: what a job finds on disk before it starts, and what is left of that when it is over."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shakedown.model.errors import ShakedownError
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Pairs
+
+# What passes by itself or when somebody makes room: worth another try.
+TRANSIENT = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.EINTR, errno.ESTALE}
+)
+
+CONDUCTOR = "conductor"  # what a claim says that no job holds
+
+
+class CannotStart(ShakedownError):
+    """A job cannot be started here and now. ``transient``: it may work later."""
+
+    def __init__(self, message: str, transient: bool = False) -> None:
+        super().__init__(message)
+        self.transient = transient
+
+
+@dataclass(slots=True)
+class Workplace:
+    """The claims and work directories of one campaign. Directories that hold a thousand others are made once."""
+
+    layout: Layout
+    _made: set[str] = field(default_factory=set)
+    _spare: list[str] = field(default_factory=list)  # empty directories of runs that are over
+    _mode: int = 0  # of a directory as it is made here
+
+    def prepare(self, run: str, claim: str, place: str, files: Pairs) -> None:
+        """Purpose: the run's empty directory, its input files linked into it, and a place for the claim.
+
+        Raises CannotStart with a sentence.
+        """
+        try:
+            self._parent(claim)
+            self._parent(place)
+            self._make(place)
+            for name, target in files:
+                _link(Path(place), name, Path(target))
+        except OSError as error:
+            raise cannot_start(run, error, self.layout) from error
+
+    def tidy(self, place: str, files: Pairs) -> None:
+        """Purpose: a run that wrote no file leaves no directory. Links to input files are no files of its own."""
+        with contextlib.suppress(OSError):
+            names = os.listdir(place)  # noqa: PTH208 - only names are wanted
+            if files and names and {*names} <= {name for name, _ in files}:
+                for name in names:
+                    Path(place, name).unlink()
+                names = []
+            if not names:
+                self._spare.append(place)
+
+    def tidy_up(self) -> None:
+        """Remove the empty directories that wait for another run."""
+        for place in self._spare:
+            with contextlib.suppress(OSError):  # somebody put something there in the meantime
+                Path(place).rmdir()
+        self._spare.clear()
+
+    def _make(self, place: str) -> None:
+        """A fresh directory, if possible an empty one renamed.
+
+        Removing one for each that is made is dear: ext4 gives out no inode for some seconds after it was freed, and searches
+        past all of those.
+        """
+        if self._spare:
+            spare = self._spare.pop()
+            with contextlib.suppress(OSError):
+                if os.stat(spare).st_mode == self._mode:  # noqa: PTH116
+                    os.rename(spare, place)  # noqa: PTH104
+                    return
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(place)  # noqa: PTH102
+        self._mode = self._mode or os.stat(place).st_mode  # noqa: PTH116
+
+    def write_script(self, job: str, restart: int, script: str) -> Path:
+        """Purpose: the script as a file, for those too long to be an argument. Raises OSError."""
+        path = self._script(job, restart)
+        path.write_text(script, encoding="utf-8", errors="surrogateescape")
+        return path
+
+    def remove_script(self, job: str, restart: int) -> None:
+        self._script(job, restart).unlink(missing_ok=True)
+
+    def _script(self, job: str, restart: int) -> Path:
+        claim = self.layout.claim(job, restart)
+        return claim.with_name(f"{claim.name}.sh")
+
+    def take_claim(self, job: str, restart: int) -> bool:
+        """Purpose: take a job's claim for the conductor, so that the job can never start. False: it has been taken.
+
+        Raises CannotStart where the disk does not let us tell.
+        """
+        path = self.layout.claim(job, restart)
+        try:
+            self._parent(str(path))
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            return self.claim_holder(job, restart) == CONDUCTOR  # a conductor that died before it could say so took it
+        except OSError as error:
+            raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, self.layout)}") from error
+        try:
+            os.write(descriptor, f"{CONDUCTOR}\n".encode())
+        except OSError:
+            pass  # that it exists is the claim; what it says is for people
+        finally:
+            os.close(descriptor)
+        return True
+
+    def claim_holder(self, job: str, restart: int) -> str | None:
+        """Purpose: what the claim says: the process id of the job's shell, "conductor", "" (nothing legible), None: no claim."""
+        try:
+            return self.layout.claim(job, restart).read_text(errors="replace").strip()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return ""
+
+    def _parent(self, path: str) -> None:
+        parent = path.rpartition("/")[0]
+        if parent not in self._made:
+            Path(parent).mkdir(parents=True, exist_ok=True)
+            self._made.add(parent)
+
+
+def cannot_start(run: str, error: OSError, layout: Layout) -> CannotStart:
+    """The sentence for what the operating system would not do."""
+    if error.errno == errno.E2BIG:
+        return CannotStart(f"run {run} cannot be started: its environment is larger than this system allows")
+    return CannotStart(f"run {run} cannot be started: {_because(error, layout)}", error.errno in TRANSIENT)
+
+
+def _because(error: OSError, layout: Layout) -> str:
+    if not error.filename:
+        return str(error.strerror)
+    path = Path(os.fsdecode(error.filename2 or error.filename))
+    place = path.relative_to(layout.root) if path.is_relative_to(layout.root) else path
+    return f"{error.strerror} ({place})"
+
+
+def _link(place: Path, name: str, target: Path) -> None:
+    """An input file appears in the run's directory; a name that leads out of it is refused, and so is a file that is gone."""
+    link = place / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise OSError(errno.EINVAL, "the name of an input file leads out of the run's directory", name)
+    if not target.exists():
+        raise OSError(errno.ENOENT, "an input file is missing", str(target))
+    if link.parent != place:
+        link.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        link.symlink_to(target)

@@ -1,0 +1,45 @@
+"""The catalogue as YAML, with what tests extend merged in: an independent reading, so that both readers are held to the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shakedown import catalogue
+
+CATALOGUE = Path(catalogue.__file__).parent / "tests"
+
+Fields = dict[str, Any]
+
+
+def written(name: str) -> Fields:
+    """A test's file as it is written."""
+    fields: Fields = yaml.safe_load((CATALOGUE / f"{name}.yaml").read_text())
+    return fields
+
+
+def merged(name: str) -> Fields:
+    """A test with everything it extends: maps merge deeply, ``check+`` adds, all else replaces."""
+    own = written(name)
+    if "extends" not in own:
+        return own
+    base = {key: value for key, value in merged(own["extends"]).items() if key != "abstract"}
+    extra = own.pop("check+", [])
+    whole = _deep(base, own)
+    return {**whole, "check": [*whole.get("check", []), *extra]}
+
+
+def _deep(base: Fields, own: Fields) -> Fields:
+    both = dict(base)
+    for key, value in own.items():
+        both[key] = _deep(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value
+    return both
+
+
+@pytest.fixture
+def fields_of() -> Callable[[str], Fields]:
+    return merged

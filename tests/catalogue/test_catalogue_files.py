@@ -1,0 +1,95 @@
+"""Every file of the catalogue: its name, what it says to people, the files it uses, the commands it runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shakedown import catalogue
+from shakedown.kernels import describe_kernels, kernel_names, shared_options
+from shakedown.model.units import parse_duration, parse_quantity
+
+Fields = dict[str, Any]
+Merged = Callable[[str], Fields]
+CATALOGUE = Path(catalogue.__file__).parent / "tests"
+NAMES = sorted(path.stem for path in CATALOGUE.glob("*.yaml"))
+SHARED = ["kernel-defaults", "lammps-defaults"]
+CONCRETE = [name for name in NAMES if name not in SHARED]
+KERNELS = ["hello", "io", "noise", "pairs", "stream"]
+
+
+def test_what_there_is() -> None:
+    assert [*KERNELS, "hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"] == sorted(
+        CONCRETE, key=lambda n: (n not in KERNELS, n)
+    )
+
+
+def test_every_kernel_has_a_test() -> None:
+    assert sorted(kernel_names()) == KERNELS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_named_after_its_test_and_says_what_it_is_for(fields_of: Merged, name: str) -> None:
+    fields = fields_of(name)
+    assert fields["test"] == name
+    assert len(fields["about"]) > 10
+    assert fields.get("abstract", False) is (name in SHARED)
+
+
+@pytest.mark.parametrize("name", CONCRETE)
+def test_it_ends_has_conditions_and_figures_with_direction(fields_of: Merged, name: str) -> None:
+    fields = fields_of(name)
+    assert 0 < parse_duration(fields["run"]["time_limit"]) <= 300
+    assert fields["check"]
+    assert fields["figures"]
+    for figure, spec in fields["figures"].items():
+        assert set(spec) <= {"json", "regex", "unit", "better", "pick"}, figure
+        assert ("json" in spec) != ("regex" in spec), figure
+        assert figure == "energy" or spec["better"] in ("higher", "lower"), figure
+        parse_quantity(f"1 {spec.get('unit', '')}")
+
+
+@pytest.mark.parametrize("name", [name for name in CONCRETE if name not in KERNELS])
+def test_a_missing_program_has_the_command_that_gets_it(fields_of: Merged, name: str) -> None:
+    needs = fields_of(name)["needs"]
+    assert needs["programs"]
+    assert re.search(r"\b(apt-get|pip) install \S", needs["get"])
+
+
+@pytest.mark.parametrize("name", CONCRETE)
+def test_input_files_are_there(fields_of: Merged, name: str) -> None:
+    for file in fields_of(name)["run"].get("files", []):
+        assert file.startswith("/usr/share/") or (CATALOGUE / file).is_file(), file  # the former are the package's
+
+
+def test_no_input_file_is_left_over(fields_of: Merged) -> None:
+    used = {file for name in CONCRETE for file in fields_of(name)["run"].get("files", []) if file[0] != "/"}
+    lying = {str(path.relative_to(CATALOGUE)) for path in CATALOGUE.glob("*/*")}
+    assert lying == used
+
+
+def filled(fields: Fields, **more: str) -> str:
+    """The command with something in place of every expression."""
+    values = {"launch": "mpiexec -n 2", "build": "/b", "ranks": "2", **more}
+    values |= {name: str(options[0]) for name, options in fields.get("parameters", {}).items() if name not in more}
+    return re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], fields["run"]["command"])
+
+
+@pytest.mark.parametrize("name", CONCRETE)
+def test_commands_are_shell_and_use_only_names_that_exist(fields_of: Merged, name: str) -> None:
+    done = subprocess.run(["sh", "-n", "-c", filled(fields_of(name))], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_options_are_those_of_the_kernel(fields_of: Merged, name: str) -> None:
+    fields = fields_of(name)
+    assert fields["build"] == {"kernel": name}
+    (kernel,) = describe_kernels([name])
+    known = {option.name for option in (*kernel.options, *shared_options())}
+    assert set(re.findall(r"--[a-z-]+", fields["run"]["command"])) <= known

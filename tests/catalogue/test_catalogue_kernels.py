@@ -1,0 +1,80 @@
+"""The kernels' tests against the kernels themselves: their commands run, and every figure and picture is in the output."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shakedown.kernels import build_kernels, find_mpiexec
+
+Fields = dict[str, Any]
+Merged = Callable[[str], Fields]
+# made small: what is held here is what the records are called, not what they say of the machine
+SMALL = {
+    "hello": "",
+    "stream": "--elements 100000 --repeats 2",
+    "pairs": "--iterations 1",
+    "noise": "--samples 5",
+    "io": "--block 64KiB --files 2",
+}
+PARAMETERS = {"threads": "1", "size": "64KiB", "samples": "5", "transfer": "64KiB"}
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("kernels")
+    build_kernels(target, list(SMALL))
+    return target
+
+
+def run(fields: Fields, small: str, programs: Path, where: Path) -> str:
+    """The output of the test's own command; options that come again at its end count."""
+    ranks = fields["run"]["tasks_per_node"] if isinstance(fields["run"]["tasks_per_node"], int) else 2
+    launch = f"{shlex.quote(str(find_mpiexec()))} -n {ranks}"
+    values = {"launch": launch, "build": str(programs), "ranks": str(ranks), **PARAMETERS}
+    command = re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], fields["run"]["command"])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {small}"], cwd=where, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def at(record: Any, path: str) -> Any:
+    for key in path.split("."):
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_checks_figures_and_pictures_are_in_the_output(
+    fields_of: Merged, programs: Path, tmp_path: Path, name: str
+) -> None:
+    fields = fields_of(name)
+    output = run(fields, SMALL[name], programs, tmp_path)
+    records = [json.loads(line) for line in output.splitlines()]
+    for check in fields["check"]:
+        pattern = re.fullmatch(r'output matches "(.*)"', check)
+        assert pattern and re.search(pattern.group(1), output), check
+    for figure, spec in fields["figures"].items():
+        values = [at(record, spec["json"]) for record in records if at(record, spec["json"]) is not None]
+        assert values and all(isinstance(value, int | float) for value in values), figure
+    assert set(fields.get("draws", [])) <= {record["record"] for record in records}
+
+
+def test_a_kernel_whose_budget_ran_out_does_not_pass(fields_of: Merged, programs: Path, tmp_path: Path) -> None:
+    fields = fields_of("noise")
+    output = run(fields, "--samples 100000 --budget 0.2", programs, tmp_path)
+    (check,) = fields["check"]
+    pattern = re.fullmatch(r'output matches "(.*)"', check)
+    assert pattern
+    assert not re.search(pattern.group(1), output)

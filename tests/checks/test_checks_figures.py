@@ -1,0 +1,172 @@
+"""Figures: every way to write a number, every pick, and why there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.checks.figures import figure, number
+from shakedown.checks.text import Missing, Text, decode
+from shakedown.model.nouns import FigureSpec
+
+Pick = Literal["last", "first", "min", "max", "mean", "median", "sum"]
+PICKS: tuple[Pick, ...] = ("last", "first", "min", "max", "mean", "median", "sum")
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+MODEST = st.floats(-1e300, 1e300).filter(lambda x: x == 0 or abs(x) > 1e-300)
+
+SPEED = r"speed = (?P<value>\S+)"
+
+
+def by_regex(pick: Pick = "last", required: bool = True, regex: str = SPEED) -> FigureSpec:
+    return FigureSpec("speed", regex=regex, pick=pick, required=required)
+
+
+def by_json(path: str = "triad.gb_s", pick: Pick = "last", required: bool = True) -> FigureSpec:
+    return FigureSpec("speed", json=path, pick=pick, required=required)
+
+
+def text(content: str, **options: Any) -> Text:
+    return decode("output", content.encode(), **options)
+
+
+def expected(pick: Pick, values: list[float]) -> float:
+    table: dict[Pick, float] = {"last": values[-1], "first": values[0], "min": min(values), "max": max(values)}
+    total = math.fsum(values)
+    return (table | {"mean": total / len(values), "median": statistics.median(values), "sum": total})[pick]
+
+
+@settings(deadline=None)
+@given(FINITE)
+def test_every_finite_number_is_read_as_it_was_written(value: float) -> None:
+    assert number(repr(value)) == value
+    assert number(f" {value:.17E} ") == value
+    assert number(f"{value:.17E}".replace("E", "D")) == value  # as Fortran writes double precision
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("nan", "'nan' is no finite number"),
+        ("-Infinity", "'-Infinity' is no finite number"),
+        ("-nan(ind)", "'-nan(ind)' is no finite number"),
+        ("1e999", "'1e999' is too large for a number"),
+        ("1,234.5", "'1,234.5' is not a number"),
+        ("1_000", "'1_000' is not a number"),
+        ("12.1 GB/s", "'12.1 GB/s' is not a number"),
+        ("****", "'****' is not a number"),
+        ("", "what should be a number is empty"),
+        ("\x1b[1m5", "'\\x1b[1m5' is not a number"),
+    ],
+)
+def test_what_is_no_number_is_said_and_never_guessed(written: str, problem: str) -> None:
+    assert number(written) == problem
+
+
+@settings(deadline=None)
+@given(st.sampled_from(PICKS), st.lists(MODEST, min_size=1, max_size=9))
+def test_both_ways_to_say_where_a_figure_is_pick_the_same_value(pick: Pick, values: list[float]) -> None:
+    lines = "".join(f"noise\nspeed = {value!r}\n" for value in values)
+    records = "".join(json.dumps({"record": "result", "triad": {"gb_s": value}}) + "\n[noise]\n" for value in values)
+    found = figure(by_regex(pick), text(lines))
+    assert found == figure(by_json(pick=pick), text(records))
+    assert found.value == pytest.approx(expected(pick, values), rel=1e-12)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200), st.sampled_from(PICKS))
+def test_no_text_makes_a_figure_of_nothing(content: str, pick: Pick) -> None:
+    contents = decode("output", content.encode(errors="replace"))
+    for spec in (by_regex(pick, regex=r"(?P<value>\d+x)"), by_json("a", pick)):
+        found = figure(spec, contents)
+        assert found.value is None or math.isfinite(found.value)
+        assert found.value is not None or found.problem.startswith("figure speed: ")
+
+
+def test_only_lines_that_have_all_the_keys_count() -> None:
+    lines = '{"triad": {"gb_s": 3}}\n{"triad": 7}\n{"other": {"gb_s": 9}}\n"gb_s"\n{"triad": {"gb_s": 4}, "x": "gb_s"}\nend\n'
+    assert figure(by_json(), text(lines)).value == 4
+    assert figure(by_json(pick="sum"), text(lines)).value == 7
+
+
+def test_a_key_that_json_writers_escape_is_found() -> None:
+    line = json.dumps({"größe": {"m²": 2.5}})
+    assert "größe" not in line
+    assert figure(by_json("größe.m²"), text(line)).value == 2.5
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"triad": {"gb_s": NaN}}', "figure speed: triad.gb_s is nan, which is no finite number"),
+        ('{"triad": {"gb_s": -Infinity}}', "figure speed: triad.gb_s is -inf, which is no finite number"),
+        ('{"triad": {"gb_s": "12"}}', "figure speed: triad.gb_s is text, not a number"),
+        ('{"triad": {"gb_s": true}}', "figure speed: triad.gb_s is true or false, not a number"),
+        ('{"triad": {"gb_s": null}}', "figure speed: triad.gb_s is null, not a number"),
+        ('{"triad": {"gb_s": [1]}}', "figure speed: triad.gb_s is a list, not a number"),
+        ('{"triad": {"gb_s": 1' + "0" * 400 + "}}", "figure speed: triad.gb_s is too large for a number"),
+        ('{"triad": {"gb_s": nan}}', "figure speed: the line '{\"triad\": {\"gb_s\": nan}}' is not JSON"),
+        ("plain\n", "figure speed: a JSON line with triad.gb_s is missing: "
+         "it is nowhere in the output, whose last line is 'plain'"),
+    ],
+)  # fmt: skip
+def test_a_record_without_a_finite_number_is_a_problem_and_no_figure(line: str, problem: str) -> None:
+    found = figure(by_json(), text(line))
+    assert (found.value, found.problem) == (None, problem)
+
+
+def test_a_value_that_is_no_number_counts_where_it_would_be_picked() -> None:
+    contents = text("speed = nan\nspeed = 2\n")
+    assert figure(by_regex("last"), contents).value == 2
+    assert figure(by_regex("first"), contents).problem == "figure speed: 'nan' is no finite number"
+    assert figure(by_regex("min"), contents).problem == (
+        "figure speed: the min of all values cannot be taken: 'nan' is no finite number"
+    )
+
+
+def test_sums_that_leave_the_range_of_numbers_are_a_problem() -> None:
+    found = figure(by_regex("sum"), text("speed = 1e308\n" * 20))
+    assert found.problem == "figure speed: the sum of all values is too large for a number"
+
+
+@pytest.mark.parametrize(
+    ("regex", "problem"),
+    [
+        ("speed = (", "figure speed: 'speed = (' is not a regular expression: "),
+        (r"speed = (\d+)", r"figure speed: 'speed = (\\d+)' has no group named 'value'"),
+        (r"speed(?P<value>=\d)?", "figure speed: 'speed' matches without its group 'value'"),
+    ],
+)
+def test_a_faulty_pattern_is_a_problem(regex: str, problem: str) -> None:
+    found = figure(by_regex(regex=regex), text("speed = 1"))
+    assert found.value is None
+    assert found.problem.replace("\\", "").startswith(problem.replace("\\", ""))
+
+
+def test_an_optional_figure_that_is_nowhere_is_no_problem_but_one_that_is_wrong_is() -> None:
+    assert figure(by_regex(required=False), text("nothing")).problem == ""
+    assert figure(by_regex(required=False), text("speed = no")).problem == "figure speed: 'no' is not a number"
+    assert figure(by_regex(required=False), Missing("output", "the output is gone")).problem != ""
+
+
+def test_of_an_output_with_an_unread_middle_only_the_ends_give_figures() -> None:
+    contents = decode("output", b"speed = 1\n", b"x\nspeed = 3\n", skipped=100)
+    assert figure(by_regex("first"), contents).value == 1
+    assert figure(by_regex("last"), contents).value == 3
+    assert figure(by_regex("max"), contents).problem == (
+        "figure speed: the max of all values cannot be known: its middle was not read"
+    )
+    without = decode("output", b"speed = 1\n", b"x\nend\n", skipped=100)
+    assert figure(by_regex("last"), without).problem == (
+        "figure speed: a match of 'speed = (?P<value>\\S+)' is not at the end of the output, and its middle was not read"
+    )
+
+
+def test_records_longer_than_a_line_for_regular_expressions_are_read_whole() -> None:
+    record = json.dumps({"record": "result", "rows": list(range(100)), "triad": {"gb_s": 5}})
+    assert figure(by_json(), text(f"{record}\nend\n", limit=20)).value == 5

@@ -1,0 +1,45 @@
+"""The front door: help without imports, misspelt commands, tables that survive odd names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from shakedown.cli.main import COMMANDS
+from shakedown.cli.output import printable, table
+
+
+def test_help_imports_click_and_nothing_heavy() -> None:
+    program = (
+        "import sys\nfrom shakedown.cli.main import cli\n"
+        "try:\n    cli.main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(sorted(m for m in ('yaml', 'numpy', 'rich', 'msgspec', 'jinja2', 'matplotlib', 'ClusterShell') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_has_help(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "shakedown", name, "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"Usage: python -m shakedown {name}")
+
+
+def test_a_misspelt_command_is_told_the_right_one() -> None:
+    done = subprocess.run([sys.executable, "-m", "shakedown", "staus"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no command 'staus'; did you mean 'status'?" in done.stderr
+
+
+def test_control_characters_never_reach_a_terminal() -> None:
+    assert printable("a\x1b[2Jb\x07\n\u202ec") == "a\\x1b[2Jb\\x07\n\\u202ec"
+
+
+def test_a_table_keeps_its_columns_whatever_the_cells_hold() -> None:
+    text = table(["name", "n"], [["a\nb", "1"], ["long name", "20"]], right=(1,))
+    assert text.splitlines() == ["name        n", "a b         1", "long name  20"]

@@ -1,0 +1,66 @@
+"""The documentation says what the code does: commands, links, and the words of the house."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def test_the_reference_of_commands_is_what_the_commands_say() -> None:
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts/reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+
+    written = (ROOT / "docs/reference/commands.md").read_text()
+    assert written == reference.page(), "run: .venv/bin/python scripts/reference.py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if not target.startswith(("http:", "https:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_guide_is_in_the_index() -> None:
+    index = (ROOT / "docs/README.md").read_text()
+    for page in (ROOT / "docs").rglob("*.md"):
+        if page.name != "README.md":
+            assert str(page.relative_to(ROOT / "docs")) in index
+
+
+def test_no_function_needs_scrolling() -> None:
+    """The longest function of the source fits a screen: 50 lines."""
+    import ast
+
+    long = []
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                if lines > 50:
+                    long.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} ({lines} lines)")
+    assert long == []
+
+
+def test_nothing_depends_on_what_a_clone_does_not_have() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    for name in tracked:
+        file = ROOT / name
+        if (
+            file.suffix in (".py", ".md", ".yaml", ".toml", ".c", ".h", ".sh", "")
+            and file.is_file()
+            and name != "LICENSE"
+        ):
+            text = file.read_text(errors="replace")
+            assert "../" + "shared" not in text, name
+            assert "index" + "-url" not in text, name

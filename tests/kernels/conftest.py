@@ -1,0 +1,75 @@
+"""All kernels, built once for the room, and a way to run one and to read what it said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shakedown.kernels import build_kernels, find_mpiexec
+
+Record = dict[str, Any]
+TIME_LIMIT = 60  # seconds, for a run that hangs; no test waits for it
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a kernel ended. Reading ``records`` asserts that every line of its output is a JSON object."""
+
+    status: int
+    output: str
+    errors: str
+
+    @property
+    def records(self) -> list[Record]:
+        records = [json.loads(line) for line in self.output.splitlines()]
+        assert all(isinstance(r["record"], str) for r in records)
+        return records
+
+    def kind(self, record: str) -> list[Record]:
+        return [r for r in self.records if r["record"] == record]
+
+    @property
+    def result(self) -> Record:
+        """All result records as one."""
+        return {key: value for r in self.kind("result") for key, value in r.items()}
+
+    @property
+    def sentences(self) -> list[str]:
+        return [line for line in self.errors.splitlines() if line.startswith(("error:", "note:"))]
+
+
+RunKernel = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build_kernels(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture(scope="session")
+def run_kernel(programs: dict[str, Path]) -> RunKernel:
+    def run(name: str, *arguments: str | Path, ranks: int = 1, output: Path | None = None) -> Outcome:
+        command = [str(find_mpiexec()), "-n", str(ranks), str(programs[name]), *map(str, arguments)]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")}
+        if output is not None:
+            command[:3] = []
+        with (output or Path(os.devnull)).open("w") as sink:
+            done = subprocess.run(
+                command,
+                stdout=subprocess.PIPE if output is None else sink,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=TIME_LIMIT,
+                env=environment,
+                check=False,
+            )
+        return Outcome(done.returncode, done.stdout or "", done.stderr)
+
+    return run

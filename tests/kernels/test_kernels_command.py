@@ -1,0 +1,79 @@
+"""``shakedown kernels`` as a person types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shakedown.kernels import cache_directory, kernel_names
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+def shakedown(cache: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from shakedown.cli.main import main; main()", "kernels", *words]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+
+def test_list_shows_every_kernel_with_its_options(cache: Path) -> None:
+    said = shakedown(cache, "list")
+    assert said.returncode == 0
+    for name in kernel_names():
+        assert f"\n{name}: " in f"\n{said.stdout}"
+    assert "--elements N" in said.stdout and "of every kernel:\n  --budget SECONDS" in said.stdout
+
+
+def test_list_as_json(cache: Path) -> None:
+    data = json.loads(shakedown(cache, "list", "--json").stdout)
+    assert [k["name"] for k in data["kernels"]] == list(kernel_names())
+    assert "--budget" in [o["name"] for o in data["shared_options"]]
+
+
+@pytest.mark.mpi
+def test_build_prints_the_programs_it_made(cache: Path, tmp_path: Path) -> None:
+    said = shakedown(cache, "build", "hello", "--into", str(tmp_path / "out"), "--json")
+    assert json.loads(said.stdout) == {"hello": str(tmp_path / "out" / "hello")}
+    assert os.access(tmp_path / "out" / "hello", os.X_OK)
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["hello"]
+
+
+@pytest.mark.mpi
+def test_run_builds_what_it_needs_and_sums_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    said = shakedown(cache, "run", "hello", "-n", "3", "--", "--expect", "3")
+    assert (cache_directory() / "hello").is_file()
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.splitlines()[0] == "rank" and "cores_per_rank" in said.stdout
+
+
+@pytest.mark.mpi
+def test_run_passes_records_and_the_status_on(cache: Path) -> None:
+    said = shakedown(cache, "run", "hello", "--json")
+    assert [json.loads(line)["record"] for line in said.stdout.splitlines()] == [
+        "start",
+        "rank",
+        "rank",
+        "result",
+        "end",
+    ]
+    assert shakedown(cache, "run", "hello", "--", "--self-check-fault").returncode == 1
+    wrong = shakedown(cache, "run", "hello", "--", "--expct", "2")
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        "error: hello: there is no option '--expct'; did you mean '--expect'? See hello --help\n",
+    )
+
+
+def test_a_wrong_name_is_a_sentence_and_status_2(cache: Path) -> None:
+    said = shakedown(cache, "run", "hallo")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr == "error: there is no kernel 'hallo'\nhint: did you mean 'hello'?\n"

@@ -1,0 +1,165 @@
+"""What every kernel must do: check itself, write records, notice a wrong result, end in time, refuse misuse in a sentence."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shakedown.kernels import find_mpiexec, kernel_names
+from shakedown.kernels.launch import is_complete
+
+from .conftest import TIME_LIMIT, Outcome, RunKernel
+
+pytestmark = pytest.mark.mpi
+
+SHORT: dict[str, list[str]] = {
+    "hello": [],
+    "io": ["--block", "64KiB", "--transfer", "4KiB", "--files", "10"],
+    "noise": ["--samples", "20", "--quantum", "100"],
+    "pairs": ["--size", "4KiB", "--iterations", "2"],
+    "stream": ["--elements", "10000", "--repeats", "3"],
+}
+
+
+def arguments(name: str, tmp_path: Path) -> list[str]:
+    return [*SHORT[name], *(["--directory", str(tmp_path)] if name == "io" else [])]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("name", kernel_names())
+def test_a_self_check_passes(run_kernel: RunKernel, tmp_path: Path, name: str, ranks: int) -> None:
+    outcome = run_kernel(name, "--self-check", *arguments(name, tmp_path), ranks=ranks)
+    assert outcome.status == 0, outcome.errors
+    (said,) = outcome.kind("self-check")
+    assert said["passed"] is True and said["checks"] > 10
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_records_begin_with_the_start_and_end_complete(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
+    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=2)
+    assert outcome.status == 0, outcome.errors
+    records = outcome.records
+    assert records[0]["record"] == "start" and records[0]["kernel"] == name and records[0]["ranks"] == 2
+    assert records[-1]["record"] == "end" and is_complete(records)
+    assert outcome.result
+    assert '"record":"end","complete":true' in outcome.output
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_fake_nodes_spread_the_ranks_in_blocks(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
+    outcome = run_kernel(name, "--fake-nodes", "2", *arguments(name, tmp_path), ranks=3)
+    start = outcome.records[0]
+    assert outcome.status == 0, outcome.errors
+    assert start["nodes"] == 2 and len(set(start["hosts"])) == 2
+    assert [h.rpartition("#")[2] for h in start["hosts"]] == ["0", "1"]
+
+
+FAULTS = {
+    "hello": "a message that went round all 2 ranks came back wrong",
+    "io": "the data that was read is not what was written, at byte 0",
+    "noise": "computed a wrong result: multiplications that must give one number gave another",
+    "pairs": "the message 0 of a window from rank 1 arrived with wrong content",
+    "stream": "the results are wrong: array b differs from what it must be by",
+}
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_a_wrong_result_is_noticed(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
+    outcome = run_kernel(name, "--self-check-fault", *arguments(name, tmp_path), ranks=2)
+    errors = [s for s in outcome.sentences if s.startswith("error:")]
+    assert outcome.status == 1
+    assert len(errors) == 1 and errors[0].startswith(f"error: {name}: rank ") and FAULTS[name] in errors[0]
+    assert not is_complete(outcome.records)
+    assert list(tmp_path.iterdir()) == []
+
+
+ENDLESS: dict[str, list[str]] = {
+    "io": ["--block", "1TiB", "--transfer", "64KiB", "--no-fsync", "--mode", "file-per-process"],
+    "noise": ["--samples", "10000000"],
+    "pairs": ["--iterations", "1000000"],
+    "stream": ["--elements", "100000", "--repeats", "10000000"],
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_four_ranks_on_few_cores_end_within_their_budget_with_what_they_have(
+    run_kernel: RunKernel, tmp_path: Path, name: str
+) -> None:
+    where = ["--directory", str(tmp_path)] if name == "io" else []
+    outcome = run_kernel(name, "--budget", "1.2", *ENDLESS[name], *where, ranks=4)
+    assert outcome.status == 0, outcome.errors
+    assert outcome.result["complete"] is False
+    end = outcome.records[-1]
+    assert end["complete"] is False and end["reason"] == "the budget was used up or a signal came"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_stops_all_ranks_with_what_they_have(programs: dict[str, Path]) -> None:
+    command = [str(find_mpiexec()), "-n", "2", str(programs["noise"]), "--samples", "10000000", "--count", "100000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        rest, errors = process.communicate(timeout=TIME_LIMIT)
+    outcome = Outcome(process.returncode, first + rest, errors)
+    assert outcome.records[-1]["record"] == "end" and not is_complete(outcome.records)
+
+
+@pytest.mark.parametrize("name", ["noise", "stream", "io"])
+def test_a_budget_too_small_for_anything_is_a_failure(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
+    where = ["--directory", str(tmp_path)] if name == "io" else []
+    outcome = run_kernel(name, "--budget", "0.001", *where, *SHORT[name])
+    assert outcome.status == 1
+    (sentence,) = outcome.sentences[-1:]
+    assert sentence.startswith(f"error: {name}: the budget of 0.001 s ended before ") and "--budget" in sentence
+
+
+MISUSE = [
+    (["--elemnts", "5"], "there is no option '--elemnts'; did you mean '--elements'? See stream --help"),
+    (["--zzz"], "there is no option '--zzz'; see stream --help"),
+    (["stream"], "'stream' is not an option; see stream --help"),
+    (["--repeats"], "option '--repeats' needs a value: N"),
+    (["--repeats", "many"], "option '--repeats': 'many' is not a number"),
+    (["--repeats", "2.5"], "option '--repeats': '2.5' is not a whole number"),
+    (["--repeats=1"], "option '--repeats': 1 is too small; the least is 2"),
+    (["--numa=yes"], "option '--numa' takes no value"),
+    (["--budget", "0"], "option '--budget': 0 is too small; the least is 0.001"),
+    (["--fake-nodes", "3"], "option '--fake-nodes': 3 nodes need at least 3 ranks, this job has 2"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), MISUSE)
+def test_misuse_is_one_sentence_and_status_2(run_kernel: RunKernel, wrong: list[str], sentence: str) -> None:
+    outcome = run_kernel("stream", *wrong, ranks=2)
+    assert (outcome.status, outcome.output) == (2, "")
+    assert outcome.errors.splitlines() == [f"error: stream: {sentence}"]
+
+
+TOO_LONG = "are too many or too long; the most are 100000 of 2147483647"
+MISUSE_OF_ONE = [
+    ("pairs", ["--size", "1 Mib"], "option '--size': '1 Mib' is not a size; write 4096, 64KiB, 4MiB or 1GB"),
+    ("pairs", ["--size", "5GiB"], f"10 messages of 5368709120 bytes {TOO_LONG}"),
+    ("pairs", ["--window", "1000000"], f"1000000 messages of 1048576 bytes {TOO_LONG}"),
+    ("noise", ["--quantum", "1e9"], "a quantum of 1e+09 us does not fit into the budget of 60 s"),
+    ("noise", ["--bins", "1000000"], "option '--bins': 1000000 is too many; the most is 10000"),
+    ("io", ["--mode", "shard"], "'shard' is not one of file-per-process|shared|metadata"),
+    ("io", ["--block", "1000KiB"], "the block of 1024000 bytes is not a multiple of the transfer of 1048576 bytes"),
+    ("io", ["--transfer", "1000", "--block", "2000"], "the transfer of 1000 bytes is not a multiple of 512 bytes"),
+    ("io", ["--directory", ""], "option '--directory': the path is empty"),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong", "sentence"), MISUSE_OF_ONE)
+def test_misuse_of_one_kernel(run_kernel: RunKernel, name: str, wrong: list[str], sentence: str) -> None:
+    outcome = run_kernel(name, *wrong, ranks=2)
+    assert outcome.status == 2
+    assert outcome.errors.splitlines() == [f"error: {name}: {sentence}"]
+
+
+def test_output_that_cannot_be_written_is_a_failure(run_kernel: RunKernel) -> None:
+    outcome = run_kernel("hello", output=Path("/dev/full"))
+    assert outcome.status != 0
+    assert "cannot write to standard output: No space left on device" in outcome.errors

@@ -1,0 +1,208 @@
+"""The scorecard in a terminal, and the command around it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shakedown.cli.main import cli
+from shakedown.metrics.criteria import score
+from shakedown.metrics.table import fold_runs
+from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.nouns import Case, Component, Criterion
+from shakedown.report.terminal import render_scorecard
+
+if TYPE_CHECKING:
+    from tests.report.conftest import CampaignBuilder
+
+pytestmark = pytest.mark.usefixtures("without_figures")
+
+
+def rendered(builder: CampaignBuilder) -> str:
+    return render_scorecard(score(builder.document, fold_runs(builder.events)))
+
+
+def test_a_scorecard_as_it_is_printed(new: Callable[..., CampaignBuilder]) -> None:
+    builder = new(
+        components=(
+            Component("functionality", "functionality", ("hello", "hpcc")),
+            Component("stability", "stability", ("hello",), 4, criteria=(
+                Criterion("completed", "passed / attempts", ">=", 0.95, "%", must=">= 95%"),
+                Criterion("correct", "correct / completed", "=", 1.0, "%", must="= 100%", enough=5))),
+        ),
+        cases=(Case("hello", "hello", "local:all"), Case("hpcc", "hpcc", "local:all",
+               unavailable="needs the program 'hpcc', which is not here; get it with: apt-get install hpcc")),
+    )  # fmt: skip
+    builder.run("hello", "functionality")
+    for repeat, verdict in enumerate(("passed", "passed", "passed", "timeout"), 1):
+        builder.run("hello", "stability", verdict, repeat)
+    builder.end()
+    assert (
+        rendered(builder)
+        == """\
+rejected: 1 criterion of 3 not met (stability: completed)
+
+component      outcome     wanted  passed  attempts  to come  unavailable
+functionality  restricted       1       1         1        0            1
+stability      rejected         4       3         4        0            0
+
+functionality
+  met         passed: 1 passed / 1 wanted = 100%, must = 100%
+
+stability
+  NOT MET     completed: 3 passed / 4 attempts = 75.0% (1 timeout), must >= 95%
+  undecided   correct: 3 correct / 3 completed = 100%, must = 100%; 3 of the 5
+              that are enough to judge
+
+not judged: unavailable
+  hpcc: needs the program 'hpcc', which is not here; get it with: apt-get
+    install hpcc"""
+    )
+
+
+def test_it_fits_80_columns_whatever_the_names(new: Callable[..., CampaignBuilder]) -> None:
+    name = "a\x1b[31m\u202e" + "very-long-name-" * 20
+    criteria = (Criterion(name, "passed / wanted", "=", 1.0, must=name, per="case"),)
+    cases = (Case("hello", "hello", "local:all"), Case(name, "hello", "local:all", unavailable=name))
+    builder = new(components=(Component(name, "site", ("hello", name), 999_999, criteria=criteria),), cases=cases)
+    builder.run("hello", name, "failed")
+    builder.add(name)
+    lines = rendered(builder).split("\n")
+    assert max(map(len, lines)) <= 80
+    assert all(line.isprintable() for line in lines)
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+
+def shakedown(*words: object) -> Any:
+    return cli.main(["report", *map(str, words)], standalone_mode=False)
+
+
+def in_site(builder: CampaignBuilder, site: Path, name: str) -> Path:
+    (site / "campaigns").mkdir(parents=True, exist_ok=True)
+    (site / "site.yaml").write_text("site: here\n")
+    builder.root = site / "campaigns" / name
+    return builder.save()
+
+
+def test_it_prints_the_scorecard_and_where_the_report_is(
+    small: CampaignBuilder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.run("hello", "main")
+    small.end()
+    campaign = small.save()
+    assert shakedown(campaign) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("accepted: the only criterion is met\n")
+    assert printed.endswith(f"report: {campaign / 'report.html'}\n")
+    assert (campaign / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ended", "status"), [("passed", True, 0), ("failed", True, 1), ("passed", False, 4)]
+)
+def test_the_exit_status_is_the_outcomes(small: CampaignBuilder, verdict: str, ended: bool, status: int) -> None:
+    small.run("hello", "main", verdict)
+    if ended:
+        small.end()
+    assert shakedown(small.save()) == status
+
+
+def test_json_is_the_scorecard_as_data(small: CampaignBuilder, capsys: pytest.CaptureFixture[str]) -> None:
+    small.run("hello", "main")
+    small.end()
+    assert shakedown(small.save(), "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["outcome"], data["campaign"], data["finished"]) == ("accepted", "small-0001", True)
+    assert data["components"][0]["criteria"][0]["measured"] == 1.0
+    assert data["report"].endswith("report.html")
+
+
+def test_it_writes_elsewhere_if_asked(small: CampaignBuilder, tmp_path: Path) -> None:
+    campaign = small.save()
+    shakedown(campaign, "--output", tmp_path / "there/it/is")
+    assert (tmp_path / "there/it/is/report.html").is_file()
+    assert not (campaign / "report.html").exists() and not (campaign / "report").exists()
+
+
+def test_an_id_is_looked_up_in_the_site_and_none_means_the_newest(
+    new: Callable[..., CampaignBuilder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, later in (("old-1", 0.0), ("new-1", 50.0)):
+        builder = new()
+        builder.events.clear()
+        builder.add("campaign_start", later, value={"document": builder.digest, "campaign": name})
+        in_site(builder, tmp_path / "site", name)
+    (tmp_path / "site/deep").mkdir()
+    monkeypatch.chdir(tmp_path / "site/deep")
+    assert shakedown() == 4
+    assert (tmp_path / "site/campaigns/new-1/report.html").exists()
+    assert not (tmp_path / "site/campaigns/old-1/report.html").exists()
+    assert shakedown("old-1") == 4
+    assert (tmp_path / "site/campaigns/old-1/report.html").exists()
+
+
+def test_a_campaign_without_its_site_is_reported_by_path(
+    small: CampaignBuilder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = small.save()
+    monkeypatch.chdir(tmp_path)
+    assert shakedown(campaign.name) == 4
+
+
+# ---- misuse ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_directory_that_is_no_campaign(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        shakedown(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path} is no campaign: it has no log")
+
+
+def test_a_place_that_cannot_be_written(small: CampaignBuilder, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file, not a directory")
+    with pytest.raises(RecordError) as caught:
+        shakedown(small.save(), "--output", tmp_path / "taken/inside")
+    assert str(caught.value) == (
+        f"the report cannot be written to {tmp_path / 'taken/inside'}: Not a directory\n"
+        "hint: give another place with --output DIR"
+    )
+
+
+def test_a_frozen_plan_that_was_altered(small: CampaignBuilder) -> None:
+    campaign = small.save()
+    path = campaign / "documents" / f"{small.digest}.json"
+    path.write_bytes(path.read_bytes().replace(b"small", b"large"))
+    with pytest.raises(RecordError, match="was changed after it was frozen"):
+        shakedown(campaign)
+
+
+def test_a_frozen_plan_that_is_missing(small: CampaignBuilder) -> None:
+    campaign = small.save()
+    path = campaign / "documents" / f"{small.digest}.json"
+    path.unlink()
+    with pytest.raises(RecordError) as caught:
+        shakedown(campaign)
+    assert str(caught.value) == f"the frozen plan {path} cannot be read: No such file or directory"
+
+
+def test_a_damaged_log(small: CampaignBuilder) -> None:
+    campaign = small.save()
+    log = campaign / "log/000001.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"driver_start"', b'"driver_start'))
+    with pytest.raises(RecordError, match="line 3 is damaged"):
+        shakedown(campaign)
+
+
+def test_an_empty_log_with_no_plan(small: CampaignBuilder) -> None:
+    small.events.clear()
+    campaign = small.save()
+    (campaign / "documents" / f"{small.digest}.json").unlink()
+    with pytest.raises(RecordError) as caught:
+        shakedown(campaign)
+    assert str(caught.value) == f"the log of {campaign} is empty and it holds 0 frozen plans; one is needed"
