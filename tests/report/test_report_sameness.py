@@ -30,7 +30,9 @@ def test_another_process_in_another_place_makes_the_same_bytes(reported: Path, t
     shutil.copytree(reported, moved, ignore=shutil.ignore_patterns("report*"))
     settings = tmp_path / "matplotlib"
     settings.mkdir()
-    (settings / "matplotlibrc").write_text("font.size: 33\nsvg.fonttype: none\nxtick.direction: in\naxes.labelpad: 19\n")
+    (settings / "matplotlibrc").write_text(
+        "font.size: 33\nsvg.fonttype: none\nxtick.direction: in\naxes.labelpad: 19\n"
+    )
     changed = {"TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "77", "LC_ALL": "C.UTF-8", "MPLCONFIGDIR": str(settings)}
     subprocess.run([sys.executable, "-c", MAKE, str(moved)], cwd="/", env=os.environ | changed, check=True)
     first, second = report_files(reported), report_files(moved)

@@ -23,6 +23,8 @@ from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.ports import CollectOrder, Evidence
 
+HANDFUL = 16  # orders that are handed out at once
+GATHER_S = 0.005  # how long fewer than that wait for company
 IN_FLIGHT = 16  # orders that one worker has at once: enough to be busy, few enough to be ordered again
 TRIES = 2  # a worker may be ended by something that has nothing to do with the run: once is no evidence
 CROWD = 256  # orders that wait, from which on a second worker helps
@@ -55,15 +57,29 @@ class WorkerCollector:
         self._next_number = 1
         self._early_deaths = 0  # in a row, of workers that had not begun
         self._timer = False
+        self._gathering = False
         self._closed = False
         trouble = self._hire()
         if trouble:
             raise ShakedownError(f"no worker process can be started to check outputs: {trouble}")
 
     def start(self, orders: Sequence[CollectOrder]) -> None:
-        """Hand orders to workers; returns at once."""
+        """Hand orders to workers, a handful at a time; returns at once.
+
+        Each handing out wakes a worker, which on a machine that is full of runs takes a core from one of them.
+        """
         self._waiting.extend(map(Task, orders))
-        self._hand_out()
+        if len(self._waiting) >= HANDFUL:
+            self._hand_out()
+        elif self._waiting and not self._gathering:
+            self._gathering = True
+            self._reactor.call_later(GATHER_S, self._gathered)
+
+    def _gathered(self) -> bool:
+        self._gathering = False
+        if not self._closed:
+            self._hand_out()
+        return False
 
     def poll(self) -> Sequence[Evidence]:
         """What has come back since the last time; returns at once."""

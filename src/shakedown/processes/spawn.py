@@ -92,7 +92,7 @@ def _handle(pid: int) -> int:
 
 def reap(child: Child) -> int:
     """Purpose: collect a child that ended; its exit status, -N where signal N ended it."""
-    _, status, _ = os.wait4(child.pid, 0)
+    _, status = os.waitpid(child.pid, 0)
     return os.waitstatus_to_exitcode(status)
 
 

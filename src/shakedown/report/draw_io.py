@@ -5,45 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 from shakedown.metrics.statistics import median
+from shakedown.metrics.words import plural
 from shakedown.model.units import show_bytes
 from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, short_number
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import IoRate
 from shakedown.report.words import file_name, one_line
 
-BARS_LIMIT, FEW = 24, 8  # bars at most, and how many of them fit half the page
+PANELS_LIMIT, BARS_LIMIT = 4, 24  # at most, in one figure and in one panel
+FEW = 8  # bars that fit half the page
 
 
 def draw_io(number: int, case: CasePictures) -> Drawing:
     """Purpose: the rates of one case, a panel a unit."""
     units = list(dict.fromkeys(rate.unit for rate in case.rates))
     panels = [_bars([rate for rate in case.rates if rate.unit == unit]) for unit in units]
-    lines = sum(map(len, panels))
+    shown = [panel[:BARS_LIMIT] for panel in panels[:PANELS_LIMIT]]
+    lines, left = sum(map(len, shown)), sum(map(len, panels)) - sum(map(len, shown))
+    wide = lines > FEW
 
     def paint(figure: Any) -> None:
-        ratios = [len(panel) + 1 for panel in panels]
-        for axes, panel, unit in zip(
-            figure.subplots(len(panels), 1, height_ratios=ratios, squeeze=False)[:, 0], panels, units, strict=True
-        ):
-            _paint_bars(axes, panel, unit)
+        ratios = [len(panel) + 1 for panel in shown]
+        column = figure.subplots(len(shown), 1, height_ratios=ratios, squeeze=False)[:, 0]
+        for axes, panel, unit in zip(column, shown, units, strict=False):
+            _paint_bars(axes, panel, unit, 40 if wide else 30)
 
-    caption = f"Medians of {case.rate_runs} runs; the thin line goes from the least to the most."
-    title = f"Input and output: {one_line(case.case, 60)}"
-    return draw(
-        f"io-{number:02d}-{file_name(case.case)}", title, caption, 0.55 * len(panels) + 0.22 * lines + 0.2, paint
-    )
+    caption = f"Medians of {plural(case.rate_runs, 'run')}; the thin line goes from the least to the most."
+    caption += f" {left} more rates are not drawn." if left else ""
+    title, name = f"Input and output: {one_line(case.case, 60)}", f"io-{number:02d}-{file_name(case.case)}"
+    return draw(name, title, caption, 0.55 * len(shown) + 0.22 * lines + 0.2, paint, wide)
 
 
 def _bars(rates: list[IoRate]) -> list[tuple[str, list[float]]]:
-    """Values by what was done, in the order it was first seen; at most 24 bars."""
+    """Values by what was done, in the order it was first seen."""
     bars: dict[str, list[float]] = {}
     for rate in rates:
         size = f", {show_bytes(rate.transfer)}" if rate.transfer else ""
         bars.setdefault(f"{rate.operation} {rate.mode}".strip() + size, []).append(rate.value)
-    return list(bars.items())[:BARS_LIMIT]
+    return list(bars.items())
 
 
-def _paint_bars(axes: Any, bars: list[tuple[str, list[float]]], unit: str) -> None:
+def _paint_bars(axes: Any, bars: list[tuple[str, list[float]]], unit: str, letters: int) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     middles = [median(values) for _, values in bars]
@@ -57,7 +59,7 @@ def _paint_bars(axes: Any, bars: list[tuple[str, list[float]]], unit: str) -> No
         if len(values) > 1:
             axes.plot([min(values), max(values)], [place, place], color=INK, linewidth=0.8, solid_capstyle="butt")
         axes.text(max(values) + 0.01 * most, place, short_number(middles[place]), va="center", fontsize=6.5)
-    axes.set_yticks(places, [label(name, 30) for name, _ in bars], color=INK)
+    axes.set_yticks(places, [label(name, letters) for name, _ in bars], color=INK)
     axes.invert_yaxis()
     axes.set_xlim(0, most * 1.2)
     axes.grid(axis="y", visible=False)

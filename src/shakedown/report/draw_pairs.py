@@ -8,6 +8,7 @@ from typing import Any
 
 from shakedown.metrics.statistics import OUTLIER_LEAST, median, outlier_scores, outliers
 from shakedown.metrics.words import show_number
+from shakedown.model.units import UNITS
 from shakedown.report.drawing import ACCENT, MARKS, Drawing, capital, draw, label
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import Matrix
@@ -44,6 +45,11 @@ def node_medians(gathered: list[CasePictures]) -> list[NodeMedian]:
             middles = [median(mine) if mine else math.nan for mine in values]
             found += _flagged(case, matrix, middles)
     return found
+
+
+def is_time(unit: str) -> bool:
+    """Whether more is worse: a matrix of latencies. Everything else that pairs measure is a rate."""
+    return unit in UNITS and UNITS[unit][0] == "seconds"
 
 
 def _node_values(matrix: Matrix, place: int) -> list[float]:
@@ -87,7 +93,8 @@ def draw_matrix(number: int, case: CasePictures, matrix: Matrix) -> Drawing:
 
 def _caption(case: CasePictures, matrix: Matrix, nodes: list[NodeMedian], block: int) -> str:
     few = len(matrix.labels) <= FEW
-    text = f"From run {case.run}. {'' if few else 'Left: '}From each to each other, light is fast."
+    fast = "dark" if is_time(matrix.unit) else "light"
+    text = f"From run {case.run}. {'' if few else 'Left: '}From each to each other, {fast} is fast."
     if block > 1:
         text += f" Each point is the slowest of {block} x {block} pairs."
     if nodes and not few:
@@ -126,11 +133,20 @@ def _bitmap(matrix: Matrix, block: int) -> Any:
     values = numpy.array(matrix.rows, dtype=float)
     numpy.fill_diagonal(values, numpy.nan)
     if block > 1:
-        padding = -len(values) % block
-        values = numpy.pad(values, ((0, padding), (0, padding)), constant_values=numpy.nan)
-        side = len(values) // block
-        values = numpy.where(numpy.isnan(values), numpy.inf, values).reshape(side, block, side, block).min(axis=(1, 3))
+        sign = -1.0 if is_time(matrix.unit) else 1.0
+        values = sign * _lowest_of_blocks(sign * values, block)
     return numpy.ma.masked_invalid(values)
+
+
+def _lowest_of_blocks(values: Any, block: int) -> Any:
+    """The least value of each square of block x block; infinite where a square holds none."""
+    import numpy
+
+    padding = -len(values) % block
+    padded = numpy.pad(values, ((0, padding), (0, padding)), constant_values=numpy.nan)
+    side = len(padded) // block
+    known = numpy.where(numpy.isnan(padded), numpy.inf, padded)
+    return known.reshape(side, block, side, block).min(axis=(1, 3))
 
 
 def _ticks(axes: Any, matrix: Matrix, block: int) -> None:
@@ -148,15 +164,14 @@ def _median_strip(axes: Any, nodes: list[NodeMedian], unit: str) -> None:
     ranks = list(enumerate(order, 1))
     plain = [(rank, node.value) for rank, node in ranks if not node.outlier]
     strange = [(rank, node) for rank, node in ranks if node.outlier]
-    axes.scatter(
-        [x for x, _ in plain], [y for _, y in plain], s=8, c=ACCENT, linewidths=0, rasterized=len(nodes) > 1500
-    )
+    many = len(nodes) > 1500
+    axes.scatter([x for x, _ in plain], [y for _, y in plain], s=8, c=ACCENT, linewidths=0, rasterized=many)
     shape, colour = MARKS["failed"]
     axes.scatter([x for x, _ in strange], [n.value for _, n in strange], s=26, c=colour, marker=shape, linewidths=0)
     for rank, node in strange[:4]:
         beside = {"textcoords": "offset points", "xytext": (6, -2), "color": colour, "size": 6.5}
         axes.annotate(label(node.node, 24), (rank, node.value), **beside)
-    axes.set_xlabel("node, from slow to fast")
+    axes.set_xlabel("node, from low to high")
     axes.set_ylabel(label(f"median, {unit}"))
     axes.set_ylim(0, 1.08 * max((node.value for node in nodes), default=1.0) or 1.0)
     axes.xaxis.get_major_locator().set_params(integer=True)

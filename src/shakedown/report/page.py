@@ -18,7 +18,7 @@ from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
-from shakedown.report.draw_pairs import NodeMedian
+from shakedown.report.draw_pairs import NodeMedian, is_time
 from shakedown.report.draw_times import span_text
 from shakedown.report.drawing import Drawing
 from shakedown.report.failures import find_failures
@@ -149,7 +149,11 @@ def _outliers(cases: tuple[CaseSummary, ...]) -> list[tuple[CaseSummary, Any, An
 def _slow(nodes: list[NodeMedian]) -> list[NodeMedian]:
     """The slowest nodes, where there are enough of them for the word to mean something."""
     several = [node for node in nodes if node.many]
-    return sorted(several, key=lambda node: (node.score, node.case, node.node))[:NODES_LIMIT]
+    return sorted(several, key=lambda node: (_slowness(node), node.case, node.node))[:NODES_LIMIT]
+
+
+def _slowness(node: NodeMedian) -> float:
+    return -node.score if is_time(node.unit) else node.score
 
 
 def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:

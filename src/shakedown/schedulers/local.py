@@ -277,12 +277,13 @@ class LocalScheduler:
         fresh, self._fresh = self._fresh, []
         before = time.monotonic() - _RUNNING_AFTER_S
         for running in fresh:
-            if running.exit_status is not None or running.ending is not None:
+            if running.exit_status is not None:
                 continue
             if running.launch.child.started > before:
                 self._fresh.append(running)
-            else:
-                running.listen()
+                continue
+            running.listen()
+            if running.ending is None:
                 order, process = running.order, identity(running.launch.child.pid)
                 self._say(JobReport(order.job, "running", "local", process, order.restart, nodes=self._node))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
@@ -67,10 +66,7 @@ class Running:
         return False
 
     def _ended(self) -> object:
-        """The first process ended. What it left in its process group goes with it, while its number is still its own."""
-        if self.ending is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.launch.child.pid, signal.SIGKILL)
+        """The first process ended. What it left in its process group goes with it."""
         self.exit_status = reap(self.launch.child)
         self.elapsed_s = time.monotonic() - self.launch.child.started
         self.reactor.close_watched(self.launch.child.pidfd)
@@ -78,13 +74,14 @@ class Running:
             self.timer.cancel()
         if self.ending is not None:
             return False  # whoever ends it looks again
-        if not (self.launch.capture.drain() and self._group_is_empty()):
+        if not (self._group_was_empty() and self.launch.capture.drain()):
             return self.sweep(self._tree_is_dead, self.launch.child.pid)
         return self.over(self)
 
-    def _group_is_empty(self) -> bool:
+    def _group_was_empty(self) -> bool:
+        """Kill what is left of the process group; while anything is, its number cannot be another's."""
         try:
-            os.killpg(self.launch.child.pid, 0)
+            os.killpg(self.launch.child.pid, signal.SIGKILL)
         except ProcessLookupError:
             return True
         except PermissionError:

@@ -1,0 +1,111 @@
+"""The figures: what they take, what they leave out, and that strangers' values cannot break them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from shakedown.report.draw_io import draw_io
+from shakedown.report.draw_noise import draw_noise
+from shakedown.report.draw_pairs import _bitmap, draw_matrix, node_medians
+from shakedown.report.drawing import capital, inline_svg, label, short_number, style
+from shakedown.report.gathering import CasePictures
+from shakedown.report.pictures import Histogram, IoRate, Matrix
+
+
+def matrix(size: int, slow: int = -1, unit: str = "MB/s") -> Matrix:
+    """Every pair reaches 100, pairs of the slow node 10; the diagonal says 999 and must not count."""
+    rows = tuple(
+        tuple(999.0 if i == j else 10.0 if slow in (i, j) else 100.0 + (i + j) % 3 for j in range(size))
+        for i in range(size)
+    )
+    return Matrix("bandwidth", unit, tuple(f"n{i}" for i in range(size)), rows)
+
+
+def test_the_slow_node_is_an_outlier_and_its_partners_are_not() -> None:
+    nodes = node_medians([CasePictures("pairs", "r000001", (matrix(12, slow=5),))])
+    assert [node.node for node in nodes if node.outlier] == ["n5"]
+    assert nodes[5].value == 10.0 and all(100 <= node.value <= 102 for node in nodes if node.node != "n5")
+
+
+def test_of_two_nodes_none_is_called_slow() -> None:
+    nodes = node_medians([CasePictures("pairs", "r000001", (matrix(2),))])
+    assert not any(node.outlier or node.many for node in nodes)
+
+
+def test_a_node_that_measured_nothing_has_no_median() -> None:
+    rows = ((math.nan, math.nan), (math.nan, math.nan))
+    assert node_medians([CasePictures("c", "r", (Matrix("m", "", ("a", "b"), rows),))]) == []
+
+
+@pytest.mark.parametrize(("unit", "kept"), [("MB/s", 10.0), ("us", 102.0)])
+def test_a_thinned_bitmap_keeps_the_slowest_pair_of_each_block(unit: str, kept: float) -> None:
+    bitmap = _bitmap(matrix(9, slow=4, unit=unit), 2)
+    assert bitmap.shape == (5, 5)
+    assert float(bitmap[2, 0]) == kept
+    assert float(bitmap.max()) < 999, "the diagonal does not count"
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_matrices_of_any_size_are_drawn(size: int) -> None:
+    with style():
+        drawing = draw_matrix(1, CasePictures("pairs", "r000001"), matrix(size))
+    assert drawing.svg.startswith(b"<?xml") and drawing.pdf.startswith(b"%PDF")
+    assert drawing.wide == (size > 8)
+
+
+def test_a_matrix_of_nothing_and_a_histogram_of_nothing_are_drawn() -> None:
+    nothing = Matrix("m", "", ("a", "b"), ((math.nan,) * 2,) * 2)
+    empty = Histogram("noise", "us", "core 0", (-1.0, 0.0, 5.0), (0.0, 0.0))
+    with style():
+        draw_matrix(1, CasePictures("pairs", "r000001"), nothing)
+        draw_noise(1, CasePictures("noise", "r000001", histograms=(empty,)), "noise")
+
+
+def test_of_many_cores_the_quietest_the_middle_and_the_noisiest_are_shown() -> None:
+    cores = tuple(
+        Histogram("noise", "us", f"n1 core {i}", (1.0, 2.0, 40.0), (100.0, float(i)))
+        for i in (5, 0, 9, 3, 7, 1, 2, 4, 8)
+    )
+    with style():
+        drawing = draw_noise(1, CasePictures("noise", "r000001", histograms=cores), "noise")
+    assert "9 cores" in drawing.caption and "quietest core, the middle one and the noisiest" in drawing.caption
+    text = drawing.svg.decode()
+    assert all(f"n1 core {core} " in text for core in (0, 4, 9)) and "n1 core 5 " not in text
+
+
+def test_rates_beyond_what_fits_are_said() -> None:
+    rates = tuple(IoRate(f"op{i}", "", 0, f"unit{i % 9}", 1.0) for i in range(90))
+    with style():
+        drawing = draw_io(1, CasePictures("io", "r000001", rates=rates, rate_runs=1))
+    assert (
+        drawing.caption
+        == "Medians of 1 run; the thin line goes from the least to the most. 50 more rates are not drawn."
+    )
+
+
+def test_ids_of_inline_figures_are_their_own() -> None:
+    svg = (
+        '<?xml?><svg width="1pt" height="2pt"><metadata>who</metadata><!-- x --><g id="a"/><use xlink:href="#a"/></svg>'
+    )
+    text = inline_svg(svg, "fig-1")
+    assert 'id="fig-1-a"' in text and 'href="#fig-1-a"' in text
+    assert "who" not in text and "<!--" not in text and "width" not in text
+
+
+def test_matplotlib_is_left_as_it_was_found() -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with style():
+        assert matplotlib.rcParams["text.parse_math"] is False
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_labels_and_numbers() -> None:
+    assert label("_hidden").strip("\u2009") == "_hidden" and len(label("x" * 99)) == 48
+    assert capital("bandwidth") == "Bandwidth" and capital("") == ""
+    assert [short_number(value) for value in (0, 0.5, 200, 8034, 10_000, 1_892_864, 3e9)] == [
+        "0", "0.5", "200", "8034", "10 k", "1.89 M", "3 G",
+    ]  # fmt: skip
