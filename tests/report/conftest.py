@@ -33,7 +33,7 @@ from shakedown.model.nouns import (
     Test,
     Toolchain,
 )
-from shakedown.report.writing import write_report
+from shakedown.report import write_report
 
 BEGIN = 1_793_700_000.0  # a Tuesday in November 2026
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.report import gathering
+from shakedown.report import gathering, write_report
 from shakedown.report.outputs import read_output
 from shakedown.report.pictures import find_pictures
-from shakedown.report.writing import write_report
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder

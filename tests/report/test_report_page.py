@@ -12,7 +12,7 @@ import pytest
 
 from shakedown.model import nouns
 from shakedown.model.nouns import Case, Component, Criterion, FigureSpec
-from shakedown.report.writing import write_report
+from shakedown.report import write_report
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shakedown.report.writing import write_report
+from shakedown.report import write_report
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder

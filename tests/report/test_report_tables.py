@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 from shakedown.model.nouns import Case, Component
-from shakedown.report.writing import write_report
+from shakedown.report import write_report
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder

@@ -14,6 +14,7 @@ from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
     from shakedown.conductor.session import Outcome
+    from shakedown.model.nouns import System
 
 
 def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout:
@@ -22,12 +23,17 @@ def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
 
-    root = find_site(site)
+    root = find_site(site or _site_of(plan))
     document = read_plan(root, plan, _this_system)
     return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
 
 
-def _this_system():  # type: ignore[no-untyped-def]
+def _site_of(plan: str) -> Path | None:
+    """Where to look for the site: from the plan's own file where one is named, else from here."""
+    return Path(plan).resolve().parent if Path(plan).is_file() else None
+
+
+def _this_system() -> System:
     from shakedown.machine import this_system
 
     return this_system()

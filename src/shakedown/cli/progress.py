@@ -120,15 +120,16 @@ class Progress:
 
     def _print(self, line: str, dull: bool) -> None:
         if self._live is not None:
-            self.recent.append(line)
-            if not dull:
-                self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            if dull:
+                self.recent.append(line)
+            else:
+                self._plain(line)
         elif not dull or (self.state is not None and _wanted(self.state) <= FEW):
             self._plain(line)
 
     def _plain(self, line: str) -> None:
         if self._live is not None:
-            self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._live.console.print(printable(line), markup=False, highlight=False)
         else:
             sys.stderr.write(printable(line) + "\n")
             sys.stderr.flush()
@@ -140,6 +141,8 @@ class Progress:
         lines = [_clip(_how_far(state, self.pace)), _clip(_bar(state))]
         lines += [_clip(f"  builds   {name}") for name in _building(state)]
         lines += [_clip(f"  runs     {line}") for line in _running(state, state.time)]
+        queued = sum(run.phase in ("ordered", "queued") for run in state.runs.values())
+        lines += [f"  queued   {queued} with the scheduler"] if queued else []
         lines += [_clip(f"  waits    {line}") for line in _waiting(state)]
         lines += [_clip(f"  ended    {line}") for line in list(self.recent)[-3:]]
         return Group(*[Text(line) for line in lines])

@@ -33,7 +33,7 @@ def command(campaign: str | None, site: str | None, output: Path | None, as_json
     """
     from shakedown.events.campaigns import find_campaign
     from shakedown.metrics.scorecard import exit_status
-    from shakedown.report import make_report
+    from shakedown.report.writing import make_report
 
     written = make_report(find_campaign(Path(site) if site else None, campaign), output)
     emit(_data(written), as_json, lambda: _render(written))
@@ -48,6 +48,6 @@ def _data(written: Written) -> dict[str, Any]:
 
 
 def _render(written: Written) -> str:
-    from shakedown.report import render_scorecard
+    from shakedown.report.terminal import render_scorecard
 
     return f"{render_scorecard(written.scorecard)}\n\nreport: {written.page}"

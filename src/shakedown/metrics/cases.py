@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shakedown.metrics.populations import CaseRuns, as_expected, count_verdicts, measured_value, populations
 from shakedown.metrics.rows import RunRow, UnavailableRow
@@ -14,8 +15,7 @@ from shakedown.model.nouns import Case, Document, FigureSpec
 ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
 
 
-@dataclass(frozen=True, slots=True)
-class Outlier:
+class Outlier(Struct, frozen=True):
     """A run whose value lies far from its case's median: ``score`` robust standard deviations, with sign."""
 
     run: str
@@ -24,8 +24,7 @@ class Outlier:
     median: float
 
 
-@dataclass(frozen=True, slots=True)
-class FigureSummary:
+class FigureSummary(Struct, frozen=True):
     """A figure over the runs of one case that completed correctly. ``missing``: such runs that gave no value."""
 
     spec: FigureSpec
@@ -36,8 +35,7 @@ class FigureSummary:
     missing: int
 
 
-@dataclass(frozen=True, slots=True)
-class CaseSummary:
+class CaseSummary(Struct, frozen=True):
     """One case of one component. ``rows`` are the verdicts in force, ``figures`` the run time first."""
 
     component: str

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from shakedown.metrics.measures import Units, measure
 from shakedown.metrics.populations import CaseRuns, Population, as_expected, count_verdicts, populations, unwanted_rows

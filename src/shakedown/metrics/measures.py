@@ -6,7 +6,8 @@ A new measure is a function here and a line in the table; plans may then use its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from shakedown.metrics import statistics
 from shakedown.metrics.populations import (

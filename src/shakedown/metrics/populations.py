@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.table import Record
@@ -25,8 +26,7 @@ RULES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRuns:
+class CaseRuns(Struct, frozen=True):
     """One available case of a component: what is wanted of it and what was judged."""
 
     case: Case
@@ -50,8 +50,7 @@ class CaseRuns:
         return self.repeats - self.judged
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
+class Population(Struct, frozen=True):
     """The cases that a component or a criterion looks at; ``unavailable`` ones are in it by name only."""
 
     cases: tuple[CaseRuns, ...]

@@ -7,12 +7,12 @@ Times are seconds since 1970 by the driver's clock, None where they are not know
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+
+class RunRow(Struct, frozen=True):
     """One verdict on one run. A run that was judged again has several rows; only the last is current.
 
     ``result`` numbers the wanted result that the run is an attempt at: attempts at the same one share it.
@@ -36,11 +36,11 @@ class RunRow:
     ended: float | None = None
     elapsed_s: float | None = None
     exit: int | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
+    figures: Mapping[str, float] = {}
     checks: tuple[tuple[str, bool | None, str], ...] = ()
     problems: tuple[str, ...] = ()
     nodes: str = ""
-    output: Mapping[str, Any] = field(default_factory=dict)
+    output: Mapping[str, Any] = {}
     excerpt: str = ""
     job: str = ""
     supersedes: int = 0
@@ -48,8 +48,7 @@ class RunRow:
     retried: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRun:
+class OpenRun(Struct, frozen=True):
     """A run that was ordered and is not judged yet. ``state`` is the last thing a source said of its job."""
 
     run: str
@@ -65,8 +64,7 @@ class OpenRun:
     state: str = "ordered"
 
 
-@dataclass(frozen=True, slots=True)
-class BuildRow:
+class BuildRow(Struct, frozen=True):
     """One build. ``state``: ordered, started, done, failed. ``log`` is a path inside the campaign."""
 
     key: str
@@ -79,8 +77,7 @@ class BuildRow:
     seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class UnavailableRow:
+class UnavailableRow(Struct, frozen=True):
     """A case that cannot run on this system; ``reason`` says what is missing and how to get it."""
 
     component: str
@@ -90,8 +87,7 @@ class UnavailableRow:
     test: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRow:
+class NoteRow(Struct, frozen=True):
     """Anything else worth a line: a finding, a driver, a wait, an amendment, a request of a person."""
 
     kind: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from shakedown.metrics.rows import UnavailableRow
 from shakedown.model.errors import MET, NOT_MET, UNDECIDED
@@ -13,8 +14,7 @@ Outcome = Literal["met", "not met", "undecided"]
 Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "incomplete", "not judged"]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """One measure over one population, with the arithmetic in words.
 
     ``value`` is None where there is nothing to measure. ``low`` and ``high`` bound what the measure can still become when
@@ -32,8 +32,7 @@ class Measured:
     restricted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CaseScore:
+class CaseScore(Struct, frozen=True):
     """A criterion ``per: case``, for one case."""
 
     case: str
@@ -44,8 +43,7 @@ class CaseScore:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionScore:
+class CriterionScore(Struct, frozen=True):
     """How a criterion came out. ``measured`` and ``bound`` are in ``unit`` (a share: 0.95, "%").
 
     ``arithmetic`` says how the number came about and what it must be; ``reason`` why it is undecided.
@@ -71,8 +69,7 @@ class CriterionScore:
     restricted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentScore:
+class ComponentScore(Struct, frozen=True):
     """A component in numbers. ``wanted`` = ``judged`` + ``to_come``, without the results of unavailable cases.
 
     ``passed`` counts wanted results, ``attempts`` runs that were judged; ``as_expected`` are attempts that ended with
@@ -94,8 +91,7 @@ class ComponentScore:
     criteria: tuple[CriterionScore, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Scorecard:
+class Scorecard(Struct, frozen=True):
     """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do."""
 
     campaign: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 CONFIDENCE = 0.95
 OUTLIER_SCORE = 3.5  # modified z-score beyond which a value is flagged (Iglewicz and Hoaglin 1993)
@@ -20,8 +21,7 @@ _EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, beyond it is e
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """A sample in numbers, all in the unit of its values. ``sd`` and ``interval`` are None below two values.
 
     ``interval`` is the t interval of the mean at 95 %. ``outliers`` are positions in the sample, in its order.

@@ -7,8 +7,10 @@ event changes what. Events of no interest here are counted; events of an unknown
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.rows import BuildRow, NoteRow, OpenRun, RunRow, UnavailableRow
 from shakedown.model.events import EVENTS, Event
@@ -24,8 +26,7 @@ def fold_runs(events: Iterable[Event]) -> Record:
     return record
 
 
-@dataclass(slots=True)
-class Record:
+class Record(Struct):
     """What the log says, as rows. ``document`` is the digest of the plan in force; ``ended`` is None while work is left.
 
     ``runs`` holds one row a verdict, in the order of the log; ``open`` the runs not judged yet; ``unavailable`` and
@@ -42,17 +43,17 @@ class Record:
     seq: int = 0
     epoch: int = 1
     events: int = 0
-    runs: list[RunRow] = field(default_factory=list)
-    open: dict[str, OpenRun] = field(default_factory=dict)
-    builds: dict[str, BuildRow] = field(default_factory=dict)
-    unavailable: dict[tuple[str, str], UnavailableRow] = field(default_factory=dict)
-    given_up: dict[str, int] = field(default_factory=dict)
-    notes: list[NoteRow] = field(default_factory=list)
-    unknown: dict[str, int] = field(default_factory=dict)
-    irregular: list[str] = field(default_factory=list)
-    _place: dict[str, int] = field(default_factory=dict)  # run -> where its current row is in ``runs``
-    _jobs: dict[str, str] = field(default_factory=dict)  # job -> the run it holds
-    _chains: dict[tuple[str, str, int], int] = field(default_factory=dict)  # wanted result -> its number
+    runs: list[RunRow] = []
+    open: dict[str, OpenRun] = {}
+    builds: dict[str, BuildRow] = {}
+    unavailable: dict[tuple[str, str], UnavailableRow] = {}
+    given_up: dict[str, int] = {}
+    notes: list[NoteRow] = []
+    unknown: dict[str, int] = {}
+    irregular: list[str] = []
+    _place: dict[str, int] = {}  # run -> where its current row is in ``runs``
+    _jobs: dict[str, str] = {}  # job -> the run it holds
+    _chains: dict[tuple[str, str, int], int] = {}  # wanted result -> its number
     _results: int = 0
 
     def add(self, event: Event) -> None:
@@ -191,7 +192,7 @@ def _first_row(record: Record, event: Event) -> RunRow:
     case = event.case or (ordered.case if ordered else "")
     repeat = _whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
     attempt = _whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
-    row = RunRow(
+    return RunRow(
         run=event.run,
         case=case,
         component=component,
@@ -204,8 +205,8 @@ def _first_row(record: Record, event: Event) -> RunRow:
         result=ordered.result if ordered else _result(record, component, case, repeat, attempt, event.run),
         epoch=ordered.epoch if ordered else record.epoch,
         job=event.job or (ordered.job if ordered else ""),
+        **_evidence(value),
     )
-    return replace(row, **_evidence(value))
 
 
 def _supersede(record: Record, event: Event, older: RunRow) -> None:

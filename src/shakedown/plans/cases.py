@@ -82,9 +82,10 @@ class _Maker:
         wanted = self.values.get("where", {}).get("partitions")
         if wanted is None:
             return [(stage, "") for stage in every]
-        known = self.context.elsewhere.partitions | {n for stage in every for n in (stage.partition.name, stage.id)}
+        others = self.context.elsewhere
+        known = others.partitions | {n for stage in every for n in (stage.partition.name, stage.id)}
         for position, name in enumerate(wanted):
-            if name not in known:
+            if not others.may_have(name, known):
                 self.at = ("where", "partitions", position)
                 raise Wrong(f"there is no partition '{name}'", did_you_mean(name, known) or _has("there are", known))
         here = [(stage, "") for stage in every if stage.partition.name in wanted or stage.id in wanted]
@@ -165,9 +166,9 @@ class _Maker:
     def check_systems(self) -> None:
         """A system that no file describes is a misspelt one."""
         written = self.run["nodes"]
-        known = {*self.context.elsewhere.systems, self.context.machine.system.name, "default"}
+        known = self.context.elsewhere.systems | {self.context.machine.system.name, "default"}
         for name in written if isinstance(written, dict) else ():
-            if name not in known and not self.test.shipped:
+            if not self.context.elsewhere.may_have(name, known) and not self.test.shipped:
                 hint = did_you_mean(name, known) or _has("there are", known)
                 at = key_place(self.test.root, "run", "nodes", name)
                 self.context.problems.at(at, f"there is no system '{name}'", hint)
@@ -181,10 +182,10 @@ class _Maker:
             return (first[0], "") if first else (None, "")
         if name in known:
             return known[name][0], ""
-        others = self.context.elsewhere.toolchains
-        if name not in others and not self.test.shipped:
+        others = self.context.elsewhere
+        if not others.may_have(name, others.toolchains) and not self.test.shipped:
             self.at = self.parameter_place("toolchain", name)
-            every = {*known, *others}
+            every = {*known, *others.toolchains}
             raise Wrong(f"no system has a toolchain '{name}'", did_you_mean(name, every) or _has("there are", every))
         return None, f"system {self.context.machine.system.name} has no toolchain {name}"
 
@@ -255,11 +256,11 @@ class _Maker:
         return tuple(loads)
 
     def check_load(self, name: str, amount: Quantity) -> bool:
-        known, others = self.context.budgets, self.context.elsewhere.budgets
+        known, others = self.context.budgets, self.context.elsewhere
         if name not in known:
-            if name in others or self.test.shipped:
+            if others.may_have(name, others.budgets) or self.test.shipped:
                 return False
-            every = {*known, *others}
+            every = {*known, *others.budgets}
             raise Wrong(f"no system has a budget '{name}'", did_you_mean(name, every) or _has("there are", every))
         most, dimension = known[name]
         check_dimension(amount, dimension, "the budget")

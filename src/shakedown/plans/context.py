@@ -21,6 +21,10 @@ class Elsewhere:
     partitions: frozenset[str] = frozenset()
     toolchains: frozenset[str] = frozenset()
     budgets: frozenset[str] = frozenset()
+    complete: bool = True  # False where a system's file cannot be read: it may have any name
+
+    def may_have(self, name: str, names: frozenset[str]) -> bool:
+        return name in names or not self.complete
 
 
 @dataclass(slots=True)
@@ -45,8 +49,8 @@ class Context:
         self.budgets = {name: (amount, self.machine.dimensions[name]) for name, amount in system.budgets}
 
 
-def elsewhere(machines: Iterable[Machine]) -> Elsewhere:
-    """Purpose: the names that any of these systems has."""
+def elsewhere(machines: Iterable[Machine], complete: bool = True) -> Elsewhere:
+    """Purpose: the names that any of these systems has; ``complete`` where they are all that the site has."""
     systems = [machine.system for machine in machines]
     partitions = [partition for system in systems for partition in system.partitions()]
     return Elsewhere(
@@ -54,4 +58,5 @@ def elsewhere(machines: Iterable[Machine]) -> Elsewhere:
         partitions=frozenset(name for p in partitions for name in (p.name, f"{p.cluster}:{p.name}")),
         toolchains=frozenset(entry.name for system in systems for entry in system.toolchains),
         budgets=frozenset(name for system in systems for name, _ in system.budgets),
+        complete=complete,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shakedown.model.events import VERDICTS
 from shakedown.plans.amounts import known_amount
 from shakedown.plans.check_words import CheckItem, compile_pattern
@@ -19,6 +21,12 @@ def _figure_pattern(text: str) -> str:
     """A regular expression with the group that holds the number."""
     if "value" not in compile_pattern(text).groupindex:
         raise Wrong(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>[\d.]+)")
+    return text
+
+
+def _unit(text: str) -> str:
+    if len(text) > 40 or not text.isprintable() or re.fullmatch(r"[\d.+\-\s]*", text):
+        raise Wrong(f"'{text}' is no unit", "write it as GB/s, s or years/day")
     return text
 
 
@@ -121,7 +129,7 @@ _FIGURE = Record(
     {
         "json": Key(Parsed("a dotted path, such as triad.gb_s", _dotted), "path into the JSON lines of the output"),
         "regex": Key(Parsed("a regular expression", _figure_pattern), "regular expression with a group named value"),
-        "unit": Key(Text("a unit"), "the number's unit; without it a plain number"),
+        "unit": Key(Parsed("a unit", _unit), "the number's unit; without it a plain number"),
         "better": Key(Choice(("higher", "lower")), "which direction is better"),
         "from": Key(
             Text("'output' or a file"), "where it is looked for: output, or a file of the run; without it output"

@@ -45,7 +45,7 @@ class Site:
         return self.library.tests
 
     def elsewhere(self) -> Elsewhere:
-        return elsewhere(self.machines.values())
+        return elsewhere(self.machines.values(), not any(p.path.startswith("systems/") for p in self.problems.found))
 
     def machine(self, name: str | None, here: Here) -> Machine:
         """A system by name; None and ``here`` are the machine this runs on. Raises UsageError."""

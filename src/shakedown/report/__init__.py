@@ -6,7 +6,16 @@
 - ``page``, ``filters``, ``templates/``: the page; ``words``: times, numbers and untrusted text
 """
 
-from shakedown.report.terminal import render_scorecard
-from shakedown.report.writing import make_report, write_report
+from __future__ import annotations
 
-__all__ = ["make_report", "render_scorecard", "write_report"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_report(campaign: Path, output: Path | None = None) -> Path:
+    """Purpose: write the report of a campaign directory; the path of ``report.html``. ``output``: another place for it."""
+    from shakedown.report.writing import make_report
+
+    return make_report(campaign, output).page

@@ -29,11 +29,6 @@ class Written:
     scorecard: Scorecard
 
 
-def write_report(campaign: Path, output: Path | None = None) -> Path:
-    """Purpose: write the report of a campaign directory; the path of ``report.html``. See ``make_report``."""
-    return make_report(campaign, output).page
-
-
 def make_report(campaign: Path, output: Path | None = None) -> Written:
     """Purpose: write a campaign's report into its directory, or into ``output``.
 

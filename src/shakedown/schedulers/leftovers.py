@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,8 @@ class Leftovers:
         ending = Ending(self.marker(job), living_pid(process) or 0, self.grace_s, self.patience_s)
 
         def dead() -> object:
+            with suppress(OSError):  # what is in it is evidence
+                self.layout.work_directory(run).rmdir()
             output = _spilled(self.layout, run)
             message = _words(ending) + stuck_words(ending)
             return self.say(JobReport(job, "interrupted", "local", restart=restart, message=message, output=output))

@@ -27,7 +27,7 @@ def job_script(case: Case, layout: Layout, run: str, job: str, build_directory: 
 def claimed(script: str, claim: str, work: str) -> str:
     """A script that first takes the claim and then does its work in its directory."""
     return (
-        f'set -C\n{{ echo "$$" >{shlex.quote(claim)}; }} 2>/dev/null || exit {CLAIM_TAKEN}\nset +C\n'
+        f'set -C\necho "$$" >{shlex.quote(claim)} || exit {CLAIM_TAKEN}\nset +C\n'
         f"cd {shlex.quote(work)} || exit\n{script}\n"
     )
 

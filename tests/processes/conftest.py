@@ -1,0 +1,58 @@
+"""A reactor, and processes that are known to be gone when the test is over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from shakedown.processes.reactor import Reactor
+from shakedown.processes.spawn import MARKER, Child, base_environment, spawn_shell
+from shakedown.processes.table import read_marker, read_table
+
+Start = Callable[[str, str], Child]
+Until = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture
+def reactor() -> Iterator[Reactor]:
+    reactor = Reactor()
+    yield reactor
+    reactor.close()
+
+
+@pytest.fixture
+def until(reactor: Reactor) -> Until:
+    """Wait until something is so; the test fails where it is not so within some seconds."""
+
+    def wait(condition: Callable[[], object]) -> None:
+        end = reactor.now() + 10
+        while not condition():
+            assert reactor.now() < end, "it did not happen"
+            reactor.wait(reactor.now() + 0.01)
+
+    return wait
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a script with a marker. Whatever bears one of the markers is killed at the end."""
+    markers: set[str] = set()
+
+    def run(script: str, marker: str) -> Child:
+        markers.add(marker)
+        environment = base_environment() | {MARKER.encode(): marker.encode()}
+        output = os.open(os.devnull, os.O_WRONLY)
+        try:
+            return spawn_shell(["-c", script], environment, output)
+        finally:
+            os.close(output)
+
+    yield run
+    for pid in read_table():
+        if markers & set(read_marker(pid, MARKER)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

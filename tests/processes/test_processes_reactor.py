@@ -1,0 +1,166 @@
+"""Waiting: until a time, or until something happens, whichever is first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from shakedown.processes.reactor import Reactor
+
+LONG = 30.0
+
+
+def pipe_with_news() -> int:
+    reading, writing = os.pipe()
+    os.write(writing, b"x")
+    os.close(writing)
+    return reading
+
+
+def test_time_never_goes_backwards(reactor: Reactor, monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = iter([100.0, 90.0, 101.0])
+    monkeypatch.setattr(time, "time", lambda: next(readings))
+
+    assert [reactor.now() for _ in range(3)] == [100.0, 100.0, 101.0]
+
+
+def test_a_wait_ends_at_its_time_though_the_clock_stands_still(
+    reactor: Reactor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    before = time.monotonic()
+
+    reactor.wait(1000.05)
+
+    assert 0.05 <= time.monotonic() - before < LONG
+
+
+def test_news_ends_a_wait_and_everything_that_is_ready_is_attended_to_first(reactor: Reactor) -> None:
+    heard: list[int] = []
+    for number in range(3):
+        descriptor = pipe_with_news()
+        reactor.watch(descriptor, lambda d=descriptor, n=number: (heard.append(n), reactor.close_watched(d)))
+
+    reactor.wait(reactor.now() + LONG)
+
+    assert sorted(heard) == [0, 1, 2]
+
+
+def test_what_is_no_news_does_not_end_a_wait(reactor: Reactor) -> None:
+    descriptor = pipe_with_news()
+    reactor.watch(descriptor, lambda: bool(reactor.unwatch(descriptor)))
+    before = time.monotonic()
+
+    reactor.wait(reactor.now() + 0.05)
+
+    assert time.monotonic() - before >= 0.05
+    os.close(descriptor)
+
+
+def test_a_wait_for_a_time_that_is_past_attends_to_what_is_ready(reactor: Reactor) -> None:
+    heard: list[str] = []
+    descriptor = pipe_with_news()
+    reactor.watch(descriptor, lambda: (heard.append("data"), reactor.close_watched(descriptor)))
+    reactor.call_later(0.0, lambda: heard.append("timer"))
+
+    reactor.wait(reactor.now() - 1.0)
+
+    assert sorted(heard) == ["data", "timer"]
+
+
+def test_a_descriptor_that_took_the_number_of_a_closed_one_hears_nothing_of_it(reactor: Reactor) -> None:
+    """Both are ready at once; the first closes the second and opens another, which gets the second's number."""
+    heard: list[str] = []
+    first, second = pipe_with_news(), pipe_with_news()
+    quiet: list[int] = []
+
+    def closer(other: int) -> Callable[[], object]:
+        def close() -> None:
+            if quiet:
+                return
+            reactor.close_watched(other)
+            quiet.extend(os.pipe())
+            reactor.watch(quiet[0], lambda: heard.append("the newcomer"))
+            reactor.unwatch(first + second - other)
+
+        return close
+
+    reactor.watch(first, closer(second))
+    reactor.watch(second, closer(first))
+
+    reactor.wait(reactor.now() + LONG)
+
+    assert quiet[0] in (first, second)
+    assert heard == []
+
+
+def test_timers_ring_in_order_and_not_when_cancelled(reactor: Reactor) -> None:
+    rung: list[str] = []
+    reactor.call_later(0.02, lambda: rung.append("second"))
+    reactor.call_at(reactor.now() + 0.01, lambda: rung.append("first"))
+    reactor.call_later(0.005, lambda: rung.append("never")).cancel()
+
+    while len(rung) < 2:
+        reactor.wait(reactor.now() + LONG)
+
+    assert rung == ["first", "second"]
+
+
+def test_thousands_of_cancelled_timers_do_not_pile_up_and_the_living_ones_ring(reactor: Reactor) -> None:
+    rung: list[int] = []
+    for number in range(5000):
+        timer = reactor.call_later(3600.0, lambda: rung.append(-1))
+        if number % 1000 == 0:
+            reactor.call_later(0.0, lambda n=number: rung.append(n))
+        timer.cancel()
+        timer.cancel()
+
+    reactor.wait(reactor.now() + LONG)
+
+    assert rung == [0, 1000, 2000, 3000, 4000]
+    assert len(reactor._timers) < 200
+
+
+def test_a_callback_may_cancel_a_timer_that_is_due_at_the_same_moment(reactor: Reactor) -> None:
+    rung: list[str] = []
+    reactor.call_later(0.0, lambda: (rung.append("first"), second.cancel()))
+    second = reactor.call_later(0.0, lambda: rung.append("second"))
+
+    reactor.wait(reactor.now() + 0.02)
+
+    assert rung == ["first"]
+
+
+def test_a_signal_ends_a_wait(reactor: Reactor) -> None:
+    caught: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: caught.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.03)
+        reactor.wait(reactor.now() + LONG)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+    assert caught == [signal.SIGALRM]
+
+
+def test_another_thread_ends_a_wait_that_has_no_end(reactor: Reactor) -> None:
+    thread = threading.Timer(0.03, reactor.poke)
+    thread.start()
+
+    reactor.wait(None)
+
+    thread.join()
+
+
+def test_a_closed_reactor_gives_back_its_descriptors() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    reactor = Reactor()
+    reactor.close()
+    reactor.close()
+
+    assert len(os.listdir("/proc/self/fd")) == before
