@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,20 @@ def pipe_with_news() -> int:
     os.write(writing, b"x")
     os.close(writing)
     return reading
+
+
+def hear(reactor: Reactor, descriptor: int, heard: list[str], word: str) -> None:
+    """Note the word when there is news of the descriptor, once."""
+
+    def note() -> None:
+        heard.append(word)
+        reactor.close_watched(descriptor)
+
+    reactor.watch(descriptor, note)
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_time_never_goes_backwards(reactor: Reactor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,19 +57,23 @@ def test_a_wait_ends_at_its_time_though_the_clock_stands_still(
 
 
 def test_news_ends_a_wait_and_everything_that_is_ready_is_attended_to_first(reactor: Reactor) -> None:
-    heard: list[int] = []
-    for number in range(3):
-        descriptor = pipe_with_news()
-        reactor.watch(descriptor, lambda d=descriptor, n=number: (heard.append(n), reactor.close_watched(d)))
+    heard: list[str] = []
+    for word in "abc":
+        hear(reactor, pipe_with_news(), heard, word)
 
     reactor.wait(reactor.now() + LONG)
 
-    assert sorted(heard) == [0, 1, 2]
+    assert sorted(heard) == ["a", "b", "c"]
 
 
 def test_what_is_no_news_does_not_end_a_wait(reactor: Reactor) -> None:
     descriptor = pipe_with_news()
-    reactor.watch(descriptor, lambda: bool(reactor.unwatch(descriptor)))
+
+    def look() -> bool:
+        reactor.unwatch(descriptor)
+        return False
+
+    reactor.watch(descriptor, look)
     before = time.monotonic()
 
     reactor.wait(reactor.now() + 0.05)
@@ -64,8 +84,7 @@ def test_what_is_no_news_does_not_end_a_wait(reactor: Reactor) -> None:
 
 def test_a_wait_for_a_time_that_is_past_attends_to_what_is_ready(reactor: Reactor) -> None:
     heard: list[str] = []
-    descriptor = pipe_with_news()
-    reactor.watch(descriptor, lambda: (heard.append("data"), reactor.close_watched(descriptor)))
+    hear(reactor, pipe_with_news(), heard, "data")
     reactor.call_later(0.0, lambda: heard.append("timer"))
 
     reactor.wait(reactor.now() - 1.0)
@@ -116,7 +135,7 @@ def test_thousands_of_cancelled_timers_do_not_pile_up_and_the_living_ones_ring(r
     for number in range(5000):
         timer = reactor.call_later(3600.0, lambda: rung.append(-1))
         if number % 1000 == 0:
-            reactor.call_later(0.0, lambda n=number: rung.append(n))
+            reactor.call_later(0.0, partial(rung.append, number))
         timer.cancel()
         timer.cancel()
 
@@ -128,7 +147,12 @@ def test_thousands_of_cancelled_timers_do_not_pile_up_and_the_living_ones_ring(r
 
 def test_a_callback_may_cancel_a_timer_that_is_due_at_the_same_moment(reactor: Reactor) -> None:
     rung: list[str] = []
-    reactor.call_later(0.0, lambda: (rung.append("first"), second.cancel()))
+
+    def first() -> None:
+        rung.append("first")
+        second.cancel()
+
+    reactor.call_later(0.0, first)
     second = reactor.call_later(0.0, lambda: rung.append("second"))
 
     reactor.wait(reactor.now() + 0.02)
@@ -158,9 +182,9 @@ def test_another_thread_ends_a_wait_that_has_no_end(reactor: Reactor) -> None:
 
 
 def test_a_closed_reactor_gives_back_its_descriptors() -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_descriptors()
     reactor = Reactor()
     reactor.close()
     reactor.close()
 
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_descriptors() == before

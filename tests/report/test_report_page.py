@@ -121,7 +121,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., Campaig
     builder.add("finding", run=EVIL, case=EVIL, value={"kind": EVIL}, reason=EVIL)
     builder.add("amended", value={"document": builder.digest, "who": EVIL}, reason=EVIL)
     builder.add("driver_start", value={"driver": {EVIL: EVIL}})
-    builder.add("waiting", reason=EVIL)
+    builder.add("waiting", value={"class": EVIL, "key": EVIL}, reason=EVIL)
     builder.add(EVIL)
     builder.end()
     campaign = builder.save()

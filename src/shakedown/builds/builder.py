@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build
@@ -148,8 +149,8 @@ class LocalBuilder:
         with suppress(OSError):
             self._process_file(building.build).unlink()
         why = building.ended_because or (_why(status, building.log) if status else _rename(building, self.layout))
-        state = "failed" if why else "done"
-        self._news.append(BuildReport(building.build.key, state, why, self._log_name(building.build), elapsed))  # type: ignore[arg-type]
+        state: Literal["failed", "done"] = "failed" if why else "done"
+        self._news.append(BuildReport(building.build.key, state, why, self._log_name(building.build), elapsed))
         return True
 
 

@@ -44,10 +44,12 @@ def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None) ->
 
 
 def find_plan(reading: Site, plan: str) -> Found:
-    """The file of a plan: by its name, or by a path from here or from the site. Raises UsageError."""
+    """The file of a plan: by its name, its file's name, or a path from here or from the site. Raises UsageError."""
     if plan in reading.plans:
         return reading.plans[plan]
     known = {file.name: file for file in reading.plans.values()}
+    if f"plans/{plan}.yaml" in known:
+        return known[f"plans/{plan}.yaml"]
     for path in (os.path.abspath(plan), os.path.join(reading.path, plan)):
         name = os.path.relpath(path, reading.path)
         if name in known:

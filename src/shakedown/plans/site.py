@@ -142,7 +142,7 @@ def _machine(file: Found, problems: Problems) -> Machine | None:
 
 
 def _find_plans(reading: Site) -> None:
-    """Plans by name. A plan that is not called as its file is known under both."""
+    """Plans by name, or by their file's name where they cannot be read; reading one tells what is wrong with it."""
     for file in scan(os.path.join(reading.path, "plans"), "plans/", reading.problems):
         data = read_bytes(file, Problems())
         root = None if data is None else read_nodes(data, file.name, Problems())

@@ -66,4 +66,4 @@ def _paint_bars(axes: Any, bars: list[tuple[str, list[float]]], unit: str, lette
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_formatter(FuncFormatter(short_number))
     axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.set_xlabel(label(unit))
+    axes.set_xlabel(label(unit, 20))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from shakedown.metrics.words import plural
 from shakedown.report.drawing import Drawing, capital, draw, label, rounded_colours, short_number
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import Histogram
@@ -27,7 +28,7 @@ def draw_noise(number: int, case: CasePictures, name: str) -> Drawing:
         axes.set_ylabel("how often")
         axes.legend(loc="upper right", ncols=2)
 
-    caption = f"From run {case.run}, {len(cores)} cores. How long the same piece of work took, counted; the scale is logarithmic."
+    caption = f"From run {case.run}, {plural(len(cores), 'core')}. How long the same piece of work took, counted."
     if len(shown) < len(cores):
         caption += " Shown are the quietest core, the middle one and the noisiest."
     title = f"{capital(name)}, counted: {one_line(case.case, 60)}"

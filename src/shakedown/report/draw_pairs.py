@@ -111,7 +111,7 @@ def _paint_bitmap(figure: Any, axes: Any, matrix: Matrix, block: int) -> Any:
     axes.set_xlabel("to")
     axes.set_ylabel("from")
     _ticks(axes, matrix, block)
-    figure.colorbar(image, ax=axes, shrink=0.85, label=label(matrix.unit))
+    figure.colorbar(image, ax=axes, shrink=0.85, label=label(matrix.unit, 20))
     return image
 
 
@@ -172,6 +172,6 @@ def _median_strip(axes: Any, nodes: list[NodeMedian], unit: str) -> None:
         beside = {"textcoords": "offset points", "xytext": (6, -2), "color": colour, "size": 6.5}
         axes.annotate(label(node.node, 24), (rank, node.value), **beside)
     axes.set_xlabel("node, from low to high")
-    axes.set_ylabel(label(f"median, {unit}"))
+    axes.set_ylabel(label(f"median, {unit}", 28))
     axes.set_ylim(0, 1.08 * max((node.value for node in nodes), default=1.0) or 1.0)
     axes.xaxis.get_major_locator().set_params(integer=True)

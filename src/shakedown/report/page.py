@@ -169,6 +169,6 @@ def _superseded(record: Record) -> list[tuple[Any, Any]]:
 
 
 def _waits(record: Record) -> list[tuple[str, int]]:
-    """The commonest reasons why runs waited."""
-    counted = Counter(note.reason for note in record.of_kind("waiting") if note.reason)
+    """The commonest reasons why runs waited. A change without a key says that nothing holds them any more."""
+    counted = Counter(note.reason for note in record.of_kind("waiting") if note.reason and note.value.get("key"))
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:10]

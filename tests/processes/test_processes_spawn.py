@@ -1,0 +1,93 @@
+"""A process starts in a session of its own, bound, with nothing to read, its usual signals and both outputs in one place."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from shakedown.processes.spawn import MARKER, base_environment, marked, reap, spawn_shell
+
+
+def say(script: str, cpus: tuple[int, ...] = ()) -> str:
+    """What a script says on both its outputs."""
+    reading, writing = os.pipe()
+    child = spawn_shell(["-c", script], base_environment(), writing, cpus)
+    os.close(writing)
+    with os.fdopen(reading) as output:
+        text = output.read()
+    assert reap(child) == 0
+    os.close(child.pidfd)
+    return text.strip()
+
+
+def test_both_outputs_come_in_their_order_and_there_is_nothing_to_read() -> None:
+    assert say("echo a; echo b >&2; echo c; cat; echo d") == "a\nb\nc\nd"
+
+
+def test_it_has_a_session_of_its_own() -> None:
+    pid, session = say("read _ _ _ _ _ sid _ </proc/$$/stat; echo $$ $sid").split()
+
+    assert pid == session != str(os.getsid(0))
+
+
+def test_it_is_bound_from_its_first_instruction_on_and_we_are_not() -> None:
+    cpus = os.sched_getaffinity(0)
+    for cpu in sorted(cpus)[:2]:
+        assert say(
+            "while read -r name value; do [ $name = Cpus_allowed_list: ] && echo $value; done </proc/self/status; :",
+            (cpu,),
+        ) == str(cpu)
+    assert os.sched_getaffinity(0) == cpus
+
+
+def test_signals_that_we_ignore_are_not_ignored_by_it() -> None:
+    """Python ignores SIGPIPE; nohup ignores SIGHUP. A program that inherits that behaves unlike anywhere else."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        ignored = int(
+            say("while read -r name value; do [ $name = SigIgn: ] && echo $value; done </proc/$$/status; :"), 16
+        )
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+    for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGINT, signal.SIGTERM):
+        assert not ignored & 1 << number - 1, number
+
+
+def test_none_of_our_files_are_open_in_it() -> None:
+    with Path(__file__).open():
+        assert Path(__file__).name in "".join(
+            os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.exists()
+        )
+        assert Path(__file__).name not in say("ls -l /proc/$$/fd")
+
+
+def test_our_own_programs_are_found_first() -> None:
+    path = base_environment()[b"PATH"].split(b":")
+
+    assert path[0] == os.fsencode(Path(sys.prefix) / "bin")
+    assert path[1:] == os.environb[b"PATH"].split(b":")
+
+
+def test_a_marker_is_added_to_the_one_that_we_bear_ourselves() -> None:
+    assert marked({}, "c/j1") == b"c/j1"
+    assert marked({MARKER.encode(): b"outer/j9"}, "c/j1") == b"outer/j9 c/j1"
+
+
+def test_a_process_that_we_could_not_watch_is_not_left_running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    started: list[int] = []
+
+    def none_left(pid: int, flags: int = 0) -> int:
+        started.append(pid)
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "pidfd_open", none_left)
+    with pytest.raises(OSError, match="Too many open files"):
+        spawn_shell(["-c", "sleep 60"], base_environment(), 1)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0], 0)
