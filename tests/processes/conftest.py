@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.spawn import MARKER, Child, base_environment, spawn_shell
-from shakedown.processes.table import read_marker, read_table
+from shakedown.processes.tree import Ending
 
 Start = Callable[[str, str], Child]
 Until = Callable[[Callable[[], object]], None]
@@ -52,7 +51,7 @@ def start() -> Iterator[Start]:
             os.close(output)
 
     yield run
-    for pid in read_table():
-        if markers & set(read_marker(pid, MARKER)):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    for marker in markers:
+        ending = Ending(marker, grace_s=0.0)
+        while (pause := ending.step()) is not None:
+            time.sleep(pause)

@@ -61,7 +61,7 @@ def test_signals_that_we_ignore_are_not_ignored_by_it() -> None:
 def test_none_of_our_files_are_open_in_it() -> None:
     with Path(__file__).open():
         assert Path(__file__).name in "".join(
-            os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.exists()
+            str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.exists()
         )
         assert Path(__file__).name not in say("ls -l /proc/$$/fd")
 

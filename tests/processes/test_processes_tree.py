@@ -14,7 +14,7 @@ from shakedown.processes import tree
 from shakedown.processes.orphans import Orphans, become_subreaper
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.spawn import MARKER, Child, reap
-from shakedown.processes.table import Process, read_process, read_table
+from shakedown.processes.table import Process, read_process
 from shakedown.processes.tree import Ending, kill_tree
 
 Start = Callable[[str, str], Child]
@@ -118,10 +118,15 @@ def test_what_cannot_be_killed_is_named_and_not_waited_for(
     reap(child)
 
 
-def test_we_ourselves_are_never_of_the_tree(reactor: Reactor, monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = {pid: process for pid, process in read_table().items() if pid == os.getpid()}
+def test_we_ourselves_are_never_of_the_tree(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(tree, "_signal", lambda processes, number: ended.extend(p.pid for p in processes))
+    child = start("exec sleep 30", "t/us")
 
-    assert everything == {}
+    Ending("t/us", group=os.getpgid(0), grace_s=0.0).step()
+
+    assert child.pid in ended
+    assert os.getpid() not in ended
 
 
 def test_the_number_of_an_empty_group_is_no_longer_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +199,7 @@ def test_dead_orphans_are_collected_but_nobody_elses_children(
     orphans = Orphans()
     ours = os.posix_spawn("/bin/true", ["true"], os.environ)  # somebody in this process will ask for its status
     file = tmp_path / "orphan"
-    child = start(f"setsid sh -c 'echo $$ >{file}' & while ! [ -s {file} ]; do :; done", "t/zombie")
+    child = start(f"setsid sh -c 'echo $$ >{file}' & exec sleep 0.2", "t/zombie")  # sleep collects no children
     until(lambda: written(file))
     reap(child)
     (orphan,) = pids_in(file)

@@ -6,10 +6,11 @@ import math
 
 import pytest
 
+from shakedown.model.events import VERDICTS
 from shakedown.report.draw_io import draw_io
 from shakedown.report.draw_noise import draw_noise
 from shakedown.report.draw_pairs import _bitmap, draw_matrix, node_medians
-from shakedown.report.drawing import capital, inline_svg, label, short_number, style
+from shakedown.report.drawing import MARKS, capital, inline_svg, label, short_number, style
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import Histogram, IoRate, Matrix
 
@@ -92,6 +93,11 @@ def test_ids_of_inline_figures_are_their_own() -> None:
     text = inline_svg(svg, "fig-1")
     assert 'id="fig-1-a"' in text and 'href="#fig-1-a"' in text
     assert "who" not in text and "<!--" not in text and "width" not in text
+
+
+def test_every_verdict_has_a_mark_of_its_own_shape() -> None:
+    assert set(MARKS) == set(VERDICTS)
+    assert len({shape for shape, _ in MARKS.values()}) == len(MARKS), "colour is never the only carrier"
 
 
 def test_matplotlib_is_left_as_it_was_found() -> None:

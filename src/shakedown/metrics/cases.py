@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec import Struct
 
 from shakedown.metrics.populations import CaseRuns, as_expected, count_verdicts, measured_value, populations
@@ -67,11 +65,6 @@ def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
             else:
                 found.append(_missing(component.name, cases.get(name) or Case(name, name, ""), missing[name]))
     return tuple(found)
-
-
-def figure_names(cases: tuple[CaseSummary, ...]) -> Mapping[str, FigureSpec]:
-    """Every figure of merit that some case has, by name, in order of appearance; the run time is not among them."""
-    return {figure.spec.name: figure.spec for case in cases for figure in case.figures if figure.spec != ELAPSED}
 
 
 def _summary(component: str, runs: CaseRuns, specs: tuple[FigureSpec, ...]) -> CaseSummary:

@@ -1,0 +1,101 @@
+"""Builds: what makes two of them one, and what makes one another."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shakedown.model.nouns import Build
+from shakedown.plans import finding, list_cases
+
+TEST = 'test: a\nbuild: {source: src, run: "make CC={toolchain.cc}"}\nrun: {command: "{build}/a"}\n'
+
+
+def built(site: Any, here: Any) -> tuple[Build, ...]:
+    return list_cases(site.path, "here", lambda: here).builds
+
+
+@pytest.fixture
+def source(site: Any) -> Path:
+    site.test(TEST)
+    site.write("tests/src/Makefile", "all:\n")
+    path: Path = site.write("tests/src/sub/a.c", "int main(void) { return 0; }\n")
+    return path
+
+
+def test_a_build_is_its_source_its_commands_and_its_toolchain(site: Any, here: Any, source: Path) -> None:
+    (build,) = built(site, here)
+    assert (build.name, build.source, build.script) == ("a", str(site.path / "tests/src"), "make CC=sh")
+    assert build.environment == (("MPICH_CC", "sh"),)
+    assert len(build.key) == 64
+    assert site.case().build == build.key
+
+
+def test_the_toolchain_is_the_systems_first_where_none_is_named(site: Any, source: Path) -> None:
+    assert site.case().toolchain == "gcc"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda site, path: path.write_text("int main(void) { return 1; }\n"),
+        lambda site, path: path.rename(path.with_name("b.c")),
+        lambda site, path: path.chmod(0o755),
+        lambda site, path: site.write("tests/src/new.h", ""),
+        lambda site, path: (site.path / "tests/src/link").symlink_to("Makefile"),
+        lambda site, path: site.test(TEST.replace("make CC", "make -j CC")),
+    ],
+)
+def test_anything_that_changes_what_is_built_changes_the_key(site: Any, here: Any, source: Path, change: Any) -> None:
+    before = built(site, here)[0].key
+    change(site, source)
+    assert built(site, here)[0].key != before
+
+
+def test_nothing_else_changes_it(site: Any, new_site: Any, here: Any, source: Path) -> None:
+    other = new_site("moved")
+    other.test(TEST.replace("test: a", "test: b"), "tests/deep/b.yaml")
+    other.write("tests/deep/src/Makefile", "all:\n")
+    copy = other.write("tests/deep/src/sub/a.c", source.read_text())
+    other.write("tests/deep/src/.git/HEAD", "ref\n")
+    os.utime(copy, (1, 1))
+    assert built(other, here)[0].key == built(site, here)[0].key
+
+
+def test_tests_with_the_same_build_share_it(site: Any, here: Any, source: Path) -> None:
+    site.test(TEST.replace("test: a", "test: b"), "tests/b.yaml")
+    assert len(built(site, here)) == 1
+    assert len({case.build for case in site.cases()}) == 1
+
+
+def test_a_kernel_of_the_package(site: Any, here: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    (kernels / "stream.c").write_text("kernel")
+    site.test('test: a\nbuild: {kernel: stream}\nrun: {command: "{build}/stream"}\n')
+    (build,) = list_cases(site.path, "here", lambda: here, kernels=kernels).builds or [None]
+    if build is None:  # no MPI compiler where these tests run: the case says so
+        assert "mpicc" in list_cases(site.path, "here", lambda: here, kernels=kernels).cases[0].unavailable
+        return
+    assert (build.name, build.source, build.script) == ("stream", str(kernels), "make stream")
+
+
+def test_the_packages_kernels_are_found_without_being_told(site: Any, here: Any) -> None:
+    assert (Path(finding.KERNELS) / "stream.c").is_file()
+    site.test('test: a\nbuild: {kernel: stream}\nrun: {command: "{build}/stream"}\n')
+    assert {build.source for build in built(site, here)} == {finding.KERNELS}
+
+
+def test_yaml_files_of_a_source_are_no_tests(site: Any, source: Path) -> None:
+    site.write("tests/src/config.yaml", "nothing: to do with tests\n")
+    site.write("tests/src/.travis.yml", "hidden: too\n")
+    site.write("tests/src/sub/pipeline.yml", "neither: this\n")
+    assert [case.id for case in site.cases()] == ["a"]
+
+
+def test_a_test_inside_a_source_is_still_a_test(site: Any, source: Path) -> None:
+    site.test("test: b\nrun: {command: x}\n", "tests/src/b.yaml")
+    assert [case.id for case in site.cases()] == ["a", "b"]
