@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System, Toolchain
-from shakedown.plans import finding, list_cases, read_plan
+from shakedown.plans import Listing, finding, list_cases, read_plan
 
+EXAMPLE = Path(__file__).parent / "example"
 HERE = System(
     name="here",
     clusters=(Cluster("local", "local", (Partition("all", "local", "localhost", 1, "host"),)),),
@@ -50,8 +52,11 @@ class SiteRoom:
         self.write(name, text)
         return self
 
+    def listing(self, system: str = "here") -> Listing:
+        return list_cases(self.path, system, lambda: HERE)
+
     def cases(self, system: str = "here") -> tuple[Case, ...]:
-        return list_cases(self.path, system, lambda: HERE).cases
+        return self.listing(system).cases
 
     def case(self, system: str = "here") -> Case:
         (case,) = self.cases(system)
@@ -72,27 +77,22 @@ def new_site(tmp_path: Path) -> Callable[[str], SiteRoom]:
     return lambda name: SiteRoom(tmp_path / name)
 
 
-CLUSTER = """\
-system: c5
-about: a cluster
-clusters:
-  c5:
-    scheduler: slurm
-    partitions:
-      batch: {nodes: "c5n[0001-1920]", type: rome}
-node_types:
-  rome: {sockets: 2, cores: 128, threads_per_core: 1, numa: 8, memory: 256 GiB, peak: 5.3 TFLOP/s, cpu: zen2, cache: 512 MiB}
-network: {kind: dragonfly, nics: 2, injection: 12.5 GB/s}
-filesystems:
-  f2: {kind: lustre, path: "/lustre/f2/{mdt}/acceptance", targets: {mdt: [mdt0, mdt1]}}
-toolchains:
-  intel-classic: {modules: [PrgEnv-intel, intel-classic/2022.2.1], cc: cc, cxx: CC, fc: ftn, environment: {A: b}}
-  intel-oneapi: {modules: [PrgEnv-intel, intel-oneapi/2022.2.1], cc: cc, fc: ftn}
-budgets: {f2/mdt: 8, f2/bandwidth: 40 GB/s}
-found: {kernel: "6.10", os: SLES}
-"""
+@pytest.fixture
+def cluster() -> str:
+    return (EXAMPLE / "systems/c5.yaml").read_text()
+
+
+class ExampleRoom(SiteRoom):
+    """A copy of the site in ``example/``, which has every key of every file."""
+
+    def __init__(self, path: Path) -> None:
+        shutil.copytree(EXAMPLE, path)
+        self.path = path
+
+    def read(self, plan: str = "c5-phase2") -> Document:
+        return read_plan(self.path, plan, lambda: HERE)
 
 
 @pytest.fixture
-def cluster() -> str:
-    return CLUSTER
+def example(tmp_path: Path) -> ExampleRoom:
+    return ExampleRoom(tmp_path / "example")

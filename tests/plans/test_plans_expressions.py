@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.plans.expressions import ExpressionError, evaluate, fill, names_in, number
+from shakedown.plans.expressions import ExpressionError, Value, evaluate, fill, names_in, number
 
-NAMES = {"node.cores": 128, "threads": "2", "version": "12.10", "toolchain": "gcc", "half": 0.5}
+NAMES: dict[str, Value] = {"node.cores": 128, "threads": "2", "version": "12.10", "toolchain": "gcc", "half": 0.5}
 
 
 @pytest.mark.parametrize(

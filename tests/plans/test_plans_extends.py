@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shakedown.model.errors import FileProblems
-from shakedown.plans import list_cases, read_site
+from shakedown.plans import read_site
 
 BASE = """\
 test: base
@@ -26,7 +26,7 @@ def test_maps_merge_deeply_and_all_else_replaces(site: Any) -> None:
         "test: a\nextends: base\nparameters: {size: [3], mode: [x]}\nrun: {environment: {B: own}, command: echo own}\n"
         "tags: [own]\nfigures: {speed: {unit: MB/s}}\n"
     )
-    listing = list_cases(site.path, None, lambda: _here(site))
+    listing = site.listing()
     (case,) = listing.cases
     assert case.id == "a/size=3,mode=x"
     assert case.environment == (("A", "from-base"), ("B", "own"))
@@ -41,25 +41,18 @@ def test_maps_merge_deeply_and_all_else_replaces(site: Any) -> None:
     assert listing.abstract == (("base", "what all have", "tests/base.yaml"),)
 
 
-def _here(site: Any) -> Any:
-    from shakedown.machine.here import local_system
-    from shakedown.model.nouns import NodeType
-
-    return local_system("here", "localhost", NodeType("host", cores=4), "")
-
-
 def test_checks_can_be_added_instead_of_replaced(site: Any) -> None:
     site.test(BASE, "tests/base.yaml")
     site.test("test: middle\nextends: base\ncheck+: ['output lacks \"two\"']\n", "tests/middle.yaml")
     site.test("test: a\nextends: middle\ncheck+: ['file x exists']\n")
-    tests = {test.name: test for test in list_cases(site.path, None, lambda: _here(site)).tests}
+    tests = {test.name: test for test in site.listing().tests}
     assert [check.kind for check in tests["a"].checks] == ["contains", "lacks", "exists", "exit"]
     assert [check.kind for check in tests["middle"].checks] == ["contains", "lacks", "exit"]
 
 
 def test_checks_added_to_none_are_the_checks(site: Any) -> None:
     site.test("test: a\nrun: {command: x}\ncheck+: ['file x exists']\n")
-    (test,) = list_cases(site.path, None, lambda: _here(site)).tests
+    (test,) = site.listing().tests
     assert [check.kind for check in test.checks] == ["exists", "exit"]
 
 
@@ -71,7 +64,7 @@ def test_paths_stay_relative_to_the_file_that_writes_them(site: Any) -> None:
         "tests/common/base.yaml",
     )
     site.test("test: a\nextends: base\n", "tests/elsewhere/a.yaml")
-    listing = list_cases(site.path, None, lambda: _here(site))
+    listing = site.listing()
     assert listing.cases[0].files == (("in.txt", str(site.path / "tests/common/in.txt")),)
     assert listing.builds[0].source == str(site.path / "tests/common/src")
 
@@ -106,7 +99,7 @@ def test_a_test_of_the_site_hides_the_packages_and_can_extend_it(
     (tmp_path / "shipped" / "hello.yaml").write_text("test: hello\nabout: shipped\nrun: {command: echo shipped}\n")
     (tmp_path / "shipped" / "other.yaml").write_text("test: other\nrun: {command: echo other}\n")
     site.test("test: hello\nextends: hello\nrun: {time_limit: 1min}\n")
-    listing = list_cases(site.path, None, lambda: _here(site))
+    listing = site.listing()
     assert [(test.name, test.about, test.path) for test in listing.tests] == [
         ("hello", "shipped", "tests/a.yaml"),
         ("other", "", "catalogue:other.yaml"),

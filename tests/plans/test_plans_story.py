@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import pytest
+
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.nouns import (
     Check,
@@ -20,86 +22,28 @@ from shakedown.model.nouns import (
     Toolchain,
 )
 from shakedown.plans import read_site, read_system
-
-TEST = """\
-test: cm4
-about: coupled atmosphere-ocean model
-tags: [climate]
-parameters: {threads: [1, 2], toolchain: [intel-classic, intel-oneapi]}
-exclude: [{threads: 1, toolchain: intel-oneapi}]
-build: {source: src/, run: "make CC={toolchain.cc} FC={toolchain.fc}", time_limit: 20min}
-run:
-  nodes: {default: 48, c5: 64}
-  tasks_per_node: "{node.cores // cpus_per_task}"
-  cpus_per_task: "{threads}"
-  time_limit: 2h
-  files: [inputs/in.nml]
-  environment: {OMP_NUM_THREADS: "{threads}", VERSION: 12.10}
-  command: |
-    cd ${{TMPDIR}}
-    {launch} {build}/cm4 --out {campaign}/cm4 --ranks {ranks}
-loads: {f2/mdt: 1, f2/bandwidth: 4 GB/s}
-check:
-  - output contains "Completed"
-  - output matches "residual = [0-9.]+"
-  - file result.nc exists
-  - files match golden: {glob: RESTART/*.nc, sums: golden.sha256}
-figures:
-  sypd: {regex: 'SYPD = (?P<value>[\\d.]+)', unit: years/day, better: higher}
-  bandwidth: {json: triad.gb_s, unit: GB/s, better: higher, pick: max, required: no}
-expect: [{where: {toolchain: intel-oneapi}, verdict: build_failed, because: newer standards}]
-"""
-
-PLAN = """\
-plan: c5-phase2
-about: acceptance
-system: c5
-seed: 7
-components:
-  - functionality:
-      name: first-look
-      tests: [{test: cm4, where: {threads: 1}}]
-      repeats: 3
-      criteria:
-        correct: {measure: correct / completed, must: "= 100%"}
-  - stability:
-      tests: ["tag:climate"]
-      after: [first-look]
-      retry: {node_fail: 2, submit_failed: 5 with backoff}
-      criteria:
-        done: {measure: passed / wanted, must: ">= 95%", enough: 10}
-        fast: {measure: value, of: bandwidth, test: cm4, statistic: mean, must: ">= 900 MB/s", enough: 3}
-        steady: {measure: sd / mean, of: elapsed, per: case, must: "<= 20%"}
-        short: {measure: value, of: elapsed, statistic: max, must: "<= 1h30m"}
-limits: {copies: {cm4: 6}, budgets: {f2/bandwidth: 50%}, builds: 3, queued: 100}
-"""
-SUMS = "0" * 64 + "  RESTART/a.nc\n" + "F" * 64 + " *RESTART/b.nc\n"
+from shakedown.plans.records import documented
+from shakedown.plans.tables import TABLES
 
 
-def written(site: Any, cluster: str) -> Any:
-    site.write("systems/c5.yaml", cluster)
-    site.write("tests/cm4.yaml", TEST)
-    site.write("tests/src/Makefile", "all:\n")
-    site.write("tests/inputs/in.nml", "&nml /\n")
-    site.write("tests/golden.sha256", SUMS)
-    return site
-
-
-def test_a_plan_becomes_a_document(site: Any, cluster: str) -> None:
-    document = written(site, cluster).plan(PLAN)
+def test_a_plan_becomes_a_document(example: Any) -> None:
+    document = example.read()
     assert (document.plan, document.about, document.seed) == ("c5-phase2", "acceptance", 7)
     assert document.system.name == "c5"
     assert [case.id for case in document.cases] == [
+        "stream",
         "cm4/threads=1,toolchain=intel-classic",
         "cm4/threads=2,toolchain=intel-classic",
         "cm4/threads=2,toolchain=intel-oneapi",
     ]
-    assert document.limits == Limits(copies=(("cm4", 6),), budgets=(("f2/bandwidth", 20e9),), builds=3, queued=100)
+    assert document.limits == Limits((("cm4", 6),), (("f2/bandwidth", 20e9),), queued=100, builds=3, poll_s=30.0)
     assert thaw(freeze(document)) == document
 
 
-def test_components_say_what_must_hold(site: Any, cluster: str) -> None:
-    first, second = written(site, cluster).plan(PLAN).components
+def test_components_say_what_must_hold(example: Any) -> None:
+    components = {component.name: component for component in example.read().components}
+    assert list(components) == ["vendor", "first-look", "performance", "stability", "site"]
+    first, second = components["first-look"], components["stability"]
     correct = Criterion("correct", "correct / completed", "=", 1.0, unit="%", must="= 100%")
     assert first == Component(
         "first-look", "functionality", ("cm4/threads=1,toolchain=intel-classic",), 3, (), (correct,)
@@ -117,15 +61,15 @@ def test_components_say_what_must_hold(site: Any, cluster: str) -> None:
     )
 
 
-def test_a_case_is_complete_but_for_what_only_a_campaign_knows(site: Any, cluster: str) -> None:
-    case = written(site, cluster).plan(PLAN).cases[1]
+def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> None:
+    case = example.read().cases[2]
     assert case.partition == "c5:batch"
     assert case.toolchain == "intel-classic"
     assert case.parameters == (("threads", "2"), ("toolchain", "intel-classic"))
-    assert case.shape == Shape(64, 64, 2, units=64, time_limit_s=7200.0)
+    assert case.shape == Shape(64, 64, 2, units=64, exclusive=True, time_limit_s=7200.0)
     assert case.environment == (("OMP_NUM_THREADS", "2"), ("VERSION", "12.10"))
     assert case.loads == (("f2/mdt", 1.0), ("f2/bandwidth", 4e9))
-    assert case.files == (("in.nml", str(site.path / "tests/inputs/in.nml")),)
+    assert case.files == (("in.nml", str(example.path / "tests/inputs/in.nml")),)
     assert case.unavailable == ""
     assert case.script.splitlines() == [
         "command -v module >/dev/null 2>&1 || . /etc/profile",
@@ -135,17 +79,17 @@ def test_a_case_is_complete_but_for_what_only_a_campaign_knows(site: Any, cluste
     ]
 
 
-def test_what_is_expected_is_frozen_with_its_reason(site: Any, cluster: str) -> None:
-    expected = [(case.expect, case.because) for case in written(site, cluster).plan(PLAN).cases]
-    assert expected == [("", ""), ("", ""), ("build_failed", "newer standards")]
+def test_what_is_expected_is_frozen_with_its_reason(example: Any) -> None:
+    expected = [(case.expect, case.because) for case in example.read().cases]
+    assert expected == [("", ""), ("", ""), ("", ""), ("build_failed", "newer standards")]
 
 
-def test_cases_of_one_toolchain_share_a_build(site: Any, cluster: str) -> None:
-    document = written(site, cluster).plan(PLAN)
-    assert [case.build for case in document.cases] == [build.key for build in document.builds for _ in range(2)][:3]
-    classic, oneapi = document.builds
+def test_cases_of_one_toolchain_share_a_build(example: Any) -> None:
+    document = example.read()
+    stream, classic, oneapi = document.builds
+    assert [case.build for case in document.cases] == [stream.key, classic.key, classic.key, oneapi.key]
     assert classic.name == "cm4"
-    assert classic.source == str(site.path / "tests/src")
+    assert classic.source == str(example.path / "tests/src")
     assert classic.script.splitlines()[1:] == [
         "module load PrgEnv-intel intel-classic/2022.2.1 || exit 1",
         "make CC=cc FC=ftn",
@@ -154,8 +98,8 @@ def test_cases_of_one_toolchain_share_a_build(site: Any, cluster: str) -> None:
     assert classic.time_limit_s == oneapi.time_limit_s == 1200.0
 
 
-def test_the_test_holds_its_checks_with_golden_sums_and_its_figures(site: Any, cluster: str) -> None:
-    (test,) = written(site, cluster).plan(PLAN).tests
+def test_the_test_holds_its_checks_with_golden_sums_and_its_figures(example: Any) -> None:
+    _, test = example.read().tests
     assert (test.name, test.about, test.tags, test.path) == (
         "cm4",
         "coupled atmosphere-ocean model",
@@ -171,25 +115,27 @@ def test_the_test_holds_its_checks_with_golden_sums_and_its_figures(site: Any, c
         Check("exit", "exit", "0", "exit is 0"),
     )
     assert test.figures == (
-        FigureSpec("sypd", "years/day", "higher", regex=r"SYPD = (?P<value>[\d.]+)"),
+        FigureSpec("sypd", "years/day", "higher", "log.txt", regex=r"SYPD = (?P<value>[\d.]+)"),
         FigureSpec("bandwidth", "GB/s", "higher", json="triad.gb_s", pick="max", required=False),
     )
 
 
-def test_sources_name_every_file_with_its_digest(site: Any, cluster: str) -> None:
-    sources = written(site, cluster).plan(PLAN).sources
+def test_sources_name_every_file_with_its_digest(example: Any) -> None:
+    sources = example.read().sources
     assert [source.path for source in sources] == [
-        "plans/p.yaml",
+        "plans/phase2.yaml",
         "systems/c5.yaml",
         "tests/cm4.yaml",
+        "tests/defaults.yaml",
+        "tests/stream.yaml",
         "tests/golden.sha256",
     ]
     for source in sources:
-        assert source.sha256 == hashlib.sha256((site.path / source.path).read_bytes()).hexdigest()
+        assert source.sha256 == hashlib.sha256((example.path / source.path).read_bytes()).hexdigest()
 
 
-def test_a_system_file_is_the_system(site: Any, cluster: str) -> None:
-    system = read_system(site.write("systems/c5.yaml", cluster))
+def test_a_system_file_is_the_system(example: Any) -> None:
+    system = read_system(example.path / "systems/c5.yaml")
     assert system.partitions() == (Partition("batch", "c5", "c5n[0001-1920]", 1920, "rome"),)
     assert system.clusters[0].scheduler == "slurm"
     assert system.node_type("rome") == NodeType("rome", 2, 128, 1, 8, 256.0 * 2**30, 5.3e12, "zen2", 512.0 * 2**20)
@@ -205,16 +151,35 @@ def test_a_system_file_is_the_system(site: Any, cluster: str) -> None:
     assert system.found == (("kernel", "6.10"), ("os", "SLES"))
 
 
-def test_a_site_is_everything_in_it(site: Any, cluster: str) -> None:
-    written(site, cluster).write("plans/p.yaml", PLAN)
-    site.write("tests/broken.yaml", "test: broken\nrunn: x\n")
-    reading = read_site(site.path)
+def test_a_site_is_everything_in_it(example: Any) -> None:
+    example.write("tests/broken.yaml", "test: broken\nrunn: x\n")
+    reading = read_site(example.path)
+    assert (reading.name, reading.about) == ("example", "every key of every file is in here somewhere")
     assert [system.name for system in reading.systems] == ["c5"]
-    assert set(reading.tests) == {"cm4", "broken"}
+    assert set(reading.tests) == {"cm4", "climate-defaults", "stream", "broken"}
     assert set(reading.plans) == {"c5-phase2"}
-    assert {problem.path for problem in reading.found_problems()} == {"site/tests/broken.yaml"}
+    assert {problem.path for problem in reading.found_problems()} == {"example/tests/broken.yaml"}
 
 
-def test_a_plan_does_not_mind_faults_in_other_plans(site: Any, cluster: str) -> None:
-    written(site, cluster).write("plans/other.yaml", "plan: other\ncomponets: []\n")
-    assert site.plan(PLAN).plan == "c5-phase2"
+def test_a_plan_does_not_mind_faults_in_other_plans(example: Any) -> None:
+    example.write("plans/other.yaml", "plan: other\ncomponets: []\n")
+    assert example.read().plan == "c5-phase2"
+
+
+@pytest.mark.parametrize("name", ["c5-phase2", "phase2", "plans/phase2.yaml", "example/plans/phase2.yaml"])
+def test_a_plan_is_known_by_its_name_and_by_its_path(example: Any, name: str) -> None:
+    assert example.read(name).plan == "c5-phase2"
+
+
+def test_the_example_has_every_key_there_is(example: Any) -> None:
+    """So that what is tried on the example is tried on every key."""
+    for kind, names in {
+        "site": ["site"],
+        "system": ["systems/c5"],
+        "test": ["tests/defaults", "tests/cm4", "tests/stream"],
+        "plan": ["plans/phase2"],
+    }.items():
+        text = "".join((example.path / f"{name}.yaml").read_text() for name in names)
+        for path, _ in documented(TABLES[kind]):
+            key = path.rpartition(".")[2]
+            assert f"{key}:" in text, f"no '{path}' in the {kind} files of the example"

@@ -49,6 +49,7 @@ class LocalBuilder:
     reactor: Reactor
     _building: dict[str, Building] = field(default_factory=dict)
     _news: list[BuildReport] = field(default_factory=list)
+    _endings: int = 0  # process trees that are being ended
 
     def start(self, builds: Sequence[Build]) -> None:
         """Start each, unless it is complete already, or under way."""
@@ -69,7 +70,7 @@ class LocalBuilder:
         for building in list(self._building.values()):
             self._end(building, "the conductor left")
         end = time.monotonic() + _GRACE_S + _PATIENCE_S
-        while self._building and time.monotonic() < end:
+        while (self._building or self._endings) and time.monotonic() < end:
             self.reactor.wait(self.reactor.now() + 0.05)
 
     # ---- starting --------------------------------------------------------------------------------------------------------
@@ -136,7 +137,12 @@ class LocalBuilder:
         ending = Ending(
             self._marker(building.build), group=building.child.pid, grace_s=_GRACE_S, patience_s=_PATIENCE_S
         )
-        kill_tree(self.reactor, ending, lambda: False)
+        self._endings += 1
+        kill_tree(self.reactor, ending, self._tree_is_dead)
+
+    def _tree_is_dead(self) -> bool:
+        self._endings -= 1
+        return False
 
     def _over(self, building: Building) -> bool:
         """Its process ended: rename what is complete, or find the line that says why it is not."""

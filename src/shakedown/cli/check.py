@@ -37,14 +37,14 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
 
 
 def _render(checked: Checked, files: tuple[str, ...]) -> str:
+    machines = "this machine" + (f" and {_many(checked.systems, 'system')}" if checked.systems else "")
     parts = [
-        _many(checked.systems, "system"),
         _many(checked.tests, "test"),
         _many(checked.cases, "case"),
         _many(checked.plans, "plan"),
     ]
     where = f" in {', '.join(files)}" if files else ""
-    return f"checked {', '.join(parts)}: nothing is wrong{where}"
+    return f"checked {', '.join(parts)}, on {machines}: nothing is wrong{where}"
 
 
 def _many(count: int, thing: str) -> str:

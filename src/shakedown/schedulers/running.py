@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,14 +73,15 @@ class Running:
             self.timer.cancel()
         if self.ending is not None:
             return False  # whoever ends it looks again
-        if not (self._group_was_empty() and self.launch.capture.drain()):
+        if not self._group_is_empty():  # and as long as it is not, its number cannot be another's
             return self.sweep(self._tree_is_dead, self.launch.child.pid)
+        if not self.launch.capture.drain():
+            return self.sweep(self._tree_is_dead)
         return self.over(self)
 
-    def _group_was_empty(self) -> bool:
-        """Kill what is left of the process group; while anything is, its number cannot be another's."""
+    def _group_is_empty(self) -> bool:
         try:
-            os.killpg(self.launch.child.pid, signal.SIGKILL)
+            os.killpg(self.launch.child.pid, 0)
         except ProcessLookupError:
             return True
         except PermissionError:

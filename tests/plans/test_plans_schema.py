@@ -1,0 +1,125 @@
+"""The JSON Schemas and the reference: made from the tables that read the files, and held against them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shakedown.plans.json_schema import json_schema
+from shakedown.plans.records import documented
+from shakedown.plans.tables import TABLES
+
+EXAMPLE = Path(__file__).parent / "example"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "files.md"
+KEYWORDS = {
+    *("$schema", "title", "description", "type", "properties", "required", "additionalProperties", "propertyNames"),
+    *("items", "minItems", "anyOf", "enum", "pattern", "minimum", "minProperties", "maxProperties"),
+}
+
+
+def fits(value: Any, schema: dict[str, Any]) -> bool:
+    """The part of draft 2020-12 that the schemas use."""
+    if "anyOf" in schema and not any(fits(value, choice) for choice in schema["anyOf"]):
+        return False
+    if "enum" in schema and value not in schema["enum"]:
+        return False
+    types = schema.get("type", [])
+    if types and not any(is_a(value, name) for name in ([types] if isinstance(types, str) else types)):
+        return False
+    if "pattern" in schema and isinstance(value, str) and not re.search(schema["pattern"], value):
+        return False
+    if isinstance(value, dict):
+        return fits_map(value, schema)
+    if isinstance(value, list) and "items" in schema:
+        return len(value) >= schema.get("minItems", 0) and all(fits(item, schema["items"]) for item in value)
+    return not (isinstance(value, int) and value < schema.get("minimum", value))
+
+
+def fits_map(value: dict[str, Any], schema: dict[str, Any]) -> bool:
+    if not set(schema.get("required", [])) <= set(value):
+        return False
+    if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
+        return False
+    known, rest = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for key, item in value.items():
+        if "propertyNames" in schema and not fits(key, schema["propertyNames"]):
+            return False
+        wanted = known.get(key, rest)
+        if wanted is False or (isinstance(wanted, dict) and not fits(item, wanted)):
+            return False
+    return True
+
+
+def is_a(value: Any, name: str) -> bool:
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, {"string": str, "boolean": bool, "object": dict, "array": list}[name])
+
+
+def keywords(schema: Any) -> set[str]:
+    """Every keyword of a schema, however deep; names of properties are none."""
+    found = set(schema)
+    below = [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]
+    below += [schema[key] for key in ("items", "propertyNames", "additionalProperties") if key in schema]
+    return found.union(*(keywords(part) for part in below if isinstance(part, dict)))
+
+
+@pytest.mark.parametrize("kind", [*TABLES, ""])
+def test_a_schema_uses_known_keywords_and_is_json(kind: str) -> None:
+    schema = json_schema(kind)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert keywords(schema) <= KEYWORDS
+    assert json.loads(json.dumps(schema)) == schema
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("site", "site"),
+        ("system", "systems/c5"),
+        ("test", "tests/defaults"),
+        ("test", "tests/cm4"),
+        ("test", "tests/stream"),
+        ("plan", "plans/phase2"),
+    ],
+)
+def test_the_example_fits_its_schemas(kind: str, name: str) -> None:
+    value = yaml.safe_load((EXAMPLE / f"{name}.yaml").read_text())
+    assert fits(value, json_schema(kind))
+    assert fits(value, json_schema())
+    assert not fits({**value, "misspelt": 1}, json_schema(kind))
+    assert not fits(value, json_schema("plan" if kind != "plan" else "test"))
+
+
+def sections() -> dict[str, str]:
+    """Kind of file -> its part of the reference."""
+    parts = re.split(r"^## .*\((site|system|test|plan)\)$", REFERENCE.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("kind", list(TABLES))
+def test_the_reference_has_every_key_and_no_other(kind: str) -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", sections()[kind], flags=re.MULTILINE)
+    wanted = [(path, key.about + (" (required)" if key.required else "")) for path, key in documented(TABLES[kind])]
+    assert rows == [(path, about.replace("|", "\\|")) for path, about in wanted]
+
+
+@pytest.mark.parametrize("kind", list(TABLES))
+def test_examples_in_the_reference_are_read_without_a_fault(kind: str) -> None:
+    from shakedown.plans.problems import Problems
+    from shakedown.plans.text import read_nodes
+
+    texts = re.findall(r"```yaml\n(.*?)```", sections()[kind], flags=re.DOTALL)
+    assert texts
+    problems = Problems()
+    root = read_nodes(texts[0].encode(), "reference", problems)
+    assert root is not None
+    TABLES[kind].read(root, "", problems)
+    assert [str(problem) for problem in problems.found] == []

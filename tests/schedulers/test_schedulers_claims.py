@@ -1,0 +1,317 @@
+"""At most once: claims, conductors that die, disks that are full."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shakedown.processes.table import read_process
+from shakedown.schedulers.workplace import CannotStart
+
+if TYPE_CHECKING:
+    from tests.schedulers.conftest import Machine
+
+    MakeMachine = Callable[..., Machine]
+
+DIED = "its conductor died while it ran; "
+
+
+def lives(pid: int) -> bool:
+    process = read_process(pid)
+    return process is not None and process.alive
+
+
+def pid_in(machine: Machine, file: Path) -> int:
+    machine.until(lambda: file.exists() and file.read_text().endswith("\n"))
+    return int(file.read_text())
+
+
+# ---- claims ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_that_two_schedulers_start_is_executed_once(make_machine: MakeMachine, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first, second = make_machine(), make_machine()
+    order = first.order(f"echo run >>{log}; sleep 0.2")
+    first.submit(order)
+    first.until(lambda: log.exists())
+    second.submit(order)
+    second.count = 1
+
+    loser = second.ended(order)
+    winner = first.ended(order)
+
+    assert log.read_text() == "run\n"
+    assert loser.state == "interrupted"
+    assert winner.state in ("completed", "failed")  # the one that came second ended what it took for a dead one's
+
+
+def test_a_claim_that_the_conductor_took_keeps_the_job_from_ever_running(machine: Machine, tmp_path: Path) -> None:
+    order = machine.order(f"touch {tmp_path}/ran")
+    machine.know(order)
+
+    assert machine.scheduler.take_claim(machine.jobs[order.job])
+    assert machine.scheduler.take_claim(machine.jobs[order.job])  # it is still ours
+    machine.submit(order)
+    report = machine.ended(order)
+
+    assert not (tmp_path / "ran").exists()
+    assert (report.state, report.message) == ("interrupted", "it did not run: the conductor had taken its claim")
+
+
+def test_the_claim_of_a_job_that_started_cannot_be_taken(machine: Machine, tmp_path: Path) -> None:
+    order = machine.order("true")
+    machine.submit(order)
+    view = machine.jobs[order.job]
+    machine.ended(order)
+
+    assert not machine.scheduler.take_claim(view)
+
+
+def test_a_waiting_job_whose_claim_is_taken_never_starts(make_machine: MakeMachine, tmp_path: Path) -> None:
+    machine = make_machine(cores=1)
+    first, second = machine.order("sleep 0.05"), machine.order(f"touch {tmp_path}/ran")
+    machine.submit(first, second)
+
+    assert machine.scheduler.take_claim(machine.jobs.pop(second.job))
+    machine.ended(first)
+    assert machine.run("true").state == "completed"
+    assert not (tmp_path / "ran").exists()
+    assert machine.last(second) is None
+
+
+def test_a_restart_has_a_claim_of_its_own(machine: Machine) -> None:
+    order = machine.order("true")
+    machine.submit(order)
+    machine.ended(order)
+
+    again = replace(order, run="r000002", restart=1)
+    machine.submit(again)
+
+    report = machine.ended(again)
+    assert (report.state, report.restart) == ("completed", 1)
+
+
+def test_the_same_order_twice_is_one_job(machine: Machine, tmp_path: Path) -> None:
+    order = machine.order(f"echo run >>{tmp_path}/log; sleep 0.05")
+    (first,), (second,) = machine.submit(order), machine.submit(order)
+
+    assert first.outcome == second.outcome == "accepted"
+    assert machine.ended(order).state == "completed"
+    assert (tmp_path / "log").read_text() == "run\n"
+
+
+# ---- a conductor that died -------------------------------------------------------------------------------------------
+
+
+def test_a_job_that_never_started_is_absent(machine: Machine) -> None:
+    order = machine.order("true")
+    machine.know(order)
+
+    (report,) = machine.poll()
+    assert (report.job, report.state) == (order.job, "absent")
+    assert machine.poll() == []
+    assert machine.scheduler.take_claim(machine.jobs[order.job])
+
+
+def test_a_claim_that_a_dead_conductor_took_is_ours(make_machine: MakeMachine) -> None:
+    dead, machine = make_machine(), make_machine()
+    order = machine.order("true")
+    machine.know(order)
+    dead.scheduler.take_claim(machine.jobs[order.job])
+
+    assert [report.state for report in machine.poll()] == ["absent"]
+    assert machine.scheduler.take_claim(machine.jobs[order.job])
+
+
+def test_what_is_left_of_a_dead_conductors_job_is_ended_before_anything_is_said(
+    make_machine: MakeMachine, tmp_path: Path
+) -> None:
+    dead = make_machine(cores=1)
+    main, escaped = tmp_path / "main", tmp_path / "escaped"
+    order = dead.order(
+        f"setsid sh -c 'trap \"\" TERM; echo $$ >{escaped}; sleep 60; sleep 60' & echo $$ >{main}; sleep 60"
+    )
+    dead.submit(order)
+    pids = [pid_in(dead, main), pid_in(dead, escaped)]
+
+    machine = dead.forsake()
+    report = machine.ended(order)
+
+    assert (report.state, report.exit_status) == ("interrupted", None)
+    assert report.message.startswith(f"{DIED}what was left of it, ")
+    assert [pid for pid in pids if lives(pid)] == []
+    machine.end()
+
+
+def test_a_job_that_ended_unheard_is_interrupted_and_its_large_output_is_kept(make_machine: MakeMachine) -> None:
+    dead = make_machine(cores=1)
+    order = dead.order("head -c 100000 /dev/zero")
+    dead.submit(order)
+    while dead.scheduler._running:
+        dead.reactor.wait(dead.reactor.now() + 0.02)
+    dead.scheduler._write_up()
+
+    machine = dead.forsake()
+    report = machine.ended(order)
+
+    assert (report.state, report.message) == ("interrupted", f"{DIED}nothing of it is alive")
+    assert report.output == {"file": "outputs/000/r000001.out", "bytes": 100000}
+    assert not machine.work(order).exists()
+    machine.end()
+
+
+CONDUCTOR = """
+import sys, pathlib
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder
+from shakedown.processes.reactor import Reactor
+from shakedown.schedulers.local import LocalScheduler
+root, script = sys.argv[1:]
+reactor = Reactor()
+scheduler = LocalScheduler(Layout(pathlib.Path(root)), reactor)
+scheduler.submit([JobOrder("j000001", "r000001", Case("case-1", "test", "local:all", script=script))])
+while True:
+    reactor.wait(None)
+    scheduler.poll({})
+"""
+
+
+def test_after_kill_9_of_the_conductor_its_job_is_ended_and_runs_again_once(machine: Machine, tmp_path: Path) -> None:
+    log, file = tmp_path / "log", tmp_path / "pid"
+    order = machine.order(f"echo run >>{log}; echo $$ >{file}; exec sleep 60")
+    script = order.case.script
+    conductor = subprocess.Popen([sys.executable, "-c", CONDUCTOR, str(machine.layout.root), script])
+    pid = pid_in(machine, file)
+    conductor.send_signal(signal.SIGKILL)
+    conductor.wait()
+
+    machine.know(order)
+    report = machine.ended(order)
+
+    assert (report.state, report.message) == ("interrupted", f"{DIED}what was left of it, one process, has been ended")
+    assert not lives(pid)
+    assert log.read_text() == "run\n"
+    again = machine.order("echo again")
+    machine.submit(again)
+    assert machine.ended(again).state == "completed"
+
+
+# ---- disks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """A small file system of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("a full or read-only disk is made by mounting one, which takes root")
+    mounted: list[Path] = []
+
+    def make(options: str) -> Path:
+        place = tmp_path / f"disk{len(mounted)}"
+        place.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True)
+        if done.returncode:
+            pytest.skip(f"tmpfs cannot be mounted here: {done.stderr.decode().strip()}")
+        mounted.append(place)
+        return place
+
+    yield make
+    for place in mounted:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Leave no room, neither for bytes nor for names."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+                file.flush()
+        except OSError:
+            pass
+    return ballast
+
+
+def test_on_a_full_disk_a_submission_is_refused_for_now(make_machine: MakeMachine, mount: Callable[..., Path]) -> None:
+    machine = make_machine(mount("size=64k,nr_inodes=4"))
+    for number in range(4):
+        try:
+            (machine.layout.root / f"inode{number}").touch()
+        except OSError:
+            break
+    order = machine.order("true")
+
+    (answer,) = machine.submit(order)
+
+    assert (answer.outcome, answer.transient) == ("refused", True)
+    assert answer.message == "run r000001 cannot be started: No space left on device (claims)"
+    for path in machine.layout.root.glob("inode*"):
+        path.unlink()
+    subprocess.run(["mount", "-o", "remount,nr_inodes=100", str(machine.layout.root)], check=True)
+    machine.submit(order)
+    assert machine.ended(order).state == "completed"
+
+
+def test_a_waiting_job_is_held_until_there_is_room(make_machine: MakeMachine, mount: Callable[..., Path]) -> None:
+    """Its place in the queue is kept, and nothing is said of it: nothing changed."""
+    machine = make_machine(mount("size=64k,nr_inodes=100"), cores=1)
+    first = machine.order("sleep 0.05")
+    second, third = machine.order("echo 2 >here"), machine.order("true")
+    machine.submit(first, second, third)
+    subprocess.run(["mount", "-o", "remount,nr_inodes=8", str(machine.layout.root)], check=False)
+    blockers = []
+    for number in range(100):
+        try:
+            blockers.append(machine.layout.root / f"inode{number}")
+            blockers[-1].touch()
+        except OSError:
+            break
+    machine.ended(first)
+    machine.scheduler._workplace._spare.clear()
+    late = machine.reactor.now() + 0.1
+    machine.until(lambda: machine.reactor.now() > late)
+    assert machine.last(second) is None
+
+    subprocess.run(["mount", "-o", "remount,nr_inodes=1000", str(machine.layout.root)], check=True)
+
+    assert machine.ended(second).state == "completed"
+    assert machine.ended(third).state == "completed"
+
+
+def test_a_job_whose_claim_has_no_room_did_not_run(make_machine: MakeMachine, mount: Callable[..., Path]) -> None:
+    machine = make_machine(mount("size=1m,nr_inodes=100"), cores=1)
+    machine.run("true")
+    fill(machine.layout.root)
+    order = machine.order("echo run; exit 0")
+
+    machine.submit(order)
+    report = machine.ended(order)
+
+    assert report.state in ("interrupted", "completed")
+    if report.state == "interrupted":
+        assert report.message.startswith("it did not run: ")
+
+
+def test_in_a_read_only_directory_every_answer_is_a_sentence(
+    make_machine: MakeMachine, mount: Callable[..., Path]
+) -> None:
+    machine = make_machine(mount("size=64k,ro"))
+    order = machine.order("true")
+
+    (answer,) = machine.submit(order)
+
+    assert (answer.outcome, answer.transient) == ("refused", False)
+    assert answer.message == "run r000001 cannot be started: Read-only file system (claims)"
+    with pytest.raises(CannotStart, match="the claim of job j000001 cannot be taken: Read-only file system"):
+        machine.scheduler.take_claim(machine.jobs[order.job])

@@ -1,0 +1,209 @@
+"""Outputs: small ones share a pack, large ones have a file, endless ones are cut and said to be; the loop never waits for them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+from shakedown.schedulers.packs import PackWriter, read_output
+
+if TYPE_CHECKING:
+    from tests.schedulers.conftest import Machine
+
+    MakeMachine = Callable[..., Machine]
+
+BINARY = bytes(range(256)) * 40
+FULL = OSError(28, "No space left on device")
+
+
+def test_both_outputs_are_kept_in_their_order(machine: Machine) -> None:
+    report = machine.run("echo one; echo two >&2; echo three; echo four >&2")
+
+    assert machine.output(report) == b"one\ntwo\nthree\nfour\n"
+    assert report.output == {"pack": "000001.pack", "offset": 0, "bytes": 19}
+
+
+def test_no_output_is_no_pointer(machine: Machine) -> None:
+    report = machine.run("true")
+
+    assert report.output == {}
+    assert machine.output(report) == b""
+    assert not machine.layout.packs.exists()
+
+
+def test_binary_output_is_kept_byte_for_byte(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(BINARY)
+
+    assert machine.output(machine.run(f"cat {tmp_path}/data")) == BINARY
+
+
+@pytest.mark.parametrize(("size", "where"), [(65536, "pack"), (65537, "file")])
+def test_what_is_larger_than_64_kib_has_a_file_of_its_own(machine: Machine, size: int, where: str) -> None:
+    order = machine.order(f"head -c {size} /dev/zero | tr '\\0' x")
+    machine.submit(order)
+    report = machine.ended(order)
+
+    assert where in report.output
+    assert machine.output(report) == b"x" * size
+    assert machine.layout.output(order.run).exists() == (where == "file")
+    if where == "file":
+        assert report.output == {"file": "outputs/000/r000001.out", "bytes": size}
+
+
+def test_fifty_megabytes_arrive_whole_and_without_being_held_in_memory(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(os.urandom(1 << 20))
+    before = _resident_bytes()
+    report = machine.run(f"for i in 1 2 3 4 5 6 7 8 9 10; do cat {' '.join([str(tmp_path / 'data')] * 5)}; done")
+
+    assert report.output == {"file": "outputs/000/r000001.out", "bytes": 50 << 20}
+    assert _resident_bytes() - before < 20 << 20
+    digest = hashlib.sha256((tmp_path / "data").read_bytes() * 50).hexdigest()
+    assert hashlib.sha256(machine.layout.output("r000001").read_bytes()).hexdigest() == digest
+
+
+def test_while_a_job_writes_without_end_the_loop_goes_on(make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=2, keep_bytes=300_000)
+    endless = machine.order("cat /dev/zero", time_limit_s=0.5)
+    machine.submit(endless)
+    waits = []
+    while machine.jobs:
+        before = time.monotonic()
+        machine.reactor.wait(machine.reactor.now() + 0.02)
+        waits.append(time.monotonic() - before)
+        machine.poll()
+    report = machine.ended(endless)
+
+    assert max(waits) < 0.3
+    assert report.state == "timeout"
+    assert report.output["bytes"] == 300_000
+    assert "bytes of output the first 300000 were kept: that is the most that is kept of one run" in report.message
+    assert machine.output(report) == b"\0" * 300_000
+
+
+def test_what_a_run_left_in_the_pipe_at_its_end_is_read(machine: Machine) -> None:
+    """Sixty thousand bytes and gone, within a millisecond: nobody had looked yet."""
+    report = machine.run("head -c 60000 /dev/zero")
+
+    assert report.output["bytes"] == 60000
+
+
+def test_an_output_that_does_not_get_onto_the_disk_is_said(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.run("echo before")
+    really = os.write
+
+    def write(descriptor: int, data: bytes) -> int:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".pack"):
+            raise FULL
+        return really(descriptor, data)
+
+    monkeypatch.setattr(os, "write", write)
+    lost = machine.run("echo lost; exit 4")
+    monkeypatch.undo()
+
+    assert (lost.state, lost.exit_status, lost.output) == ("failed", 4, {})
+    assert lost.message == ("it ended with exit status 4; its output could not be kept: No space left on device")
+    assert machine.output(machine.run("echo after")) == b"after\n"
+    assert (machine.layout.packs / "000001.pack").read_bytes() == b"before\nafter\n"
+
+
+def test_a_large_output_that_does_not_fit_is_kept_as_far_as_it_does(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = os.write
+
+    def write(descriptor: int, data: bytes) -> int:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".out"):
+            if os.fstat(descriptor).st_size >= 100_000:
+                raise FULL
+            return really(descriptor, data[:50_000])
+        return really(descriptor, data)
+
+    monkeypatch.setattr(os, "write", write)
+    report = machine.run("head -c 1000000 /dev/zero")
+
+    assert report.state == "completed"
+    assert report.message == "of 1000000 bytes of output the first 100000 were kept: No space left on device"
+    assert report.output["bytes"] == 100_000
+    assert machine.output(report) == b"\0" * 100_000
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# ---- packs -----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    outputs=st.lists(st.binary(min_size=1, max_size=60), max_size=30),
+    roll=st.integers(1, 200),
+    flushes=st.sets(st.integers(0, 30)),
+)
+def test_whatever_was_appended_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, outputs: list[bytes], roll: int, flushes: set[int]
+) -> None:
+    layout = Layout(tmp_path_factory.mktemp("campaign"))
+    writer = PackWriter(layout.packs, roll_bytes=roll)
+    pointers = []
+    for number, data in enumerate(outputs):
+        pointers.append(writer.append(data))
+        if number in flushes:
+            writer.flush()
+            assert read_output(layout, pointers[-1]) == data
+    writer.close()
+
+    assert [read_output(layout, pointer) for pointer in pointers] == outputs
+    sizes = [path.stat().st_size for path in layout.packs.glob("*")] if outputs else []
+    assert all(size <= max(roll, 60) for size in sizes)
+    assert sum(sizes) == sum(map(len, outputs))
+
+
+def test_each_conductor_writes_packs_of_its_own(tmp_path: Path) -> None:
+    first, second = PackWriter(tmp_path), PackWriter(tmp_path)
+
+    names = [writer.append(b"x")["pack"] for writer in (first, second, first)]
+
+    assert names == ["000001.pack", "000002.pack", "000001.pack"]
+
+
+def test_a_part_of_an_output_can_be_read(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    writer = PackWriter(layout.packs)
+    writer.append(b"somebody else's")
+    pointer = writer.append(b"0123456789")
+    writer.append(b"somebody else's")
+    writer.close()
+
+    assert read_output(layout, pointer, start=3, limit=4) == b"3456"
+    assert read_output(layout, pointer, start=8, limit=100) == b"89"
+    assert read_output(layout, pointer, start=11) == b""
+
+
+def test_a_pointer_to_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    with pytest.raises(
+        RecordError, match="the output in .*/packs/000007.pack cannot be read: No such file or directory"
+    ):
+        read_output(layout, {"pack": "000007.pack", "offset": 0, "bytes": 5})
+    writer = PackWriter(layout.packs)
+    writer.append(b"abc")
+    writer.close()
+    with pytest.raises(RecordError, match="is cut short: 5 bytes were kept, 3 are there"):
+        read_output(layout, {"pack": "000001.pack", "offset": 0, "bytes": 5})
+
+
+def test_packs_that_cannot_be_begun_are_said_in_the_pointer(tmp_path: Path) -> None:
+    (tmp_path / "packs").write_text("in the way")
+
+    assert PackWriter(tmp_path / "packs").append(b"x") == {"lost": "File exists"}
