@@ -7,7 +7,7 @@ from hyperqueue import Job, LocalCluster
 from hyperqueue.cluster import WorkerConfig
 
 count, directory = int(sys.argv[1]), Path(sys.argv[2])
-with LocalCluster(server_dir=directory / "server") as cluster:
+with LocalCluster(server_dir=str(directory / "server")) as cluster:
     cluster.start_worker(WorkerConfig(cores=2))
     client = cluster.client()
     job = Job(directory)

@@ -88,6 +88,7 @@ def test_half_a_build_of_a_dead_conductor_is_never_used(layout: Layout) -> None:
     (layout.builds / "k5.tmp-1/half").touch()
     assert build_one(layout, Build("k5", "whole", "", "touch whole")).state == "done"
     assert sorted(path.name for path in layout.build("k5").iterdir()) == ["whole"]
+    assert not list(layout.builds.glob("*.tmp-*"))
 
 
 def test_a_build_that_a_dead_conductor_left_running_is_ended_and_started_again(layout: Layout) -> None:
@@ -149,3 +150,64 @@ def test_no_room_for_the_copy_is_a_sentence(layout: Layout) -> None:
 def test_a_signal_is_named(layout: Layout) -> None:
     report = build_one(layout, Build("k10", "killed", "", "echo working; kill -9 $$"))
     assert report.message == f"signal {int(signal.SIGKILL)}: working"
+
+
+def test_a_build_whose_conductor_died_before_it_could_name_it_is_found_by_its_marker(layout: Layout) -> None:
+    reactor = Reactor()
+    dead = LocalBuilder(layout, reactor)
+    dead.start([Build("k11", "slow", "", "exec sleep 652")])
+    (layout.builds / "k11.process").unlink()
+    reactor.close()
+
+    assert build_one(layout, Build("k11", "slow", "", "touch done")).state == "done"
+
+    assert subprocess.run(["pgrep", "-f", "^sleep 652"], capture_output=True, check=False).returncode == 1
+    assert [path.name for path in layout.build("k11").iterdir()] == ["done"]
+
+
+def test_a_key_that_is_started_twice_is_built_once(layout: Layout) -> None:
+    reactor = Reactor()
+    builder = LocalBuilder(layout, reactor)
+    build = Build("k12", "once", "", f"echo run >>{layout.root}/log; sleep 0.05")
+    builder.start([build, build])
+    builder.start([build])
+
+    said = finish(builder, reactor)
+    builder.start([build])
+    said += finish(builder, reactor)
+
+    assert [report.state for report in said] == ["started", "done", "done"]
+    assert (layout.root / "log").read_text() == "run\n"
+    reactor.close()
+
+
+def test_what_a_build_leaves_in_the_background_does_not_outlive_it(layout: Layout) -> None:
+    """It would go on writing into what is said to be complete."""
+    script = "setsid sleep 651 >/dev/null 2>&1 & sleep 650 & touch done"
+
+    assert build_one(layout, Build("k13", "daemon", "", script)).state == "done"
+
+    assert subprocess.run(["pgrep", "-f", "^sleep 65[01]"], capture_output=True, check=False).returncode == 1
+
+
+def test_a_source_that_is_gone_is_a_failed_build_with_a_sentence(layout: Layout, tmp_path: Path) -> None:
+    report = build_one(layout, Build("k14", "gone", str(tmp_path / "nowhere"), "true"))
+
+    assert report.state == "failed"
+    assert report.message == f"exit status 1: cp: cannot stat '{tmp_path}/nowhere/.': No such file or directory"
+    assert report.log == "builds/k14.log"
+
+
+def test_an_environment_that_no_process_can_have_is_a_sentence(layout: Layout) -> None:
+    report = build_one(layout, Build("k15", "null", "", "true", environment=(("A", "x\0y"),)))
+
+    assert (report.state, report.message) == (
+        "failed",
+        "it cannot be started: embedded null byte in its script or environment",
+    )
+
+
+def test_control_characters_of_a_compiler_do_not_reach_the_message(layout: Layout) -> None:
+    report = build_one(layout, Build("k16", "colour", "", "printf 'x.c: \\033[31merror:\\033[0m no\\n'; exit 1"))
+
+    assert report.message == "exit status 1: x.c:  [31merror: [0m no"

@@ -30,6 +30,7 @@ ALL_LIES = Lies(
     alive_after_node_fail=0.5,
     marks_late_s=20,
     marks_lost=0.1,
+    unstartable=0.03,
     outage=0.05,
 )
 
@@ -75,6 +76,7 @@ def test_two_hundred_seeded_campaigns_of_lies_faults_and_crashes(first: int) -> 
         Lies(accounting_missing=0.5, purge_s=5.0, marks_lost=0.5),
         Lies(runaway=0.5, purge_s=5.0, marks_lost=0.5),
         Lies(marks_late_s=120.0, purge_s=5.0),
+        Lies(unstartable=0.4),
         Lies(outage=0.3),
     ],
     ids=lambda lie: "+".join(name for name in lie.__slots__ if getattr(lie, name) != getattr(Lies(), name)),

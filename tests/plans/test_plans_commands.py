@@ -56,7 +56,7 @@ def test_check_tells_every_fault_at_once(inside: Any) -> None:
         shakedown("check")
     assert caught.value.status == 2
     assert str(caught.value).splitlines() == [
-        "error: plans/two.yaml:3:29: there is no test 'sream'",
+        "error: plans/two.yaml:3:30: there is no test 'sream'",
         "hint: did you mean 'stream'?",
         "error: tests/one.yaml:2:1: unknown key 'runn'",
         "hint: did you mean 'run'?",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.processes.identity import boot_id, identity, is_alive, living_pid
+from shakedown.processes.identity import boot_id, directory_token, identity, is_alive, living_pid
 from shakedown.processes.spawn import Child, reap
 from shakedown.processes.table import read_process, read_table
 
@@ -80,3 +80,13 @@ def test_the_table_holds_neither_ourselves_nor_threads_of_the_kernel() -> None:
     assert os.getpid() not in table
     assert 1 in table
     assert all(process.parent != 2 for process in table.values())
+
+
+def test_the_token_of_a_directory_stays_when_it_is_moved_and_a_copy_has_another(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "copy").mkdir()
+    before = directory_token(tmp_path / "a")
+    (tmp_path / "a").rename(tmp_path / "b")
+
+    assert directory_token(tmp_path / "b") == before
+    assert directory_token(tmp_path / "copy") != before

@@ -13,10 +13,10 @@ import pytest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import ENDED, JobOrder, JobReport, SubmitAnswer
+from shakedown.processes.identity import directory_token
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.table import read_process
 from shakedown.processes.tree import Ending
-from shakedown.schedulers.launch import campaign_token
 from shakedown.schedulers.local import LocalScheduler
 from shakedown.schedulers.packs import read_output
 
@@ -118,7 +118,7 @@ class Machine:
         self.scheduler.close()
         self.reactor.close()
         for number in range(1, self.count + 1):
-            ending = Ending(f"{campaign_token(self.layout)}/j{number:06d}", grace_s=0.0)
+            ending = Ending(f"{directory_token(self.layout.root)}/j{number:06d}", grace_s=0.0)
             while (pause := ending.step()) is not None:
                 time.sleep(pause)
 

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from shakedown.model.ports import JobOrder
 from shakedown.processes.table import read_process
 from shakedown.schedulers.workplace import CannotStart
 
@@ -34,24 +36,46 @@ def pid_in(machine: Machine, file: Path) -> int:
     return int(file.read_text())
 
 
+CONDUCTOR = """
+import sys, pathlib
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder
+from shakedown.processes.reactor import Reactor
+from shakedown.schedulers.local import LocalScheduler
+root, script = sys.argv[1:]
+reactor = Reactor()
+scheduler = LocalScheduler(Layout(pathlib.Path(root)), reactor)
+scheduler.submit([JobOrder("j000001", "r000001", Case("case-1", "test", "local:all", script=script))])
+while True:
+    reactor.wait(None)
+    scheduler.poll({})
+"""
+
+
+def conduct(machine: Machine, order: JobOrder) -> subprocess.Popen[bytes]:
+    """Another conductor, in a process of its own, that starts the order."""
+    return subprocess.Popen([sys.executable, "-c", CONDUCTOR, str(machine.layout.root), order.case.script])
+
+
 # ---- claims ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_job_that_two_schedulers_start_is_executed_once(make_machine: MakeMachine, tmp_path: Path) -> None:
+def test_a_job_that_two_schedulers_start_is_executed_once(machine: Machine, tmp_path: Path) -> None:
+    """There is one conductor at a time; the one that comes second takes what runs for what a dead one left, and ends it."""
     log = tmp_path / "log"
-    first, second = make_machine(), make_machine()
-    order = first.order(f"echo run >>{log}; sleep 0.2")
-    first.submit(order)
-    first.until(lambda: log.exists())
-    second.submit(order)
-    second.count = 1
+    order = machine.order(f"echo $$ >>{log}; exec sleep 60")
+    other = conduct(machine, order)
+    pid = pid_in(machine, log)
+    machine.submit(order)
 
-    loser = second.ended(order)
-    winner = first.ended(order)
+    report = machine.ended(order)
 
-    assert log.read_text() == "run\n"
-    assert loser.state == "interrupted"
-    assert winner.state in ("completed", "failed")  # the one that came second ended what it took for a dead one's
+    assert (report.state, report.message) == ("interrupted", f"{DIED}what was left of it, one process, has been ended")
+    assert log.read_text() == f"{pid}\n"
+    assert not lives(pid)
+    other.kill()
+    other.wait()
 
 
 def test_a_claim_that_the_conductor_took_keeps_the_job_from_ever_running(machine: Machine, tmp_path: Path) -> None:
@@ -92,6 +116,7 @@ def test_a_restart_has_a_claim_of_its_own(machine: Machine) -> None:
     order = machine.order("true")
     machine.submit(order)
     machine.ended(order)
+    machine.said.clear()
 
     again = replace(order, run="r000002", restart=1)
     machine.submit(again)
@@ -169,28 +194,10 @@ def test_a_job_that_ended_unheard_is_interrupted_and_its_large_output_is_kept(ma
     machine.end()
 
 
-CONDUCTOR = """
-import sys, pathlib
-from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case
-from shakedown.model.ports import JobOrder
-from shakedown.processes.reactor import Reactor
-from shakedown.schedulers.local import LocalScheduler
-root, script = sys.argv[1:]
-reactor = Reactor()
-scheduler = LocalScheduler(Layout(pathlib.Path(root)), reactor)
-scheduler.submit([JobOrder("j000001", "r000001", Case("case-1", "test", "local:all", script=script))])
-while True:
-    reactor.wait(None)
-    scheduler.poll({})
-"""
-
-
 def test_after_kill_9_of_the_conductor_its_job_is_ended_and_runs_again_once(machine: Machine, tmp_path: Path) -> None:
     log, file = tmp_path / "log", tmp_path / "pid"
     order = machine.order(f"echo run >>{log}; echo $$ >{file}; exec sleep 60")
-    script = order.case.script
-    conductor = subprocess.Popen([sys.executable, "-c", CONDUCTOR, str(machine.layout.root), script])
+    conductor = conduct(machine, order)
     pid = pid_in(machine, file)
     conductor.send_signal(signal.SIGKILL)
     conductor.wait()
@@ -231,15 +238,11 @@ def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
 
 
 def fill(disk: Path) -> Path:
-    """Leave no room, neither for bytes nor for names."""
+    """Leave no room."""
     ballast = disk / "ballast"
-    with ballast.open("wb") as file:
-        try:
-            while True:
-                file.write(b"\0" * 4096)
-                file.flush()
-        except OSError:
-            pass
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"\0" * 4096)
     return ballast
 
 
@@ -293,14 +296,10 @@ def test_a_job_whose_claim_has_no_room_did_not_run(make_machine: MakeMachine, mo
     machine = make_machine(mount("size=1m,nr_inodes=100"), cores=1)
     machine.run("true")
     fill(machine.layout.root)
-    order = machine.order("echo run; exit 0")
+    report = machine.run("echo run")
 
-    machine.submit(order)
-    report = machine.ended(order)
-
-    assert report.state in ("interrupted", "completed")
-    if report.state == "interrupted":
-        assert report.message.startswith("it did not run: ")
+    assert (report.state, report.message) == ("interrupted", "it did not run: its claim could not be written")
+    assert machine.layout.claim("j000002").read_text() == ""
 
 
 def test_in_a_read_only_directory_every_answer_is_a_sentence(

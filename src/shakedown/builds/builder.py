@@ -12,33 +12,35 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from shakedown.builds.telling import why_it_failed
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport
-from shakedown.processes.identity import identity, is_alive, living_pid
+from shakedown.processes.identity import directory_token, identity, living_pid
 from shakedown.processes.reactor import Reactor, Timer
-from shakedown.processes.spawn import MARKER, Child, base_environment, reap, spawn_shell
+from shakedown.processes.spawn import MARKER, Child, base_environment, marked, reap, spawn_shell
 from shakedown.processes.tree import Ending, kill_tree
 
-_TAIL_BYTES = 16 * 1024  # of a failed build's log that its telling line is looked for in
-_TELLING = ("error", "fatal", "undefined", "not found", "no such file", "cannot", "failed", "***")
-_MESSAGE = 200
 _GRACE_S, _PATIENCE_S = 2.0, 10.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Building:
-    """A build under way."""
+    """A build under way. ``because``: why it is being ended, "" while it goes its own way."""
 
     build: Build
     child: Child
     place: Path
     log: Path
-    timer: Timer | None = None
-    ended_because: str = ""
+    timer: Timer
+    because: str = ""
+    ending: Ending | None = None
+    status: int | None = None
+    elapsed_s: float | None = None
 
 
 @dataclass(slots=True)
@@ -48,16 +50,17 @@ class LocalBuilder:
     layout: Layout
     reactor: Reactor
     _building: dict[str, Building] = field(default_factory=dict)
+    _clearing: set[str] = field(default_factory=set)  # keys that wait for a dead conductor's build to be ended
     _news: list[BuildReport] = field(default_factory=list)
-    _endings: int = 0  # process trees that are being ended
+    _leaving: bool = False
 
     def start(self, builds: Sequence[Build]) -> None:
         """Start each, unless it is complete already, or under way."""
         for build in builds:
             if self.layout.build(build.key).is_dir():
-                self._news.append(BuildReport(build.key, "done", "it was built before", self._log_name(build)))
+                self._say(build, "done", "it was built before")
                 self.reactor.poke()
-            elif build.key not in self._building:
+            elif build.key not in self._building and build.key not in self._clearing:
                 self._start_after_leftovers(build)
 
     def poll(self) -> Sequence[BuildReport]:
@@ -67,125 +70,147 @@ class LocalBuilder:
 
     def close(self) -> None:
         """End what is under way and wait until it is dead; its reports are lost, the next conductor builds it again."""
+        self._leaving = True
         for building in list(self._building.values()):
-            self._end(building, "the conductor left")
-        end = time.monotonic() + _GRACE_S + _PATIENCE_S
-        while (self._building or self._endings) and time.monotonic() < end:
+            self._end(building, "the conductor left", _GRACE_S)
+        while self._building or self._clearing:  # an ending gives up by itself on what cannot be killed
             self.reactor.wait(self.reactor.now() + 0.05)
 
-    # ---- starting --------------------------------------------------------------------------------------------------------
+    # ---- starting ----
 
     def _start_after_leftovers(self, build: Build) -> None:
         """A live build of a dead conductor is ended first: nobody would hear of its end."""
-        left = self._process_file(build)
+        stale = self._stale_places(build)
+        name = ""
         with suppress(OSError):
-            name = left.read_text()
-            if is_alive(name):
-                ending = Ending(self._marker(build), group=living_pid(name) or 0, grace_s=0.0, patience_s=_PATIENCE_S)
-                kill_tree(self.reactor, ending, lambda: self._start(build))
-                return
-        self._start(build)
+            name = self._process_file(build).read_text()
+        if not stale and not name:
+            self._start(build, [])
+            return
+        self._clearing.add(build.key)
+        ending = Ending(self._marker(build), living_pid(name) or 0, grace_s=0.0, patience_s=_PATIENCE_S)
+        kill_tree(self.reactor, ending, partial(self._start, build, stale))
 
-    def _start(self, build: Build) -> bool:
-        place = self._free_place(build)
+    def _start(self, build: Build, stale: list[Path]) -> bool:
+        """``stale``: half builds, removed by the new one's shell, so that a large tree never holds up the loop."""
+        self._clearing.discard(build.key)
+        if self._leaving:
+            return False
         log = self.layout.builds / f"{build.key}.log"
         try:
-            place.mkdir(parents=True)
+            place = self._make_place(build)
             with log.open("wb") as output:
-                child = spawn_shell(["-c", _script(build, place)], self._environment(build), output.fileno())
-        except OSError as error:
-            why = f"it cannot be started: {error.filename or place}: {error.strerror}"
-            self._news.append(BuildReport(build.key, "failed", why, self._log_name(build)))
+                script = _script(build, place, stale)
+                child = spawn_shell(["-c", script], self._environment(build), output.fileno())
+        except (OSError, ValueError) as error:
+            self._say(build, "failed", f"it cannot be started: {_words(error)}")
             self.reactor.poke()
             return True
         name = identity(child.pid)
-        with suppress(OSError):  # without it a build that is left behind is only found by its marker
+        with suppress(OSError):  # without it, a build that is left behind is found by its marker
             self._process_file(build).write_text(name)
-        building = self._building[build.key] = Building(build, child, place, log)
-        building.timer = self.reactor.call_later(build.time_limit_s, lambda: self._time_is_up(building))
-        self.reactor.watch(child.pidfd, lambda: self._over(building))
+        timer = self.reactor.call_later(build.time_limit_s, partial(self._time_is_up, build.key))
+        building = self._building[build.key] = Building(build, child, place, log, timer)
+        self.reactor.watch(child.pidfd, partial(self._ended, building))
         self._news.append(BuildReport(build.key, "started", identity=name))
         return True
 
-    def _free_place(self, build: Build) -> Path:
+    def _stale_places(self, build: Build) -> list[Path]:
+        return sorted(self.layout.builds.glob(f"{build.key}.tmp-*")) if self.layout.builds.is_dir() else []
+
+    def _make_place(self, build: Build) -> Path:
+        """An empty directory for the copy that nobody used before. Raises OSError."""
         number = 1
-        while (place := self.layout.builds / f"{build.key}.tmp-{number}").exists():
-            number += 1
-        return place
+        while True:
+            place = self.layout.builds / f"{build.key}.tmp-{number}"
+            try:
+                place.mkdir(parents=True)
+            except FileExistsError:
+                number += 1
+            else:
+                return place
 
     def _environment(self, build: Build) -> dict[bytes, bytes]:
         own = {os.fsencode(name): os.fsencode(value) for name, value in build.environment}
-        return base_environment() | own | {MARKER.encode(): self._marker(build).encode()}
+        environment = base_environment() | {b"SHAKEDOWN_CAMPAIGN": os.fsencode(self.layout.root)} | own
+        environment[MARKER.encode()] = marked(environment, self._marker(build))
+        return environment
 
     def _marker(self, build: Build) -> str:
-        return f"{self.layout.root.stat().st_ino:x}/build-{build.key[:16]}"
+        return f"{directory_token(self.layout.root)}/build-{build.key[:16]}"
 
     def _process_file(self, build: Build) -> Path:
         return self.layout.builds / f"{build.key}.process"
 
-    def _log_name(self, build: Build) -> str:
-        return f"builds/{build.key}.log"
+    # ---- ending ----
 
-    # ---- ending ----------------------------------------------------------------------------------------------------------
-
-    def _time_is_up(self, building: Building) -> bool:
-        self._end(building, f"it was ended at its time limit of {building.build.time_limit_s:g} s")
+    def _time_is_up(self, key: str) -> bool:
+        building = self._building[key]
+        self._end(building, f"it was ended at its time limit of {building.build.time_limit_s:g} s", _GRACE_S)
         return False
 
-    def _end(self, building: Building, why: str) -> None:
-        building.ended_because = building.ended_because or why
-        ending = Ending(
-            self._marker(building.build), group=building.child.pid, grace_s=_GRACE_S, patience_s=_PATIENCE_S
-        )
-        self._endings += 1
-        kill_tree(self.reactor, ending, self._tree_is_dead)
+    def _end(self, building: Building, because: str, grace_s: float) -> object:
+        """End what lives of a build; the first reason stands."""
+        if building.ending is not None:
+            return False
+        building.because = because
+        building.ending = Ending(self._marker(building.build), building.child.pid, grace_s, _PATIENCE_S)
+        return kill_tree(self.reactor, building.ending, partial(self._tree_is_dead, building))
 
-    def _tree_is_dead(self) -> bool:
-        self._endings -= 1
-        return False
-
-    def _over(self, building: Building) -> bool:
-        """Its process ended: rename what is complete, or find the line that says why it is not."""
+    def _ended(self, building: Building) -> object:
+        """Its first process ended; whatever it left in the background would go on writing into the finished build."""
+        building.elapsed_s = time.monotonic() - building.child.started
+        building.timer.cancel()
         self.reactor.close_watched(building.child.pidfd)
-        status = reap(building.child)
-        elapsed = time.monotonic() - building.child.started
-        if building.timer is not None:
-            building.timer.cancel()
+        building.status = reap(building.child)
+        return self._end(building, "", grace_s=0.0)
+
+    def _tree_is_dead(self, building: Building) -> object:
+        """Rename what is complete, or find the line that says why it is not."""
+        assert building.ending is not None
+        if building.elapsed_s is None:
+            self._first_process_is_dead(building, stuck=bool(building.ending.stuck))
         del self._building[building.build.key]
         with suppress(OSError):
             self._process_file(building.build).unlink()
-        why = building.ended_because or (_why(status, building.log) if status else _rename(building, self.layout))
-        state: Literal["failed", "done"] = "failed" if why else "done"
-        self._news.append(BuildReport(building.build.key, state, why, self._log_name(building.build), elapsed))
+        why = building.because
+        if not why:
+            why = self._rename(building) if building.status == 0 else why_it_failed(building.status, building.log)
+        self._say(building.build, "failed" if why else "done", why, building.elapsed_s)
         return True
 
+    def _first_process_is_dead(self, building: Building, stuck: bool) -> None:
+        """Its end was not heard of yet, or never will be."""
+        building.timer.cancel()
+        building.elapsed_s = time.monotonic() - building.child.started
+        self.reactor.close_watched(building.child.pidfd)
+        if not stuck:
+            building.status = reap(building.child)
 
-def _script(build: Build, place: Path) -> str:
-    """Copy the source and build in the copy. The copy is the shell's work, so that a large tree never holds up the loop."""
-    directory = shlex.quote(str(place))
-    copy = f"cp -a {shlex.quote(build.source)}/. {directory} || exit\n" if build.source else ""
-    return f"set -e\n{copy}cd {directory}\n{build.script}\n"
+    def _rename(self, building: Building) -> str:
+        try:
+            building.place.rename(self.layout.build(building.build.key))
+        except OSError as error:
+            return f"it was built, but cannot be put in its place: {error.strerror}"
+        return ""
+
+    def _say(
+        self, build: Build, state: Literal["done", "failed"], message: str, elapsed_s: float | None = None
+    ) -> None:
+        log = self.layout.builds / f"{build.key}.log"
+        self._news.append(BuildReport(build.key, state, message, str(log.relative_to(self.layout.root)), elapsed_s))
 
 
-def _rename(building: Building, layout: Layout) -> str:
-    try:
-        building.place.rename(layout.build(building.build.key))
-    except OSError as error:
-        return f"it was built, but cannot be put in its place: {error.strerror}"
-    return ""
+def _script(build: Build, place: Path, stale: list[Path]) -> str:
+    """Remove half builds, copy the source, and build in the copy; the first command that fails ends it."""
+    lines = ["set -e"]
+    lines += [f"rm -rf {shlex.quote(str(path))}" for path in stale]
+    if build.source:
+        lines.append(f"cp -a {shlex.quote(build.source)}/. {shlex.quote(str(place))}")
+    return "\n".join([*lines, f"cd {shlex.quote(str(place))}", build.script, ""])
 
 
-def _why(status: int, log: Path) -> str:
-    """The exit status and the most telling line of the log's end: the first that names an error, else the last."""
-    how = f"exit status {status}" if status > 0 else f"signal {-status}"
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
-            lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    except OSError:
-        lines = []
-    telling = next(
-        (line for line in lines if any(word in line.lower() for word in _TELLING)), lines[-1] if lines else ""
-    )
-    shown = "".join(c if c.isprintable() else " " for c in telling)[:_MESSAGE]
-    return f"{how}: {shown}" if shown else how
+def _words(error: OSError | ValueError) -> str:
+    if not isinstance(error, OSError):
+        return f"{error} in its script or environment"
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)

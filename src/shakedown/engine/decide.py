@@ -17,7 +17,10 @@ from shakedown.engine.plan import NEVER_RETRIED, ClassKey
 from shakedown.engine.reasons import Reason, binding_reason, build_reason
 from shakedown.engine.state import Entry, Queue, Run, State, job_name
 from shakedown.model.events import Event
+from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder, JobOrder
+
+LONGEST_WAIT_S = 300.0
 
 
 def decide(state: State, now: float) -> Decision:
@@ -62,10 +65,19 @@ def _settle(state: State, decision: Decision, now: float) -> None:
             why = _why_no_more(state, run, rule.times if rule else 0)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))
             continue
-        wait = rule.backoff_s * 2 ** min(run.attempt - 1, 10)
+        wait = _wait_before(rule, run.attempt)
         value |= {"attempt": run.attempt + 1, "not_before": now + wait if wait else 0.0}
         why = f"{run.verdict} is attempted again: retry {run.attempt} of {rule.times}"
         decision.record(Event("retry", case=run.case, run=name, value=value, reason=why))
+
+
+def _wait_before(rule: Retry, attempt: int) -> float:
+    """The plan's back-off, doubled each time. Without one the first three retries are at once, and later ones wait all the
+    same: what goes wrong again and again must not be tried a thousand times a minute.
+    """
+    if rule.backoff_s:
+        return rule.backoff_s * 2.0 ** min(attempt - 1, 10)
+    return min(2.0 ** (attempt - 4), LONGEST_WAIT_S) if attempt > 3 else 0.0
 
 
 def _why_no_more(state: State, run: Run, times: int) -> str:

@@ -299,6 +299,9 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
             run.started = job.started = event.time
             limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
             insort(state.deadlines, (event.time + limit, job.id))
+    elif said == "refused":
+        job.phase, job.message, job.transient = "refused", event.reason, True
+        state.attention[job.id] = None
     elif said in ENDED:
         job.phase = run.phase = "ended"
         if run.started is None and "elapsed_s" in event.value:  # over before anyone saw it run

@@ -24,6 +24,7 @@ JOB_STATES = (
     "cancelled",
     "interrupted",  # ended with the conductor or by preemption, through no fault of its own
     "requeued",
+    "refused",  # it was accepted but cannot be started: no room, no claim, no directory; it never ran
     "absent",
     "no_answer",
     "unknown",

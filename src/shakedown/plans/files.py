@@ -32,9 +32,18 @@ def scan(directory: str, prefix: str, problems: Problems) -> list[Found]:
     What looks like one and cannot be read is a problem: nothing is left out in silence. Hidden names are not looked at.
     """
     found: list[Found] = []
-    _scan(directory, prefix, problems, found, set())
+    _scan(directory, prefix, problems, found, _identity(directory))
     found.sort(key=lambda file: file.name)
     return found
+
+
+def _identity(directory: str) -> set[tuple[int, int]]:
+    """The directory as the file system knows it, so that a link that leads back to it is not followed."""
+    try:
+        info = os.stat(directory)
+    except OSError:
+        return set()
+    return {(info.st_dev, info.st_ino)}
 
 
 def _scan(directory: str, prefix: str, problems: Problems, found: list[Found], seen: set[tuple[int, int]]) -> None:

@@ -30,7 +30,7 @@ def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None
     ``name`` is the file's name in messages; every node carries it.
     """
     if len(data) > LIMIT_BYTES:
-        problems.file(name, f"the file has {len(data)} bytes; {LIMIT_BYTES} is the most that is read")
+        problems.file(name, f"the file has more than {LIMIT_BYTES} bytes, the most that is read")
         return None
     text = _decode(data, name, problems)
     if text is None:

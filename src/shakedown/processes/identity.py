@@ -37,6 +37,15 @@ def living_pid(name: str) -> int | None:
     return process.pid
 
 
+def directory_token(directory: Path) -> str:
+    """Purpose: what the processes that work for one directory have in common: renaming it keeps it, a copy has another."""
+    try:
+        status = directory.stat()
+    except OSError:
+        return str(directory)
+    return f"{status.st_dev:x}.{status.st_ino:x}"
+
+
 def is_alive(name: str) -> bool:
     """Whether the very process that an identity names is alive."""
     return living_pid(name) is not None

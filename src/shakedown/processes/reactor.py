@@ -110,14 +110,21 @@ class Reactor:
         """Give everything back. Nothing is called any more."""
         if self._wake_read < 0:
             return
-        if self._old_wakeup is not None:
-            signal.set_wakeup_fd(self._old_wakeup)
+        self._restore_wakeup()
         self._callbacks.clear()
         self._timers.clear()
         self._epoll.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
         self._wake_read = self._wake_write = -1
+
+    def _restore_wakeup(self) -> None:
+        """Let signals wake whoever they woke before us, if that is still there; nobody else who came after us is disturbed."""
+        if self._old_wakeup is None:
+            return
+        with contextlib.suppress(ValueError, OSError):
+            present = signal.set_wakeup_fd(-1)
+            signal.set_wakeup_fd(self._old_wakeup if present == self._wake_write else present)
 
     # ---- inside a wait ----
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -90,9 +91,12 @@ def _handle(pid: int) -> int:
         raise
 
 
-def reap(child: Child) -> int:
-    """Purpose: collect a child that ended; its exit status, -N where signal N ended it."""
-    _, status = os.waitpid(child.pid, 0)
+def reap(child: Child) -> int | None:
+    """Purpose: collect a child that ended; its exit status, -N where signal N ended it, None where somebody else took it."""
+    try:
+        _, status = os.waitpid(child.pid, 0)
+    except ChildProcessError:
+        return None
     return os.waitstatus_to_exitcode(status)
 
 
@@ -104,5 +108,11 @@ def _our_cpus() -> set[int]:
 
 @cache
 def _nothing() -> int:
-    """/dev/null, opened once."""
+    """/dev/null, opened once.
+
+    By the way: whoever started us may have had the kernel collect our children unasked; their statuses would be lost.
+    """
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        with contextlib.suppress(ValueError):  # not the main thread
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

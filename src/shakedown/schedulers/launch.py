@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder
+from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER, Child, base_environment, marked, spawn_shell
 from shakedown.schedulers.capture import Capture
 from shakedown.schedulers.places import Places
@@ -17,15 +18,6 @@ from shakedown.schedulers.workplace import CannotStart, Workplace, cannot_start
 
 _LONGEST_ARGUMENT = 128 << 10  # MAX_ARG_STRLEN of Linux, with the zero at the end: a longer script goes through a file
 _CACHED_CASES = 1024
-
-
-def campaign_token(layout: Layout) -> str:
-    """What all processes of one campaign directory have in common: it stays when the directory is renamed, a copy has another."""
-    try:
-        status = layout.root.stat()
-    except OSError:
-        return str(layout.root)
-    return f"{status.st_dev:x}.{status.st_ino:x}"
 
 
 @dataclass(slots=True)
@@ -44,7 +36,7 @@ class Launcher:
 
     def __init__(self, layout: Layout, workplace: Workplace, keep_bytes: int) -> None:
         self._layout, self._workplace, self._keep_bytes = layout, workplace, keep_bytes
-        self._token = campaign_token(layout)
+        self._token = directory_token(layout.root)
         self._environment = base_environment() | {b"SHAKEDOWN_CAMPAIGN": os.fsencode(layout.root)}
         self._places = Places(layout)
         self._cases: dict[str, tuple[Case, str, dict[bytes, bytes]]] = {}

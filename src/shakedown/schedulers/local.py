@@ -277,7 +277,7 @@ class LocalScheduler:
         fresh, self._fresh = self._fresh, []
         before = time.monotonic() - _RUNNING_AFTER_S
         for running in fresh:
-            if running.exit_status is not None:
+            if running.has_ended:
                 continue
             if running.launch.child.started > before:
                 self._fresh.append(running)

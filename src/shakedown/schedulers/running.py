@@ -33,6 +33,11 @@ class Running:
     elapsed_s: float | None = None
     ending: Ending | None = None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the first process was seen to end; how it ended may not be known."""
+        return self.elapsed_s is not None
+
     def watch(self) -> None:
         """From now on its end is seen."""
         self.reactor.watch(self.launch.child.pidfd, self._ended)
@@ -91,9 +96,9 @@ class Running:
     def _tree_is_dead(self) -> object:
         """Nothing lives any more, or what lives is deaf. The first process is reaped here if its end was not seen yet."""
         assert self.ending is not None
-        if self.exit_status is None and not self.ending.stuck:
+        if not self.has_ended and not self.ending.stuck:
             self._ended()
-        elif self.exit_status is None:
+        elif not self.has_ended:
             self.reactor.unwatch(self.launch.child.pidfd)
         self.launch.capture.drain()
         return self.over(self)

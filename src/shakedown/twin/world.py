@@ -40,7 +40,7 @@ class Lies:
     later. ``accounting_missing``: it never learns of the job. ``runaway``: it says "running" for ever. ``purge_s``: how long
     the queue remembers an ended job. ``alive_after_node_fail``: the processes go on after NODE_FAIL.
     ``marks_late_s``: marks become visible so much later. ``marks_lost``: no end mark is ever written.
-    ``outage``: share of the minutes in which no source answers.
+    ``unstartable``: it takes the job and then cannot start it. ``outage``: share of the minutes in which no source answers.
     """
 
     refused: float = 0.0
@@ -56,6 +56,7 @@ class Lies:
     alive_after_node_fail: float = 0.0
     marks_late_s: float = 0.0
     marks_lost: float = 0.0
+    unstartable: float = 0.0
     outage: float = 0.0
 
 
@@ -138,6 +139,10 @@ class World:
 
     def _start(self, job: SimulatedJob) -> None:
         now = self.clock.now()
+        if self.draw("start", job.order.job, job.restart).random() < self.lies.unstartable:
+            job.becomes("refused", now)
+            self.free[_pool(job)] += _units(job)
+            return
         job.started = now
         job.becomes("running", now)
         claim = (job.order.job, job.restart)

@@ -1,0 +1,106 @@
+"""Wrong systems and plans, and the exact words they are answered with."""
+
+# An entry is a line, however long its answer is.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+SYSTEM = """\
+system: c5
+clusters: {c5: {scheduler: slurm, partitions: {batch: {nodes: "n[1-8]", type: rome}}}}
+node_types: {rome: {cores: 8}}
+toolchains: {intel: {cc: icc}}
+budgets: {f2/mdt: 8, f2/bandwidth: 40 GB/s}
+"""
+SYSTEMS = [
+    ("system: c5", "system: here", "1:9: 'here' is no name for a system: it always means the machine that a command runs on"),
+    ("slurm", "slrum", "2:28: clusters.c5.scheduler: 'slrum' is not one of local, slurm\nhint: did you mean 'slurm'?"),
+    ("slurm", "local", "2:63: the local scheduler runs on one node, not on 8\nhint: scheduler: slurm"),
+    ("n[1-8]", "n[8-1]", "2:63: 'n[8-1]' is not a node set\nhint: write names and ranges, such as n[001-128],login1"),
+    ("n[1-8]", "@all", "2:63: '@all' is not a node set\nhint: write names and ranges, such as n[001-128],login1"),
+    ("n[1-8]", "n[1-99999999999]", "2:63: 'n[1-99999999999]' holds more than 1000000 nodes"),
+    ("type: rome", "type: rom", "2:79: there is no node type 'rom'\nhint: did you mean 'rome'?"),
+    ("{batch: {nodes: \"n[1-8]\", type: rome}}", "{}", "2:11: the system has no partition\nhint: jobs are sent to one"),
+    ("cores: 8", "numa: 8", "3:20: 'cores' is missing in node_types.rome\nhint: cores: physical cores of a node"),
+    ("cores: 8", "cores: eight", "3:28: node_types.rome.cores: 'eight' is not a whole number"),
+    ("cores: 8", "cores: 8, memory: 256", "3:39: node_types.rome.memory: '256' needs a unit, such as '256 GiB'"),
+    ("cores: 8", "cores: 8, peak: 5 TFLOPS", "3:37: node_types.rome.peak: '5 TFLOPS': 'TFLOPS' is not a unit of flop/s\nhint: did you mean 'TFLOP/s'?"),
+    ("cc: icc", "cc: icc, modules: [a; rm]", "4:41: toolchains.intel.modules: 'a; rm' is not a module\nhint: a name without blanks"),
+    ("40 GB/s", "40 GBs", "5:36: budgets.f2/bandwidth: '40 GBs': there is no unit 'GBs'\nhint: did you mean 'GB/s'?"),
+    ("budgets", "filesystems: {f: {path: \"/x/{mdt}\"}}\nbudgets", "5:25: '{mdt}' is no class of targets of file system f\nhint: there are: none"),
+]  # fmt: skip
+
+PLAN = """\
+plan: p
+system: c5
+components:
+  - functionality:
+      tests: [a]
+      criteria:
+        c: {measure: value, of: triad, must: ">= 1 GB/s"}
+  - performance: {tests: ["tag:t"]}
+limits: {budgets: {f2/bandwidth: 50%}, copies: {a: 1}}
+"""
+PLANNED = """\
+test: a
+tags: [t]
+parameters: {n: [1, 2]}
+run: {command: x}
+figures: {triad: {json: a, unit: GB/s}, plain: {json: b}, sypd: {json: c, unit: years/day}}
+loads: {f2/bandwidth: 10 GB/s}
+"""
+MUST = 'of: triad, must: ">= 1 GB/s"'
+PLANS = [
+    ("system: c5", "system: c6", "2:9: there is no system 'c6'\nhint: there are: here, c5"),
+    ("[a]", "[]", "5:14: functionality.tests is empty\nhint: it is a list of tests"),
+    ("[a]", "[b]", "5:15: there is no test 'b'\nhint: 'shakedown list tests' has them"),
+    ("[a]", "[{test: a, where: {m: 1}}]", "5:33: test 'a' has no parameter 'm'\nhint: it has: n, partition, system, toolchain"),
+    ("[a]", "[{test: a, where: {n: 3}}]", "5:32: no case of test 'a' has n=3\nhint: in its cases n is 1, 2"),
+    ("tag:t", "tag:s", "8:27: no test has the tag 's'\nhint: tags are: t"),
+    ("functionality:", "functionalty:", "4:5: unknown key 'functionalty' in components\nhint: did you mean 'functionality'?"),
+    ("performance:", "functionality:", "8:5: there is a component 'functionality' already\nhint: give it a name of its own"),
+    ("[a]\n", "[a]\n      after: performanc\n", "6:14: there is no component 'performanc'\nhint: did you mean 'performance'?"),
+    ("[a]\n", "[a]\n      after: [functionality]\n", "6:15: component 'functionality' comes after itself"),
+    ("[a]\n", "[a]\n      retry: {node_fial: 2}\n", "6:15: there is no verdict 'node_fial'\nhint: did you mean 'node_fail'?"),
+    ("[a]\n", "[a]\n      retry: {incorrect: 2}\n", "6:15: 'incorrect' is never attempted again\nhint: such a verdict stands"),
+    ("[a]\n", "[a]\n      retry: {lost: twice}\n", "6:21: functionality.retry.lost: 'twice' is not a number of attempts\nhint: write 2, '5 with backoff' or '5 with backoff 30s'"),
+    ("[a]\n", "[a]\n      repeats: 0\n", "6:16: functionality.repeats: 0 is less than 1, the least that is possible"),
+    ("of: triad, ", "", "7:12: 'of' is missing in criteria.c\nhint: of: the figure that is measured, such as elapsed"),
+    ("of: triad", "of: traid", "7:33: criteria.c.of: no test of the component has a figure 'traid'\nhint: did you mean 'triad'?"),
+    (">= 1 GB/s", ">= 1", "7:46: criteria.c.must: '1' and the figure, which is in GB/s, do not measure the same thing\nhint: write '1 GB/s'"),
+    (">= 1 GB/s", ">= 1 GBs", "7:46: criteria.c.must: '1 GBs' and the figure, which is in GB/s, do not measure the same thing\nhint: did you mean 'GB/s'?"),
+    (">= 1 GB/s", "=> 1 GB/s", "7:46: functionality.criteria.c.must: '=> 1 GB/s' is not a bound\nhint: write a comparison and an amount, such as '>= 95%' or '<= 20 s'"),
+    (MUST, 'of: elapsed, must: "<= 12:30"', "7:48: criteria.c.must: '12:30' is not a duration\nhint: write it with its units, such as 90s, 2h or 1h30m"),
+    (MUST, 'of: plain, must: "<= 20 s"', "7:46: criteria.c.must: '20 s' and the figure, which is in plain numbers, do not measure the same thing\nhint: write a plain number"),
+    (MUST, 'of: sypd, must: ">= 2 year/day"', "7:45: criteria.c.must: '2 year/day' and the figure, which is in years/day, do not measure the same thing\nhint: did you mean 'years/day'?"),
+    (f"value, {MUST}", 'passed / wanted, must: ">= 95"', "7:45: criteria.c.must: '95' needs a unit, such as '95 %'"),
+    (f"value, {MUST}", 'passed / wanted, must: ">= 950%"', "7:45: criteria.c.must: '950%' is no share of runs\nhint: it lies between 0% and 100%"),
+    ("value, of", "passed / wanted, of", "7:43: criteria.c: 'of' has no meaning for measure 'passed / wanted'\nhint: it goes with value and sd / mean"),
+    ("of: triad", "of: triad, test: b", "7:46: criteria.c.test: the component runs no test 'b'\nhint: it runs: a"),
+    ("copies: {a", "copies: {b", "9:49: limits.copies: the plan runs no test 'b'\nhint: its tests are: a"),
+    ("50%", "150%", "9:20: limits.budgets.f2/bandwidth: '150%' is more than system c5 has\nhint: limits narrow a budget"),
+    ("50%", "10%", "9:34: limits.budgets.f2/bandwidth: one run of a/n=2 takes 10 GB/s, and this leaves 4 GB/s\nhint: it could never run"),
+    ("50%", "20 GB", "9:20: limits.budgets.f2/bandwidth: '20 GB' and the budget, which is in bytes/s, do not measure the same thing\nhint: did you mean 'GB/s'?"),
+    ("f2/bandwidth: 50%", "f2/bandwith: 50%", "9:20: limits.budgets.f2/bandwith: system c5 has no such budget\nhint: did you mean 'f2/bandwidth'?"),
+    ("limits: {", "limits: {copis: 3, ", "9:10: unknown key 'copis' in limits\nhint: did you mean 'copies'?"),
+    ("[a]\n", "[a]\n      limits: {copies: 3}\n", "6:7: unknown key 'limits' in functionality\nhint: known here: name, tests, repeats, after, retry, criteria"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "wrong", "answer"), SYSTEMS)
+def test_a_wrong_system(told: Any, right: str, wrong: str, answer: str) -> None:
+    assert told({"systems/c5.yaml": SYSTEM.replace(right, wrong, 1)}) == f"error: systems/c5.yaml:{answer}"
+
+
+@pytest.mark.parametrize(("right", "wrong", "answer"), PLANS)
+def test_a_wrong_plan(told: Any, right: str, wrong: str, answer: str) -> None:
+    files = {"plans/p.yaml": PLAN.replace(right, wrong, 1), "systems/c5.yaml": SYSTEM, "tests/a.yaml": PLANNED}
+    assert told(files) == f"error: plans/p.yaml:{answer}"
+
+
+def test_the_plan_that_these_are_made_from_is_right(told: Any) -> None:
+    assert told({"plans/p.yaml": PLAN, "systems/c5.yaml": SYSTEM, "tests/a.yaml": PLANNED}) == ""
