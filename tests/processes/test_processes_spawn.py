@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from shakedown.processes.spawn import MARKER, base_environment, marked, reap, spawn_shell
+
+ALLOWED = "while read -r name value; do [ $name = Cpus_allowed_list: ] && echo $value; done </proc/self/status"
 
 
 def say(script: str, cpus: tuple[int, ...] = ()) -> str:
@@ -42,6 +45,21 @@ def test_it_is_bound_from_its_first_instruction_on_and_we_are_not() -> None:
             (cpu,),
         ) == str(cpu)
     assert os.sched_getaffinity(0) == cpus
+
+
+def test_what_it_started_before_we_could_bind_it_is_bound_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """We may be held up for long between starting a process and binding it: the machine is busy, that is our trade."""
+    really = os.sched_setaffinity
+
+    def held_up(pid: int, cpus: tuple[int, ...]) -> None:
+        time.sleep(0.1)
+        really(pid, cpus)
+
+    monkeypatch.setattr(os, "sched_setaffinity", held_up)
+    cpu = max(os.sched_getaffinity(0))
+    (tmp_path / "late").write_text(f"sleep 0.4; {ALLOWED}")
+
+    assert say(f"sh -c 'sh {tmp_path}/late & wait' & wait", (cpu,)) == str(cpu)
 
 
 def test_signals_that_we_ignore_are_not_ignored_by_it() -> None:

@@ -20,6 +20,8 @@ from shakedown.processes.tree import Ending
 from shakedown.schedulers.local import LocalScheduler
 from shakedown.schedulers.packs import read_output
 
+OVER = ENDED | {"refused"}
+
 
 @dataclass
 class View:
@@ -71,7 +73,7 @@ class Machine:
         reports = list(self.scheduler.poll(self.jobs))
         self.said += reports
         for report in reports:
-            if report.state in ENDED:
+            if report.state in OVER:
                 self.jobs.pop(report.job, None)
             elif report.scheduler_id:
                 self.jobs[report.job].scheduler_id = report.scheduler_id
@@ -90,7 +92,7 @@ class Machine:
 
     def ended(self, order: JobOrder) -> JobReport:
         """Wait for a job's end."""
-        self.until(lambda: (report := self.last(order)) is not None and report.state in ENDED)
+        self.until(lambda: (report := self.last(order)) is not None and report.state in OVER)
         report = self.last(order)
         assert report is not None
         return report

@@ -88,7 +88,7 @@ def test_a_claim_that_the_conductor_took_keeps_the_job_from_ever_running(machine
     report = machine.ended(order)
 
     assert not (tmp_path / "ran").exists()
-    assert (report.state, report.message) == ("interrupted", "it did not run: the conductor had taken its claim")
+    assert (report.state, report.message) == ("refused", "it did not run: the conductor had taken its claim")
 
 
 def test_the_claim_of_a_job_that_started_cannot_be_taken(machine: Machine, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_job_whose_claim_has_no_room_did_not_run(make_machine: MakeMachine, mo
     fill(machine.layout.root)
     report = machine.run("echo run")
 
-    assert (report.state, report.message) == ("interrupted", "it did not run: its claim could not be written")
+    assert (report.state, report.message) == ("refused", "it did not run: its claim could not be written")
     assert machine.layout.claim("j000002").read_text() == ""
 
 

@@ -110,23 +110,37 @@ def test_a_waiting_job_that_cannot_be_started_for_too_long_is_given_back(
     monkeypatch.undo()
 
     assert len(tries) >= 2
-    assert report.state == "interrupted"
+    assert report.state == "refused"
     assert report.message == "run r000002 cannot be started: No space left on device"
     assert machine.run("true").state == "completed"
 
 
-def test_a_waiting_job_that_can_never_be_started_fails_and_does_not_block_the_others(
+def test_a_job_that_can_never_be_started_is_refused_while_others_wait(
     make_machine: MakeMachine, tmp_path: Path
 ) -> None:
     machine = make_machine(cores=1)
     files = (("in", str(tmp_path / "missing")),)
     first, broken, last = machine.order("sleep 0.02"), machine.order("true", files=files), machine.order("true")
+
+    answers = machine.submit(first, broken, last)
+
+    assert [answer.outcome for answer in answers] == ["accepted", "refused", "accepted"]
+    assert answers[1].message == f"run r000002 cannot be started: an input file is missing ({tmp_path}/missing)"
+    assert machine.ended(last).state == "completed"
+
+
+def test_a_waiting_job_that_turns_out_not_to_start_does_not_block_the_others(
+    make_machine: MakeMachine, tmp_path: Path
+) -> None:
+    machine = make_machine(cores=1)
+    large = (("A", "x" * 200_000),)
+    first, broken, last = machine.order("sleep 0.02"), machine.order("true", environment=large), machine.order("true")
     machine.submit(first, broken, last)
 
-    assert machine.ended(broken).state == "failed"
-    assert machine.ended(broken).message == (
-        f"run r000002 cannot be started: an input file is missing ({tmp_path}/missing)"
-    )
+    report = machine.ended(broken)
+
+    assert report.state == "refused"
+    assert report.message == "run r000002 cannot be started: its environment is larger than this system allows"
     assert machine.ended(last).state == "completed"
 
 

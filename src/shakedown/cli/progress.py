@@ -218,9 +218,8 @@ def _build_line(state: State, event: Event) -> str:
 
 
 def _reason_line(state: State, event: Event) -> str:
-    return f"{event.event.replace('_', ' ')}: {event.case or event.run or event.job} {event.reason}".replace(
-        ":  ", ": "
-    )
+    subject = event.case or event.run or event.job
+    return f"{event.event.replace('_', ' ')}: {subject + ': ' if subject else ''}{event.reason}"
 
 
 _LINES = {

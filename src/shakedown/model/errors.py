@@ -5,7 +5,6 @@ Exit status: 0 met, 1 not met, 2 wrong use, 3 our own fault, 4 undecided.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -66,5 +65,7 @@ class FileProblems(UsageError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Purpose: a hint for a misspelt word, or None when nothing known is near it."""
+    import difflib  # only when something is misspelt: every command would pay for it
+
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else None

@@ -55,6 +55,7 @@ class Selector:
         self.tests: dict[str, Test] = {}
         self.cases: dict[str, Case] = {}
         self.resolved: dict[str, Resolved | None] = {}
+        self.asked: dict[str, None] = {}  # tests that are named, whether they can be read or not
 
     def select(self, node: Node, selections: list[Any]) -> list[str]:
         """The ids of the cases that a list of selections names, each once, in its order."""
@@ -72,6 +73,7 @@ class Selector:
         return list(chosen)
 
     def _test(self, at: Node, name: str) -> tuple[Case, ...]:
+        self.asked[name] = None
         test = self.context.library.tests.get(name)
         if test is None:
             self.context.library.missing(name, self.context.problems, at)

@@ -109,11 +109,13 @@ def _in_unit_of(must: Must, units: list[str]) -> float:
 
 def _quantity(text: str, unit: str) -> Quantity:
     try:
-        if UNITS.get(unit, ("",))[0] == "seconds":
-            return Quantity(parse_duration(text), "s")
-        return parse_quantity(text)
+        seconds = UNITS.get(unit, ("",))[0] == "seconds"
+        quantity = Quantity(parse_duration(text), "s") if seconds else parse_quantity(text)
     except ValueError as error:
         raise Wrong(*_halves(str(error))) from error
+    if not abs(quantity.value) < 1e30:
+        raise Wrong(f"'{text}' is too large a number")
+    return quantity
 
 
 def _in(quantity: Quantity, unit: str) -> str | None:
@@ -130,7 +132,7 @@ def _share(must: Must, measure: str) -> float:
         share = parse_quantity(must.amount).value / 100  # exactly what was written, where a product is not
     except ValueError as error:
         raise Wrong(*_halves(str(error))) from error
-    if not share >= 0 or (share > 1 and measure != "sd / mean"):
+    if not 0 <= share < 1e6 or (share > 1 and measure != "sd / mean"):
         raise Wrong(f"'{must.amount}' is no share of runs", "it lies between 0% and 100%")
     return share
 

@@ -75,7 +75,7 @@ def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None =
     limits = read_limits(root, values.get("limits", {}), context)
     selector = Selector(context)
     components = read_components(root, values["components"], selector)
-    check_limits(root, limits, selector.cases.values(), selector.tests, context)
+    check_limits(root, limits, selector)
     if len(problems) > before:
         return None
     plan = Source(file.name, hashlib.sha256(data).hexdigest())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from shakedown.model.units import parse_duration
 from shakedown.plans.keys_of_test import BUDGET_NAME
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong
 from shakedown.plans.records import Either, Key, ListOf, MapOf, OneKey, Record
@@ -14,6 +13,7 @@ KINDS = ("vendor", "functionality", "performance", "stability", "site")
 MEASURES = ("passed / attempts", "passed / wanted", "correct / completed", "value", "sd / mean")
 _NAME = Name("a name")
 _TEST = Name("a test's name")
+_DURATION = Duration()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def _times(text: str) -> tuple[int, float]:
         raise Wrong(f"'{text}' is not a number of attempts", "write 2, '5 with backoff' or '5 with backoff 30s'")
     if "backoff" not in text:
         return int(match.group(1)), 0.0
-    return int(match.group(1)), parse_duration(match.group(2)) if match.group(2) else 10.0
+    return int(match.group(1)), _DURATION.convert(match.group(2)) if match.group(2) else 10.0
 
 
 _WHERE = MapOf(

@@ -39,6 +39,12 @@ class Wrong(ValueError):
         self.hint = hint
 
 
+def near_or_all(word: str, known: Iterable[str]) -> str:
+    """A hint for a word that is not known: the nearest known one, else all of them."""
+    names = sorted(known)
+    return did_you_mean(word, names) or f"there are: {', '.join(names) or 'none'}"
+
+
 class Scalar:
     """A value of one word or line. ``templated``: it may hold ``{expressions}``, and is then kept as its text."""
 
@@ -214,7 +220,10 @@ class Known(Scalar):
         self.dimension, self.words = dimension, f"a number with its unit, such as {example}"
 
     def convert(self, text: str) -> float:
-        return parse_known(text, self.dimension)
+        value = parse_known(text, self.dimension)
+        if not 0 < value < 1e30:
+            raise Wrong(f"'{text}' is no amount", "it is above zero")
+        return value
 
     def schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": r"^\s*[+-]?[\d.]"}

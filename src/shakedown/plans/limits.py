@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from yaml.nodes import MappingNode
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Case, Limits, Test
+from shakedown.model.nouns import Limits
 from shakedown.model.units import parse_quantity
 from shakedown.plans.amounts import check_dimension, show_amount
+from shakedown.plans.components import Selector
 from shakedown.plans.context import Context
 from shakedown.plans.kinds import Wrong
 from shakedown.plans.places import key_place, place
@@ -35,17 +35,16 @@ def read_limits(root: MappingNode, written: dict[str, Any], context: Context) ->
     )
 
 
-def check_limits(
-    root: MappingNode, limits: Limits, cases: Iterable[Case], tests: Mapping[str, Test], context: Context
-) -> None:
+def check_limits(root: MappingNode, limits: Limits, selector: Selector) -> None:
     """Purpose: every limit is about something that the plan runs, and leaves room for at least one run."""
+    context = selector.context
     for name, _ in limits.copies:
-        if name not in tests and not context.problems.found:
-            near = did_you_mean(name, tests) or f"its tests are: {', '.join(tests)}"
+        if name not in selector.asked:
+            near = did_you_mean(name, selector.asked) or f"its tests are: {', '.join(selector.asked)}"
             at = key_place(root, "limits", "copies", name)
             context.problems.at(at, f"limits.copies: the plan runs no test '{name}'", near)
     largest: dict[str, tuple[float, str]] = {}
-    for case in cases:
+    for case in selector.cases.values():
         for name, amount in case.loads:
             largest[name] = max(largest.get(name, (0.0, "")), (amount, case.id))
     for name, most in limits.budgets:

@@ -45,6 +45,15 @@ class Launcher:
         """The word in their environment by which the processes of a job are known."""
         return f"{self._token}/{job}"
 
+    def check(self, order: JobOrder) -> None:
+        """Purpose: find what would keep the job from ever starting while it can still be refused. Raises CannotStart."""
+        try:
+            self._case(order.case)
+            if order.case.files:
+                self._workplace.check_files(order.case.files)
+        except (OSError, ValueError) as error:
+            raise self._cannot_start(order, error) from error
+
     def start(self, order: JobOrder, cpus: Collection[int]) -> Launch:
         """Purpose: start the job's script on these hardware threads. Raises CannotStart; then nothing is left of it."""
         case = order.case
@@ -54,9 +63,12 @@ class Launcher:
             return self._spawn(order, cpus, claim, place)
         except (OSError, ValueError) as error:
             self._workplace.tidy(place, case.files)
-            if isinstance(error, OSError):
-                raise cannot_start(order.run, error, self._layout) from error
-            raise CannotStart(f"run {order.run} cannot be started: {error} in its script or environment") from error
+            raise self._cannot_start(order, error) from error
+
+    def _cannot_start(self, order: JobOrder, error: OSError | ValueError) -> CannotStart:
+        if isinstance(error, OSError):
+            return cannot_start(order.run, error, self._layout)
+        return CannotStart(f"run {order.run} cannot be started: {error} in its script or environment")
 
     def _spawn(self, order: JobOrder, cpus: Collection[int], claim: str, place: str) -> Launch:
         script, shared = self._case(order.case)
@@ -82,8 +94,6 @@ class Launcher:
         """What ``sh`` is given, and whether the script had to be put into a file."""
         if len(script) * 4 < _LONGEST_ARGUMENT or len(os.fsencode(script)) < _LONGEST_ARGUMENT:
             return ["-c", script], False
-        if "\0" in script:
-            raise ValueError("embedded null byte")
         return [str(self._workplace.write_script(order.job, order.restart, script))], True
 
     def _case(self, case: Case) -> tuple[str, dict[bytes, bytes]]:
@@ -95,5 +105,7 @@ class Launcher:
             build = str(self._layout.build(case.build)) if case.build else ""
             own = {os.fsencode(name): os.fsencode(value) for name, value in case.environment}
             script = case_script(case, self._layout, build)
+            if "\0" in script or any(b"\0" in word for pair in own.items() for word in pair):
+                raise ValueError("embedded null byte")
             known = self._cases[case.id] = case, script, self._environment | own
         return known[1], known[2]

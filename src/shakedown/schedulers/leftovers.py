@@ -41,7 +41,7 @@ class Leftovers:
             return self._end(order.job, order.run, order.restart, "")
         message = "the conductor had taken its claim" if holder else self._trouble(order)
         return self.say(
-            JobReport(order.job, "interrupted", "local", restart=order.restart, message=f"it did not run: {message}")
+            JobReport(order.job, "refused", "local", restart=order.restart, message=f"it did not run: {message}")
         )
 
     def _trouble(self, order: JobOrder) -> str:

@@ -145,6 +145,7 @@ class LocalScheduler:
             message = f"{order.case.id} needs {order.case.shape.units} cores; this machine has {self._cores.count}"
             return SubmitAnswer(order.job, "refused", message=message)
         try:
+            self._launcher.check(order)
             if self._queue or not self._start(order):
                 self._queue[order.job] = order
         except CannotStart as error:
@@ -165,7 +166,7 @@ class LocalScheduler:
             except CannotStart as error:
                 if error.transient and self._hold():
                     return
-                self._say(_never_started(order, "interrupted" if error.transient else "failed", error.message))
+                self._say(_never_started(order, "refused", error.message))
             self._held_since = None
             del self._queue[order.job]
 

@@ -51,6 +51,14 @@ class Workplace:
         except OSError as error:
             raise cannot_start(run, error, self.layout) from error
 
+    def check_files(self, files: Pairs) -> None:
+        """Purpose: see that input files exist and stay inside the run's directory. Raises OSError."""
+        for name, target in files:
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise OSError(errno.EINVAL, "the name of an input file leads out of the run's directory", name)
+            if not Path(target).exists():
+                raise OSError(errno.ENOENT, "an input file is missing", target)
+
     def tidy(self, place: str, files: Pairs) -> None:
         """Purpose: a run that wrote no file leaves no directory. Links to input files are no files of its own."""
         with contextlib.suppress(OSError):
@@ -151,12 +159,8 @@ def _because(error: OSError, layout: Layout) -> str:
 
 
 def _link(place: Path, name: str, target: Path) -> None:
-    """An input file appears in the run's directory; a name that leads out of it is refused, and so is a file that is gone."""
+    """An input file appears in the run's directory."""
     link = place / name
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        raise OSError(errno.EINVAL, "the name of an input file leads out of the run's directory", name)
-    if not target.exists():
-        raise OSError(errno.ENOENT, "an input file is missing", str(target))
     if link.parent != place:
         link.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):

@@ -1,0 +1,35 @@
+"""The guide's files are a site that works, and its errors are the ones people get."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shakedown.plans.checking import check_site
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "write-a-test.md").read_text()
+FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)```", GUIDE, flags=re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture
+def guided(site: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    for name, text in FILES.items():
+        site.write(name, text)
+    monkeypatch.chdir(site.path)
+    return site
+
+
+def test_the_guide_writes_a_site_that_works(guided: Any, here: Any) -> None:
+    assert set(FILES) == {"tests/pi/pi.c", "tests/pi.yaml", "plans/pi.yaml"}
+    assert check_site(guided.path, lambda: here).problems == ()
+    assert [case.id for case in guided.cases()] == ["pi/threads=1", "pi/threads=4"]
+
+
+def test_the_errors_are_those_of_the_guide(guided: Any, here: Any) -> None:
+    (wrong,) = re.findall(r"```yaml\n(# wrong\n.*?)```", GUIDE, flags=re.DOTALL)
+    (told,) = re.findall(r"```\n\$ shakedown check\n(.*?)```", GUIDE, flags=re.DOTALL)
+    guided.write("tests/pi.yaml", wrong)
+    assert "".join(f"{problem}\n" for problem in check_site(guided.path, lambda: here).problems) == told
