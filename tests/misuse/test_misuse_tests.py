@@ -85,6 +85,7 @@ TESTS: list[tuple[str, str]] = [
     ("test: a\nrun: {command: x, nodes: {c5: 3}}", "2:26: run.nodes: there is no number for system here\nhint: add 'default: N'"),
     ("test: a\nrun: {command: x, tasks_per_node: 1.5}", "2:35: run.tasks_per_node: '1.5' is not a whole number"),
     ('test: a\nrun: {command: x, tasks_per_node: "{node.cores / 3}"}', "2:35: run.tasks_per_node: 1.33333 is not a whole number\nhint: // divides without a remainder"),
+    ('test: a\nrun: {command: x, tasks_per_node: "{node.memory * node.memory}"}', "2:35: run.tasks_per_node: 2.95148e+20 is more than any machine has"),
     ('test: a\nrun: {command: x, tasks_per_node: "{cores}"}', "2:35: run.tasks_per_node: 'tasks_per_node' depends on itself"),
     ("test: a\nrun: {command: x, time_limit: 12:30}", "2:31: run.time_limit: '12:30' is not a duration\nhint: write it with its units, such as 90s, 2h or 1h30m"),
     ("test: a\nrun: {command: x, time_limit: 0s}", "2:31: run.time_limit: '0s' is no time to wait\nhint: write a duration such as 90s, 2h or 1h30m"),

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from shakedown import machine
-from shakedown.cli.main import cli
+from shakedown.cli.main import cli, main
 from shakedown.model.errors import FileProblems, UsageError
 
 
@@ -61,6 +61,19 @@ def test_check_tells_every_fault_at_once(inside: Any) -> None:
         "error: tests/one.yaml:2:1: unknown key 'runn'",
         "hint: did you mean 'run'?",
     ]
+
+
+def test_the_command_ends_with_2_and_talks_on_standard_error(
+    inside: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside.write("tests/one.yaml", "test: one\nrunn: {command: x}\n")
+    monkeypatch.setattr("sys.argv", ["shakedown", "check"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "error: tests/one.yaml:2:1: unknown key 'runn'\nhint: did you mean 'run'?\n"
 
 
 def test_check_of_one_file_tells_its_faults_alone(inside: Any) -> None:

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 from shakedown.engine.attend import attend
-from shakedown.engine.evolve import class_label
 from shakedown.engine.orders import BATCH, Decision, Order
+from shakedown.engine.places import class_label
 from shakedown.engine.plan import NEVER_RETRIED, ClassKey
 from shakedown.engine.reasons import Reason, binding_reason, build_reason
 from shakedown.engine.state import Entry, Queue, Run, State, job_name

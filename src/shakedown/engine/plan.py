@@ -113,15 +113,11 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
 
 def _pools(document: Document) -> dict[str, Pool]:
     pools = {}
-    for cluster in document.system.clusters:
-        for partition in cluster.partitions:
-            cores = document.system.node_type(partition.type).cores
-            capacity = partition.count * cores if cluster.scheduler == "local" else partition.count
-            high = 2 * capacity + 64
-            if document.limits.queued:
-                high = min(high, document.limits.queued)
-            name = f"{cluster.name}:{partition.name}"
-            pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))
+    for name, capacity in document.system.capacities().items():
+        high = 2 * capacity + 64
+        if document.limits.queued:
+            high = min(high, document.limits.queued)
+        pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))
     return pools
 
 

@@ -92,6 +92,15 @@ class System:
     def partitions(self) -> tuple[Partition, ...]:
         return tuple(partition for cluster in self.clusters for partition in cluster.partitions)
 
+    def capacities(self) -> dict[str, int]:
+        """Units of each partition, by "cluster:partition": cores on a local machine, whole nodes on a cluster."""
+        return {
+            f"{cluster.name}:{partition.name}": partition.count
+            * (self.node_type(partition.type).cores if cluster.scheduler == "local" else 1)
+            for cluster in self.clusters
+            for partition in cluster.partitions
+        }
+
     def node_type(self, name: str) -> NodeType:
         return next(kind for kind in self.node_types if kind.name == name)
 

@@ -19,7 +19,7 @@ from shakedown.plans.yaml_words import in_words
 LIMIT_DEPTH = 50
 LIMIT_NODES = 200_000  # after aliases are followed: a few lines can stand for billions
 _OPENERS = (b"[", b"{", b"-", b":", b"?")  # whatever can nest one level deeper
-_SAFE_OPENERS = 400  # the C composer recurses, and would crash tens of thousands of levels down
+_SAFE_OPENERS = 150  # the C composer recurses, and would crash tens of thousands of levels down
 _SPECIAL = re.compile(rb"<<|[&*!]")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

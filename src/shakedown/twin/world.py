@@ -107,7 +107,7 @@ class World:
     ) -> None:
         self.document, self.seed, self.clock, self.local = document, seed, clock, local
         self.fates, self.lies = fates or Fates(), lies or Lies()
-        self.free = _capacities(document)
+        self.free = document.system.capacities()
         self.capacity = dict(self.free)
         self.waiting: list[SimulatedJob] = []
         self.jobs: dict[str, list[SimulatedJob]] = {}  # our name -> jobs of that name, whatever their number
@@ -264,16 +264,6 @@ class World:
                     job.void = True
                     job.becomes("gone", self.clock.now())
         self.waiting.clear()
-
-
-def _capacities(document: Document) -> dict[str, int]:
-    capacities = {}
-    for cluster in document.system.clusters:
-        for partition in cluster.partitions:
-            cores = document.system.node_type(partition.type).cores
-            units = partition.count * cores if cluster.scheduler == "local" else partition.count
-            capacities[f"{cluster.name}:{partition.name}"] = units
-    return capacities
 
 
 def _pool(job: SimulatedJob) -> str:

@@ -1,0 +1,178 @@
+"""Folding what concerns builds and jobs: ordered, accepted, seen, ended, restarted, claimed, cancelled."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from shakedown.engine.places import enqueue, forget_job, number_of, reserve, take
+from shakedown.engine.state import BuildState, Entry, Job, Run, State
+from shakedown.model.events import Event
+from shakedown.model.ports import ENDED
+
+CANCEL_AGAIN_S = 30.0
+_DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
+
+
+def build_order(state: State, event: Event) -> None:
+    state.builds[event.build] = BuildState("ordered")
+
+
+def build_start(state: State, event: Event) -> None:
+    state.builds[event.build].phase = "started"
+
+
+def build_end(state: State, event: Event) -> None:
+    state.builds[event.build] = BuildState(event.value["state"], event.reason, event.value.get("log", ""))
+
+
+def submit_order(state: State, event: Event) -> None:
+    value = event.value
+    number = state.index.component_number[value["component"]]
+    entry = take(state, number, event.case, value["repeat"])
+    state.runs[event.run] = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job)
+    state.jobs[event.job] = Job(event.job, event.run, event.case, number, event.time)
+    state.next_run = max(state.next_run, number_of(event.run) + 1)
+    state.next_job = max(state.next_job, number_of(event.job) + 1)
+    tally = state.tallies[number]
+    tally.in_flight += 1
+    reserve(state, state.jobs[event.job])
+
+
+def submit_accepted(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    job.scheduler_id = event.value.get("id", "")
+    if job.phase in ("ordered", "ambiguous"):
+        job.phase = state.runs[job.run].phase = "queued"
+
+
+def submit_refused(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    job.phase, job.message = "refused", event.reason
+    job.transient = bool(event.value.get("transient"))
+    state.attention[job.id] = None
+
+
+def submit_unknown(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    if job.phase == "ordered":
+        job.phase, job.since, job.message = "ambiguous", event.time, event.reason
+        state.attention[job.id] = None
+
+
+def job_report(state: State, event: Event) -> None:
+    job = state.jobs.get(event.job)
+    if job is None:
+        return
+    value = event.value
+    said = value["state"]
+    changed = said != job.seen
+    job.seen, job.source = said, value.get("source", "")
+    job.scheduler_id = value.get("id", job.scheduler_id)
+    if value.get("restart", job.restart) > job.restart or said == "requeued":
+        job.facts = {"restart": max(value.get("restart", 0), job.restart + 1)}
+        state.attention[job.id] = None
+    elif said in _DOUBTFUL:
+        if changed:
+            job.since = event.time
+        state.attention[job.id] = None
+    elif job.phase == "haunting":
+        state.attention[job.id] = None
+    elif job.phase != "ended" and job.run in state.runs:
+        _advance(state, job, state.runs[job.run], event)
+        if job.phase in ("queued", "running") and job.cancelling != "wanted":
+            state.attention.pop(job.id, None)
+
+
+def _advance(state: State, job: Job, run: Run, event: Event) -> None:
+    """A live job moves forward: queued, running, ended. It never moves back: a stale queue may still say "queued"."""
+    said = event.value["state"]
+    if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
+        job.phase = run.phase = "queued"
+    elif said == "running":
+        job.phase = run.phase = "running"
+        if run.started is None:
+            run.started = job.started = event.time
+            limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
+            insort(state.deadlines, (event.time + limit, job.id))
+    elif said == "refused":
+        job.phase, job.message, job.transient = "refused", event.reason, True
+        state.attention[job.id] = None
+    elif said in ENDED:
+        job.phase = run.phase = "ended"
+        if run.started is None and "elapsed_s" in event.value:  # over before anyone saw it run
+            run.started = job.started = round(event.time - event.value["elapsed_s"], 6)
+        job.message = job.message if job.cancelling else event.reason
+        job.facts = {k: v for k, v in event.value.items() if k in ("state", "exit", "elapsed_s", "nodes", "output")}
+        while state.deadlines and state.deadlines[0][1] not in state.jobs:
+            del state.deadlines[0]
+        if said in ("completed", "failed"):
+            state.to_collect[run.id] = None
+        else:
+            state.attention[job.id] = None
+
+
+def requeued(state: State, event: Event) -> None:
+    """The job lives on under the same id with a new run; the old run was judged just before."""
+    job = state.jobs[event.job]
+    value = event.value
+    number = state.index.component_number[value["component"]]
+    entry = take(state, number, event.case, value["repeat"])
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase="queued")
+    state.runs[run.id] = run
+    state.next_run = max(state.next_run, number_of(run.id) + 1)
+    state.tallies[number].in_flight += 1
+    job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
+    job.facts, job.seen, job.claim, job.cancelling = {}, "", "", ""
+    state.attention.pop(job.id, None)
+
+
+def claim_order(state: State, event: Event) -> None:
+    state.jobs[event.job].claim = "ordered"
+
+
+def claim_taken(state: State, event: Event) -> None:
+    """The job never ran and never will. Its run keeps its id and waits again, before all others."""
+    job = state.jobs[event.job]
+    run = state.runs.pop(job.run)
+    state.tallies[run.component].in_flight -= 1
+    forget_job(state, job)
+    entry = Entry(run.component, run.case, run.repeat, run.attempt, void_run=run.id)
+    if job.cancelling:
+        state.to_cancel.append(entry)
+        state.tallies[run.component].waiting += 1
+    else:
+        enqueue(state, entry, first=True)
+
+
+def claim_found(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    job.claim = "found"
+    state.attention[job.id] = None
+
+
+def cancel_order(state: State, event: Event) -> None:
+    state.jobs[event.job].cancelling = "ordered"
+
+
+def cancel_done(state: State, event: Event) -> None:
+    """The scheduler took it, or could not be asked: then it is asked again after a while."""
+    job = state.jobs.get(event.job)
+    if job is None:
+        return
+    if event.value.get("taken", True):
+        job.cancelling = "taken"
+    else:
+        job.cancelling, job.cancel_after = "wanted", event.time + CANCEL_AGAIN_S
+
+
+def finding(state: State, event: Event) -> None:
+    """A late mark, or a deadline that passed, proves a haunting job dead."""
+    job = state.jobs.get(event.job)
+    if job is not None and job.phase == "haunting":
+        if event.value.get("dead"):
+            forget_job(state, job)
+        else:
+            job.facts = {"noted": event.value.get("seen", "")}
+    elif job is not None and event.value.get("kind") == "unwanted_restart":
+        job.phase, job.since, job.restart = "haunting", event.time, event.value["restart"]
+        job.cancelling, job.facts, job.seen = "wanted", {}, ""

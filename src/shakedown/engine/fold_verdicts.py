@@ -1,0 +1,91 @@
+"""Folding what concerns verdicts: collecting, judging, retries, giving up."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from shakedown.engine.places import count_closed, enqueue, forget_job, number_of, take
+from shakedown.engine.state import Entry, Run, State, Tally
+from shakedown.model.events import Event
+
+
+def check_start(state: State, event: Event) -> None:
+    state.to_collect.pop(event.run, None)
+    state.runs[event.run].phase = "checking"
+
+
+def verdict(state: State, event: Event) -> None:
+    value = event.value
+    verdict = value["verdict"]
+    number = state.index.component_number.get(value["component"])
+    if "supersedes" in value:
+        if number is not None:
+            _count_verdict(state.tallies[number], value.get("was", ""), -1)
+            _count_verdict(state.tallies[number], verdict, 1)
+        return
+    run = state.runs.get(event.run)
+    if run is None:
+        assert number is not None
+        _judge_waiting(state, event, number)
+        return
+    _count_verdict(state.tallies[run.component], verdict, 1)
+    state.to_collect.pop(run.id, None)
+    _leave_job(state, run, bool(value.get("alive")))
+    run.phase, run.verdict = "judged", verdict
+    if value.get("final"):
+        _close_run(state, run)
+    else:
+        state.to_settle[run.id] = None
+
+
+def _count_verdict(tally: Tally, verdict: str, step: int) -> None:
+    count = tally.verdicts.get(verdict, 0) + step
+    if count > 0:
+        tally.verdicts[verdict] = count
+    else:
+        tally.verdicts.pop(verdict, None)
+
+
+def _judge_waiting(state: State, event: Event, number: int) -> None:
+    """A wanted result was judged without a job: its build failed, or a person cancelled it."""
+    take(state, number, event.case, event.value["repeat"])
+    state.next_run = max(state.next_run, number_of(event.run) + 1)
+    _count_verdict(state.tallies[number], event.value["verdict"], 1)
+    count_closed(state, number, event.case)
+
+
+def _leave_job(state: State, run: Run, alive: bool) -> None:
+    """A judged run's job is forgotten once it is known to be dead; else it haunts us and keeps what it holds."""
+    job = state.jobs.get(run.job)
+    if job is None or job.run != run.id:
+        return
+    if "restart" in job.facts:
+        job.started = None
+    elif alive:
+        job.phase, job.since = "haunting", state.time
+        state.attention[job.id] = None
+    else:
+        forget_job(state, job)
+
+
+def _close_run(state: State, run: Run) -> None:
+    del state.runs[run.id]
+    state.to_settle.pop(run.id, None)
+    state.tallies[run.component].in_flight -= 1
+    count_closed(state, run.component, run.case)
+
+
+def given_up(state: State, event: Event) -> None:
+    _close_run(state, state.runs[event.run])
+
+
+def retry(state: State, event: Event) -> None:
+    run = state.runs.pop(event.run)
+    state.to_settle.pop(run.id, None)
+    state.tallies[run.component].in_flight -= 1
+    entry = Entry(run.component, run.case, run.repeat, event.value["attempt"], event.value.get("not_before", 0.0))
+    if entry.not_before > event.time:
+        insort(state.delayed, entry, key=lambda e: e.not_before)
+        state.tallies[run.component].waiting += 1
+    else:
+        enqueue(state, entry)
