@@ -34,7 +34,8 @@ def _command(name: str, about: str) -> str:
 
 
 def _usage(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=f"shakedown {name}", max_content_width=100, terminal_width=100)
+    names = ["-h", "--help"]  # as the front door sets them
+    context = click.Context(command, info_name=f"shakedown {name}", terminal_width=100, help_option_names=names)
     return f"```\n{command.get_help(context)}\n```\n\n"
 
 

@@ -36,7 +36,7 @@ def test_a_plan_becomes_a_document(example: Any) -> None:
         "cm4/threads=2,toolchain=intel-classic",
         "cm4/threads=2,toolchain=intel-oneapi",
     ]
-    assert document.limits == Limits((("cm4", 6),), (("f2/bandwidth", 20e9),), queued=100, builds=3, poll_s=30.0)
+    assert document.limits == Limits((("cm4", 6),), (("f2/bandwidth", 20e9),), queued=100, builds=3)
     assert thaw(freeze(document)) == document
 
 

@@ -1,24 +1,21 @@
-"""A process starts in a session of its own, bound, with nothing to read, its usual signals and both outputs in one place."""
+"""A process starts in a session of its own, with nothing to read, its usual signals and both outputs in one place."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from shakedown.processes.spawn import MARKER, base_environment, marked, reap, spawn_shell
 
-ALLOWED = "while read -r name value; do [ $name = Cpus_allowed_list: ] && echo $value; done </proc/self/status"
 
-
-def say(script: str, cpus: tuple[int, ...] = ()) -> str:
+def say(script: str) -> str:
     """What a script says on both its outputs."""
     reading, writing = os.pipe()
-    child = spawn_shell(["-c", script], base_environment(), writing, cpus)
+    child = spawn_shell(["-c", script], base_environment(), writing)
     os.close(writing)
     with os.fdopen(reading) as output:
         text = output.read()
@@ -35,31 +32,6 @@ def test_it_has_a_session_of_its_own() -> None:
     pid, session = say("read _ _ _ _ _ sid _ </proc/$$/stat; echo $$ $sid").split()
 
     assert pid == session != str(os.getsid(0))
-
-
-def test_it_is_bound_from_its_first_instruction_on_and_we_are_not() -> None:
-    cpus = os.sched_getaffinity(0)
-    for cpu in sorted(cpus)[:2]:
-        assert say(
-            "while read -r name value; do [ $name = Cpus_allowed_list: ] && echo $value; done </proc/self/status; :",
-            (cpu,),
-        ) == str(cpu)
-    assert os.sched_getaffinity(0) == cpus
-
-
-def test_what_it_started_before_we_could_bind_it_is_bound_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """We may be held up for long between starting a process and binding it: the machine is busy, that is our trade."""
-    really = os.sched_setaffinity
-
-    def held_up(pid: int, cpus: tuple[int, ...]) -> None:
-        time.sleep(0.1)
-        really(pid, cpus)
-
-    monkeypatch.setattr(os, "sched_setaffinity", held_up)
-    cpu = max(os.sched_getaffinity(0))
-    (tmp_path / "late").write_text(f"sleep 0.4; {ALLOWED}")
-
-    assert say(f"sh -c 'sh {tmp_path}/late & wait' & wait", (cpu,)) == str(cpu)
 
 
 def test_signals_that_we_ignore_are_not_ignored_by_it() -> None:

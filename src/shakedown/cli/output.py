@@ -19,6 +19,8 @@ site_option = click.option(
 
 def printable(text: str) -> str:
     """Text of unknown origin made harmless for a terminal: control characters become escapes, new lines stay."""
+    if text.isprintable():
+        return text
     return "".join(c if c in "\n\t" or (c.isprintable()) else c.encode("unicode_escape").decode() for c in text)
 
 

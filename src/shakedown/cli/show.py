@@ -14,6 +14,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.units import show_bytes, show_duration
 
 if TYPE_CHECKING:
+    from shakedown.conductor.showing import RunView
     from shakedown.model.nouns import Build, Case, Check, Component, Document, FigureSpec, System, Test, Toolchain
     from shakedown.plans import Listing
 
@@ -26,24 +27,28 @@ class Asked:
     name: str
     system: str | None
     as_json: bool
+    campaign: str | None = None
 
 
 @click.command("show")
 @click.argument("kind", metavar="KIND")
 @click.argument("name", required=False, default="")
 @click.option("--system", help="On this system; without it, on the machine this runs on.")
+@click.option("--campaign", help="The campaign of a run; without it the newest.")
 @site_option
 @json_option
-def command(kind: str, name: str, system: str | None, site: str | None, as_json: bool) -> int | None:
+def command(
+    kind: str, name: str, system: str | None, campaign: str | None, site: str | None, as_json: bool
+) -> int | None:
     """Show a test, a case, a system, a plan or a run in full; 'script' is what runs: the exact script of a case's job.
 
-    KIND is one of: test, case, system, plan, script.
+    KIND is one of: test, case, system, plan, script, run. A run is looked for in the newest campaign, or --campaign.
     """
     if kind not in SHOWS:
         raise UsageError(f"nothing of the kind '{kind}' can be shown", did_you_mean(kind, SHOWS) or _there_are(SHOWS))
     if not name and kind != "system":
         raise UsageError(f"which {kind} is to be shown?", f"shakedown show {kind} NAME; 'shakedown list' has the names")
-    return SHOWS[kind](Asked(site, name, system, as_json))
+    return SHOWS[kind](Asked(site, name, system, as_json, campaign))
 
 
 def show_test(asked: Asked) -> None:
@@ -102,6 +107,17 @@ def show_plan(asked: Asked) -> None:
     emit(document, asked.as_json, lambda: _render_plan(document))
 
 
+def show_run(asked: Asked) -> None:
+    """A run, put together again from the record: script, environment, output, verdicts."""
+    from shakedown.conductor.showing import show_run as put_together
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.model.layout import Layout
+
+    layout = Layout(find_campaign(Path(asked.site) if asked.site else None, asked.campaign))
+    view = put_together(layout, asked.name)
+    emit(view, asked.as_json, lambda: _render_run(view))
+
+
 # kind -> what shows it; a new kind is a line here, and a word in the help of `command`
 SHOWS: dict[str, Callable[[Asked], int | None]] = {
     "test": show_test,
@@ -109,7 +125,21 @@ SHOWS: dict[str, Callable[[Asked], int | None]] = {
     "system": show_system,
     "plan": show_plan,
     "script": show_script,
+    "run": show_run,
 }
+
+
+def _render_run(view: RunView) -> str:
+    lines = [f"run {view.run} of {view.case}, job {view.job or 'none'}"]
+    lines += [f"{verdict['verdict']}: {verdict['reason']}" for verdict in view.verdicts] or ["not judged yet"]
+    lines += ["", "script:", *(f"  {line}" for line in view.script.splitlines())]
+    lines += ["", f"environment: {len(view.environment)} variables; --json and 'shakedown export' show them"]
+    size = int(view.output_at.get("bytes", 0))
+    lines += ["", f"output, {show_bytes(size)}:" if size else "no output"]
+    shown = view.output.splitlines()
+    cut = [f"  ... {len(shown) - 40} lines more; 'shakedown export' writes all of it"] if len(shown) > 40 else []
+    lines += cut + [f"  {line}" for line in shown[-40:]]
+    return printable("\n".join(lines + ([f"files: {view.work}"] if view.work else [])))
 
 
 # ---- finding it ------------------------------------------------------------------------------------------------------

@@ -276,7 +276,6 @@ class Limits:
     budgets: Loads = ()
     queued: int = 0
     builds: int = 2
-    poll_s: float = 0.0  # 0: the scheduler's own usual pace
 
 
 @dataclass(frozen=True, slots=True)

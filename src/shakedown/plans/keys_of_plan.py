@@ -109,7 +109,6 @@ _LIMITS = Record(
         ),
         "builds": Key(Whole(1), "builds at once; without it 2"),
         "queued": Key(Whole(1), "jobs at the scheduler at once; without it the engine decides"),
-        "poll": Key(Duration(), "how often the scheduler is asked; without it its own usual pace"),
     },
 )
 

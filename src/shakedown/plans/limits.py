@@ -31,7 +31,6 @@ def read_limits(root: MappingNode, written: dict[str, Any], context: Context) ->
         budgets=tuple(budgets),
         queued=written.get("queued", usual.queued),
         builds=written.get("builds", usual.builds),
-        poll_s=written.get("poll", usual.poll_s),
     )
 
 

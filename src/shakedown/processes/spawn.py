@@ -1,4 +1,4 @@
-"""Starting one process: in a session of its own, bound to cores, with its output in one place and nothing to read.
+"""Starting one process: in a session of its own, with its output in one place and nothing to read.
 
 ``os.posix_spawn`` instead of ``subprocess``: a third of the cost, and no thread of ours is ever forked.
 """
@@ -10,11 +10,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-
-from shakedown.processes.table import read_children
 
 MARKER = "SHAKEDOWN_JOB"  # the environment variable by which the processes of a job or build are found again
 _SHELL = "/bin/sh"
@@ -52,14 +50,14 @@ def marked(environment: Mapping[bytes, bytes], marker: str) -> bytes:
 
 
 def spawn_shell(
-    arguments: list[str], environment: Mapping[bytes, bytes], output: int, cpus: Collection[int] = ()
+    arguments: list[str], environment: Mapping[bytes, bytes], output: int, standard_input: int = -1
 ) -> Child:
     """Purpose: start ``sh`` with these arguments; standard output and error both go to the descriptor ``output``.
 
-    ``cpus``: the hardware threads that it and its children may use; () leaves them all. Raises OSError.
+    ``standard_input``: a descriptor to read; -1 gives it nothing to read. Raises OSError.
     """
     actions = [
-        (os.POSIX_SPAWN_DUP2, _nothing(), 0),
+        (os.POSIX_SPAWN_DUP2, _nothing() if standard_input < 0 else standard_input, 0),
         (os.POSIX_SPAWN_DUP2, output, 1),
         (os.POSIX_SPAWN_DUP2, output, 2),
     ]
@@ -74,27 +72,11 @@ def spawn_shell(
         setsigdef=_USUAL,
     )
     try:
-        if cpus:
-            _bind(pid, cpus)
         return Child(pid, os.pidfd_open(pid), started)
-    except OSError:  # a process that cannot be bound or watched is not left running
+    except OSError:  # a process that cannot be watched is not left running
         os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
-
-
-def _bind(pid: int, cpus: Collection[int]) -> None:
-    """Bind a process that just started, and what it may have started since if we were held up; later ones inherit it.
-
-    Binding ourselves around the start would be exact without a look, but moves us to that core and makes us wait there: it
-    costs a tenth of a short job.
-    """
-    try:
-        os.sched_setaffinity(pid, cpus)
-    except ProcessLookupError:
-        return
-    for child in read_children(pid):
-        _bind(child, cpus)
 
 
 def reap(child: Child) -> int | None:

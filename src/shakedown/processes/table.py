@@ -54,23 +54,6 @@ def read_table() -> dict[int, Process]:
     return table
 
 
-def read_children(pid: int) -> list[int]:
-    """Purpose: the processes that the first thread of a process started and that live, or are not collected yet."""
-    try:
-        descriptor = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY)
-    except FileNotFoundError:
-        # It is gone, or the kernel keeps no such list (CONFIG_PROC_CHILDREN): then everybody is asked.
-        return [process.pid for process in read_table().values() if process.parent == pid]
-    except OSError:
-        return []
-    try:
-        return [int(word) for word in os.read(descriptor, 1 << 16).split()]
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
-
-
 def read_marker(pid: int, variable: str) -> list[str]:
     """Purpose: the words that an environment variable held when the process started; [] where it had none or is not ours."""
     try:

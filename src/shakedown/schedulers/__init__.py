@@ -2,6 +2,7 @@
 
 ``local``       this machine's cores: a queue, binding, time limits, no daemon
 ``launch``      starting a job's process
+``standby``     the shells of the next jobs, started ahead
 ``running``     one job while it lives
 ``leftovers``   jobs that ran without us: those of a conductor that died
 ``reports``     what is said of a job that ended

@@ -1,8 +1,12 @@
-"""Starting the process of one job: directory, script, environment, pipe, binding."""
+"""Launching one job: directory, script, environment, pipe, and a shell that waits at its gate until it is released.
+
+The gate makes the start exact: the shell is bound to its cores before it does anything, and its time is counted from there.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -13,7 +17,7 @@ from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER, Child, base_environment, marked, spawn_shell
 from shakedown.schedulers.capture import Capture
 from shakedown.schedulers.places import Places
-from shakedown.schedulers.script import case_script, claimed
+from shakedown.schedulers.script import GATE, case_script, claimed
 from shakedown.schedulers.workplace import CannotStart, Workplace, cannot_start
 
 _LONGEST_ARGUMENT = 128 << 10  # MAX_ARG_STRLEN of Linux, with the zero at the end: a longer script goes through a file
@@ -22,17 +26,30 @@ _CACHED_CASES = 1024
 
 @dataclass(slots=True)
 class Launch:
-    """A job that was started."""
+    """A job whose shell was started. Until it is released it waits for one line at its standard input."""
 
     child: Child
     capture: Capture
     marker: str
     place: str  # its work directory
     script_file: bool
+    gate: int  # where that line is written; -1 once it was, or never will be
+
+    def release(self, cpus: Collection[int]) -> None:
+        """Purpose: let the job begin, on these hardware threads. Raises OSError where its shell is gone."""
+        os.sched_setaffinity(self.child.pid, cpus)
+        self.child.started = time.monotonic()
+        os.write(self.gate, b"\n")
+        self.close_gate()
+
+    def close_gate(self) -> None:
+        if self.gate >= 0:
+            os.close(self.gate)
+            self.gate = -1
 
 
 class Launcher:
-    """Starts jobs of one campaign."""
+    """Launches jobs of one campaign."""
 
     def __init__(self, layout: Layout, workplace: Workplace, keep_bytes: int) -> None:
         self._layout, self._workplace, self._keep_bytes = layout, workplace, keep_bytes
@@ -52,43 +69,46 @@ class Launcher:
             if order.case.files:
                 self._workplace.check_files(order.case.files)
         except (OSError, ValueError) as error:
-            raise self._cannot_start(order, error) from error
+            raise self.cannot_start(order, error) from error
 
-    def start(self, order: JobOrder, cpus: Collection[int]) -> Launch:
-        """Purpose: start the job's script on these hardware threads. Raises CannotStart; then nothing is left of it."""
+    def launch(self, order: JobOrder) -> Launch:
+        """Purpose: start the job's shell, up to its gate. Raises CannotStart; then nothing is left of it."""
         case = order.case
         claim, place = self._places.claim(order.job, order.restart), self._places.work_directory(order.run)
         self._workplace.prepare(order.run, claim, place, case.files)
         try:
-            return self._spawn(order, cpus, claim, place)
+            return self._spawn(order, claim, place)
         except (OSError, ValueError) as error:
             self._workplace.tidy(place, case.files)
-            raise self._cannot_start(order, error) from error
+            raise self.cannot_start(order, error) from error
 
-    def _cannot_start(self, order: JobOrder, error: OSError | ValueError) -> CannotStart:
+    def cannot_start(self, order: JobOrder, error: OSError | ValueError) -> CannotStart:
         if isinstance(error, OSError):
             return cannot_start(order.run, error, self._layout)
         return CannotStart(f"run {order.run} cannot be started: {error} in its script or environment")
 
-    def _spawn(self, order: JobOrder, cpus: Collection[int], claim: str, place: str) -> Launch:
+    def _spawn(self, order: JobOrder, claim: str, place: str) -> Launch:
         script, shared = self._case(order.case)
-        arguments, in_file = self._arguments(order, claimed(script, claim, place))
+        arguments, in_file = self._arguments(order, GATE + claimed(script, claim, place))
         marker = self.marker(order.job)
         environment = shared.copy()
         environment[b"SHAKEDOWN_RUN"] = order.run.encode()
         environment[MARKER.encode()] = marked(self._environment, marker)
         reading, writing = os.pipe()
+        waiting, gate = os.pipe()
         try:
-            child = spawn_shell(arguments, environment, writing, cpus)
+            child = spawn_shell(arguments, environment, writing, waiting)
         except BaseException:
             os.close(reading)
+            os.close(gate)
             if in_file:
                 self._workplace.remove_script(order.job, order.restart)
             raise
         finally:
             os.close(writing)
+            os.close(waiting)
         capture = Capture(reading, self._layout, order.run, self._keep_bytes)
-        return Launch(child, capture, marker, place, in_file)
+        return Launch(child, capture, marker, place, in_file, gate)
 
     def _arguments(self, order: JobOrder, script: str) -> tuple[list[str], bool]:
         """What ``sh`` is given, and whether the script had to be put into a file."""

@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
@@ -22,12 +23,13 @@ from shakedown.processes.orphans import Orphans
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.schedulers.capture import KEEP_BYTES
 from shakedown.schedulers.cores import Cores
-from shakedown.schedulers.launch import Launcher
+from shakedown.schedulers.launch import Launch, Launcher
 from shakedown.schedulers.leftovers import Leftovers
 from shakedown.schedulers.packs import PackWriter
 from shakedown.schedulers.reports import end_report, say_loss
 from shakedown.schedulers.running import Running
 from shakedown.schedulers.script import CLAIM_TAKEN
+from shakedown.schedulers.standby import DEPTH, Standby
 from shakedown.schedulers.workplace import CannotStart, Workplace
 
 _HOLD_S = 0.5  # between two tries to start what could not be started
@@ -64,8 +66,11 @@ class LocalScheduler:
         self._orphans = Orphans()
         self._queue: OrderedDict[str, JobOrder] = OrderedDict()
         self._held_since: float | None = None  # since when the first of the queue cannot be started for want of room
+        self._held_timer: Timer | None = None
         self._running: dict[str, Running] = {}
-        self._pids: set[int] = set()
+        self._pids: set[int] = set()  # of every process that we started and did not collect
+        self._standby = Standby(self._launcher, self._workplace, reactor, self._pids)
+        self._filler: Timer | None = None
         self._fresh: list[Running] = []  # started, and not yet reported as running
         self._ended: list[Running] = []  # over, and not yet written up
         self._sweeping: set[str] = set()  # over, but for what they left behind
@@ -83,7 +88,9 @@ class LocalScheduler:
 
     def submit(self, orders: Sequence[JobOrder]) -> Sequence[SubmitAnswer]:
         """Start what fits, queue the rest."""
-        return [self._submit_one(order) for order in orders]
+        answers = [self._submit_one(order) for order in orders]
+        self._fill_soon()
+        return answers
 
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
         """What changed since the last poll; and of jobs that we never heard of, what became of them without us."""
@@ -107,7 +114,7 @@ class LocalScheduler:
         """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell."""
         taken = self._workplace.take_claim(job.id, job.restart)
         if taken:
-            self._queue.pop(job.id, None)
+            self._unqueue(job.id)
         else:
             self._known.discard(job.id)  # it is not absent after all: the next poll looks again
         return taken
@@ -115,18 +122,19 @@ class LocalScheduler:
     def end_all(self) -> Sequence[JobReport]:
         """End everything, wait until it is known to be dead, and say that it was interrupted. What only waited is forgotten."""
         self._known.difference_update(self._queue)
-        self._queue.clear()
+        for job in list(self._queue):
+            self._unqueue(job)
         for running in list(self._running.values()):
             running.end("interrupted", "it was ended with the conductor", self._grace_s, self._patience_s)
         self._write_up()
-        while self._running or self._sweeping:
+        while self._running or self._sweeping or self._standby.is_waiting:
             self._reactor.wait(self._reactor.now() + 0.05)
             self._write_up()
         return self.poll({})
 
     def close(self) -> None:
         """Let go of files. What still runs is ended first; its reports are lost."""
-        if self._running or self._sweeping:
+        if self._running or self._sweeping or self._queue:
             self.end_all()
         self._packs.close()
         self._workplace.tidy_up()
@@ -153,6 +161,13 @@ class LocalScheduler:
         self._known.add(order.job)
         return SubmitAnswer(order.job, "accepted")
 
+    def _unqueue(self, job: str) -> JobOrder | None:
+        """Take a job out of the queue, if it is there."""
+        order = self._queue.pop(job, None)
+        if order is not None:
+            self._standby.dismiss(order)
+        return order
+
     def _wanted(self, case: Case) -> int:
         return self._cores.count if case.shape.exclusive else max(1, case.shape.units)
 
@@ -177,10 +192,12 @@ class LocalScheduler:
             self._held_since = now
         if now - self._held_since >= self._patience_s:
             return False
-        self._reactor.call_later(_HOLD_S, self._try_again)
+        if self._held_timer is None:
+            self._held_timer = self._reactor.call_later(_HOLD_S, self._try_again)
         return True
 
     def _try_again(self) -> object:
+        self._held_timer = None
         self._start_waiting()
         return self._has_news()
 
@@ -190,13 +207,12 @@ class LocalScheduler:
         if slots is None:
             return False
         try:
-            launch = self._launcher.start(order, self._cores.cpus(slots))
+            launch = self._release(order, slots)
         except CannotStart:
             self._cores.give_back(slots)
             raise
         running = Running(order, slots, launch, self._reactor, self._over)
         self._running[order.job] = running
-        self._pids.add(launch.child.pid)
         running.watch()
         limit = order.case.shape.time_limit_s
         if limit > 0:
@@ -206,6 +222,25 @@ class LocalScheduler:
             self._fresh_timer = self._reactor.call_later(_RUNNING_AFTER_S, self._look_at_fresh)
         return True
 
+    def _release(self, order: JobOrder, slots: tuple[int, ...]) -> Launch:
+        launch = self._standby.get(order)
+        try:
+            launch.release(self._cores.cpus(slots))
+        except OSError as error:  # its shell was killed while it stood by
+            self._standby.dismiss(order, launch)
+            raise self._launcher.cannot_start(order, error) from error
+        return launch
+
+    def _fill_soon(self) -> None:
+        """After everything that is ready has been attended to: what waits for cores comes first."""
+        if self._queue and self._filler is None:
+            self._filler = self._reactor.call_later(0.0, self._fill_standby)
+
+    def _fill_standby(self) -> bool:
+        self._filler = None
+        self._standby.fill(islice(self._queue.values(), DEPTH))
+        return False
+
     # ---- the end of a job ----
 
     def _time_is_up(self, running: Running) -> object:
@@ -213,7 +248,7 @@ class LocalScheduler:
         return running.end("timeout", f"it was ended at its time limit of {limit}", self._grace_s, self._patience_s)
 
     def _cancel_one(self, job: str) -> bool:
-        order = self._queue.pop(job, None)
+        order = self._unqueue(job)
         if order is not None:
             self._say(_never_started(order, "cancelled", "it was cancelled before it started"))
             self._reactor.poke()
@@ -231,6 +266,7 @@ class LocalScheduler:
         self._cores.give_back(running.slots)
         self._ended.append(running)
         self._start_waiting()
+        self._fill_soon()
         return self._news()
 
     def _write_up(self) -> None:

@@ -12,6 +12,8 @@ import shlex
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 
+# Stands before the script that is run: the shell waits until it is released, and then has nothing more to read.
+GATE = "read -r _ || exit 97\nexec </dev/null\n"
 CLAIM_TAKEN = 97  # exit status of a script whose claim somebody else holds; the payload may use it too, the claim tells
 
 
