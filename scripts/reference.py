@@ -1,8 +1,9 @@
-"""Write docs/reference/commands.md from the commands themselves; a test holds the file against them."""
+"""Write docs/reference/commands.md from the commands themselves, or with --print show it; a test holds the file against them."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 
 import click
@@ -40,4 +41,7 @@ def _usage(name: str, command: click.Command) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    if "--print" in sys.argv:
+        sys.stdout.write(page())
+    else:
+        PAGE.write_text(page())
