@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from shakedown.checks.judge import REASON_LIMIT, Judgement, judge, telling_line
 from shakedown.checks.trim import TRIMMED

@@ -83,7 +83,7 @@ class Machine:
         """Wait as the conductor does until something is so."""
         end = self.reactor.now() + limit_s
         while not condition():
-            assert self.reactor.now() < end, f"it did not happen; said so far: {self.said}"
+            assert self.reactor.now() < end, f"it did not happen; said: {self.said}; {self.scheduler._standby}"
             self.reactor.wait(self.reactor.now() + 0.02)
             self.poll()
 

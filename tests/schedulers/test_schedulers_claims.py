@@ -8,14 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.model.ports import JobOrder
-from shakedown.processes.table import read_process
+from shakedown.processes.identity import directory_token
+from shakedown.processes.spawn import MARKER
+from shakedown.processes.table import read_marker, read_process, read_table
 from shakedown.schedulers.workplace import CannotStart
 
 if TYPE_CHECKING:
@@ -45,8 +47,10 @@ from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.local import LocalScheduler
 root, script = sys.argv[1:]
 reactor = Reactor()
-scheduler = LocalScheduler(Layout(pathlib.Path(root)), reactor)
-scheduler.submit([JobOrder("j000001", "r000001", Case("case-1", "test", "local:all", script=script))])
+scheduler = LocalScheduler(Layout(pathlib.Path(root)), reactor, cores=1)
+for number, text in enumerate([script, "echo ran >{campaign}/second"], 1):
+    case = Case(f"case-{number}", "test", "local:all", script=text)
+    scheduler.submit([JobOrder(f"j{number:06d}", f"r{number:06d}", case)])
 while True:
     reactor.wait(None)
     scheduler.poll({})
@@ -211,6 +215,69 @@ def test_after_kill_9_of_the_conductor_its_job_is_ended_and_runs_again_once(mach
     again = machine.order("echo again")
     machine.submit(again)
     assert machine.ended(again).state == "completed"
+
+
+def shells_of(machine: Machine, job: str) -> list[int]:
+    marker = f"{directory_token(machine.layout.root)}/{job}"
+    return [pid for pid in read_table() if marker in read_marker(pid, MARKER)]
+
+
+def test_the_shell_of_the_next_job_stands_by_and_has_not_begun(make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=1)
+    first, second = machine.order("sleep 60"), machine.order("true")
+    machine.submit(first, second)
+    machine.until(lambda: shells_of(machine, second.job))
+
+    assert not machine.layout.claim(second.job).exists()
+    assert machine.last(second) is None
+    assert machine.scheduler.cancel([machine.jobs[second.job]]) == [second.job]
+
+    machine.until(lambda: not shells_of(machine, second.job))
+    assert machine.ended(second).message == "it was cancelled before it started"
+    assert not machine.layout.claim(second.job).exists()
+
+
+def test_shells_that_are_sent_home_leave_no_open_files(make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=1)
+    machine.run("echo the pack is open")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    first, *others = [machine.order("sleep 60"), *(machine.order("true") for _ in range(9))]
+    machine.submit(first, *others)
+    for other in others:
+        machine.until(lambda job=other.job: shells_of(machine, job))  # type: ignore[misc]
+        machine.scheduler.cancel([machine.jobs[other.job]])
+    machine.scheduler.cancel([machine.jobs[first.job]])
+    machine.ended(first)
+    machine.until(lambda: not machine.scheduler._standby.is_waiting)
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_shell_that_is_killed_while_it_stands_by_is_replaced(make_machine: MakeMachine, tmp_path: Path) -> None:
+    machine = make_machine(cores=1)
+    first = machine.order(f"while ! [ -e {tmp_path}/go ]; do sleep 0.01; done")
+    second = machine.order(f"echo ran >>{tmp_path}/log")
+    machine.submit(first, second)
+    machine.until(lambda: shells_of(machine, second.job))
+    os.kill(shells_of(machine, second.job)[0], signal.SIGKILL)
+    (tmp_path / "go").touch()
+
+    assert machine.ended(second).state == "completed"
+    assert (tmp_path / "log").read_text() == "ran\n"
+
+
+def test_shells_that_stand_by_when_the_conductor_dies_end_without_a_trace(machine: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    conductor = conduct(machine, machine.order(f"echo $$ >{file}; exec sleep 60"))
+    pid_in(machine, file)
+    machine.until(lambda: shells_of(machine, "j000002"))
+    conductor.send_signal(signal.SIGKILL)
+    conductor.wait()
+
+    machine.until(lambda: not shells_of(machine, "j000002"))
+
+    assert not machine.layout.claim("j000002").exists()
+    assert not (machine.layout.root / "second").exists()
 
 
 # ---- disks -----------------------------------------------------------------------------------------------------------

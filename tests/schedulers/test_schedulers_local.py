@@ -163,7 +163,7 @@ def test_a_job_that_heeds_its_time_limit_may_clean_up(machine: Machine) -> None:
 def test_a_process_left_in_the_background_ends_with_its_job(machine: Machine, tmp_path: Path) -> None:
     """It holds the pipe open and would do so for a minute; the run ends when its first process ends."""
     file = tmp_path / "pid"
-    report = machine.run(f"sleep 60 & echo $! >{file}; echo done")
+    report = machine.run(f"env -i /bin/sleep 60 & echo $! >{file}; echo done")
 
     assert (report.state, report.exit_status) == ("completed", 0)
     assert machine.output(report) == b"done\n"

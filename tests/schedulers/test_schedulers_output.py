@@ -103,6 +103,8 @@ def test_an_output_that_does_not_get_onto_the_disk_is_said(machine: Machine, mon
 
     def write(descriptor: int, data: bytes) -> int:
         if Path(f"/proc/self/fd/{descriptor}").readlink().suffix == ".pack":
+            if len(data) > 2:
+                return really(descriptor, data[:2])
             raise FULL
         return really(descriptor, data)
 

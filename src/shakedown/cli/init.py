@@ -38,7 +38,7 @@ def command(directory: Path, name: str | None, lstopo: Path | None, as_json: boo
 
 def _described(name: str | None, lstopo: Path | None) -> System:
     """The system to write: of the hwloc file, or of this machine, under the name that was asked for."""
-    import dataclasses
+    from msgspec.structs import replace
 
     from shakedown.machine import this_system
     from shakedown.machine.lstopo import system_from_lstopo
@@ -47,7 +47,7 @@ def _described(name: str | None, lstopo: Path | None) -> System:
     if name is not None:
         check_name(name)
     system = this_system() if lstopo is None else system_from_lstopo(lstopo, "described")
-    return dataclasses.replace(system, name=name or default_name(system.partitions()[0].nodes))
+    return replace(system, name=name or default_name(system.partitions()[0].nodes))
 
 
 def _render(written: list[Path], following: list[str]) -> str:

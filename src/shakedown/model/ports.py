@@ -6,8 +6,9 @@ The real world and the twin supply different ports to the same loop. A port neve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Build, Case, Test
@@ -48,8 +49,7 @@ class JobView(Protocol):
     def restart(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class JobOrder:
+class JobOrder(Struct, frozen=True):
     """One job to submit: our id, the run it holds and the case to run."""
 
     job: str
@@ -58,8 +58,7 @@ class JobOrder:
     restart: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitAnswer:
+class SubmitAnswer(Struct, frozen=True):
     """What came of one submission. ``unknown``: it may or may not have been accepted."""
 
     job: str
@@ -69,8 +68,7 @@ class SubmitAnswer:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JobReport:
+class JobReport(Struct, frozen=True):
     """What one source says of one job now.
 
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
@@ -103,8 +101,7 @@ class Scheduler(Protocol):
     def take_claim(self, job: JobView) -> bool: ...  # True: we hold it, the job can never run
 
 
-@dataclass(frozen=True, slots=True)
-class BuildReport:
+class BuildReport(Struct, frozen=True):
     """What became of a build. ``identity`` names its process; ``log`` is a path inside the campaign."""
 
     key: str
@@ -123,8 +120,7 @@ class Builder(Protocol):
     def poll(self) -> Sequence[BuildReport]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CollectOrder:
+class CollectOrder(Struct, frozen=True):
     """One ended run whose evidence is wanted."""
 
     run: str
@@ -133,8 +129,7 @@ class CollectOrder:
     output: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """One check: whether it held, and what was seen. ``held`` None: it could not be decided, ``detail`` says why."""
 
     text: str
@@ -142,8 +137,7 @@ class CheckResult:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What a worker took from a run's outputs, within its limits. Judging it is pure and happens elsewhere.
 
     ``figures``: name -> value in the unit of its spec; a figure that is not there is missing, not zero.
@@ -173,8 +167,7 @@ class Log(Protocol):
     def commit(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """An operator's wish from the inbox. ``what`` is cancel, stop, amend; ``who`` owned the file."""
 
     request: str
@@ -200,8 +193,7 @@ class Clock(Protocol):
     def wait(self, until: float | None) -> None: ...
 
 
-@dataclass(slots=True)
-class Ports:
+class Ports(Struct):
     """All that the conductor loop touches."""
 
     clock: Clock

@@ -75,7 +75,7 @@ def _name(site: Path, system: str | None, kernels: Path | None) -> str:
 
 def _facts(system: System) -> str:
     """What cases can depend on of the machine as found; its description for the report is no part of it."""
-    return digest(msgspec.json.encode(replace(system, found=())))
+    return digest(msgspec.json.encode(msgspec.structs.replace(system, found=())))
 
 
 def _known(name: str, made_from: str, found: System | None) -> Listing | None:

@@ -26,7 +26,7 @@ from shakedown.schedulers.cores import Cores
 from shakedown.schedulers.launch import Launch, Launcher
 from shakedown.schedulers.leftovers import Leftovers
 from shakedown.schedulers.packs import PackWriter
-from shakedown.schedulers.reports import end_report, say_loss
+from shakedown.schedulers.reports import end_report, never_started, say_loss
 from shakedown.schedulers.running import Running
 from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.standby import DEPTH, Standby
@@ -57,8 +57,7 @@ class LocalScheduler:
         ``patience_s``: how long a start that fails for want of room is tried again, and how long a killed process may take
         to die. ``keep_bytes``: the most output that is kept of one run.
         """
-        self._layout, self._reactor = layout, reactor
-        self._grace_s, self._patience_s = grace_s, patience_s
+        self._reactor, self._grace_s, self._patience_s = reactor, grace_s, patience_s
         self._cores = Cores(cores)
         self._workplace = Workplace(layout)
         self._launcher = Launcher(layout, self._workplace, keep_bytes)
@@ -166,6 +165,7 @@ class LocalScheduler:
         order = self._queue.pop(job, None)
         if order is not None:
             self._standby.dismiss(order)
+            self._fill_soon()
         return order
 
     def _wanted(self, case: Case) -> int:
@@ -181,7 +181,7 @@ class LocalScheduler:
             except CannotStart as error:
                 if error.transient and self._hold():
                     return
-                self._say(_never_started(order, "refused", error.message))
+                self._say(never_started(order, "refused", error.message))
             self._held_since = None
             del self._queue[order.job]
 
@@ -222,12 +222,15 @@ class LocalScheduler:
             self._fresh_timer = self._reactor.call_later(_RUNNING_AFTER_S, self._look_at_fresh)
         return True
 
-    def _release(self, order: JobOrder, slots: tuple[int, ...]) -> Launch:
+    def _release(self, order: JobOrder, slots: tuple[int, ...], again: bool = True) -> Launch:
+        """Let a job begin. Where its shell was killed while it stood by, another one is launched."""
         launch = self._standby.get(order)
         try:
             launch.release(self._cores.cpus(slots))
-        except OSError as error:  # its shell was killed while it stood by
+        except OSError as error:
             self._standby.dismiss(order, launch)
+            if again:
+                return self._release(order, slots, again=False)
             raise self._launcher.cannot_start(order, error) from error
         return launch
 
@@ -250,7 +253,7 @@ class LocalScheduler:
     def _cancel_one(self, job: str) -> bool:
         order = self._unqueue(job)
         if order is not None:
-            self._say(_never_started(order, "cancelled", "it was cancelled before it started"))
+            self._say(never_started(order, "cancelled", "it was cancelled before it started"))
             self._reactor.poke()
             return True
         running = self._running.get(job)
@@ -345,7 +348,3 @@ class LocalScheduler:
 
     def _has_news(self) -> bool:
         return bool(self._reports or self._ended)
-
-
-def _never_started(order: JobOrder, state: str, message: str) -> JobReport:
-    return JobReport(order.job, state, "local", restart=order.restart, message=message)

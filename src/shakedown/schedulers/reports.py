@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
 from typing import Any
 
-from shakedown.model.ports import JobReport
+from msgspec.structs import replace
+
+from shakedown.model.ports import JobOrder, JobReport
 from shakedown.schedulers.leftovers import stuck_words
 from shakedown.schedulers.running import Running
 
@@ -33,6 +34,11 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str) -
         message=message,
         output=output,
     )
+
+
+def never_started(order: JobOrder, state: str, message: str) -> JobReport:
+    """The report of a job that never ran: it was refused or cancelled while it waited."""
+    return JobReport(order.job, state, "local", restart=order.restart, message=message)
 
 
 def say_loss(report: JobReport) -> JobReport:

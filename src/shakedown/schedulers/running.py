@@ -99,6 +99,6 @@ class Running:
         if not self.has_ended and not self.ending.stuck:
             self._ended()
         elif not self.has_ended:
-            self.reactor.unwatch(self.launch.child.pidfd)
+            self.reactor.close_watched(self.launch.child.pidfd)
         self.launch.capture.drain()
         return self.over(self)

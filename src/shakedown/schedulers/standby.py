@@ -19,7 +19,7 @@ from shakedown.processes.spawn import reap
 from shakedown.schedulers.launch import Launch, Launcher
 from shakedown.schedulers.workplace import CannotStart, Workplace
 
-DEPTH = 2  # jobs that stand by at once
+DEPTH = 3  # jobs that stand by at once
 
 
 @dataclass(slots=True)
