@@ -114,7 +114,7 @@ def test_a_second_driver_is_refused_with_who_and_where(make_site: MakeSite, shak
 
 def test_ctrl_c_once_lets_runs_end_twice_leaves(make_site: MakeSite, shakedown: Shakedown) -> None:
     text = "parameters: {n: [1, 2, 3, 4, 5, 6, 7, 8]}\nrun: {command: sleep 1.5, exclusive: true, time_limit: 60s}\n"
-    site = make_site({"naps": text}, plan="limits: {queued: 1}\n")
+    site = make_site({"naps": text})
     process = start(site, "run", "p")
     wait_until(lambda: any(e.value.get("state") == "running" for e in events_or_none(site)))
     process.send_signal(signal.SIGINT)
@@ -124,6 +124,7 @@ def test_ctrl_c_once_lets_runs_end_twice_leaves(make_site: MakeSite, shakedown: 
     assert b"nothing new is submitted" in said
     assert b"shakedown resume" in said
     assert [event.value["verdict"] for event in events(site, "verdict")] == ["passed"]
+    assert len(events(site, "claim_taken")) == 7  # what was queued is taken back, not waited for
 
     process = start(site, "resume", "p-1")
     wait_until(lambda: len([e for e in events(site) if e.value.get("state") == "running"]) >= 2)

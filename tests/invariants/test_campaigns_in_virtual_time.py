@@ -159,6 +159,24 @@ def test_stop_lets_runs_end_and_a_later_driver_goes_on() -> None:
     assert len(campaign.events("verdict")) == 16
 
 
+def test_a_local_stop_takes_back_what_is_queued_and_waits_for_what_runs() -> None:
+    def operator(campaign: Campaign, wait: int) -> None:
+        if len(campaign.world.executions) >= 4:
+            campaign.inbox.post("stop", reason="ctrl-c")
+            campaign.script = None
+
+    campaign = Campaign(small_document(local=True, repeats=9), local=True, script=operator).run()
+
+    assert campaign.state.phase == "running"
+    assert len(campaign.world.executions) <= 6
+    assert {event.value["verdict"] for event in campaign.events("verdict")} == {"passed"}
+    assert len(campaign.events("claim_taken")) > 5
+
+    campaign.run()
+    assert campaign.state.phase == "ended"
+    assert len(campaign.world.executions) == 28
+
+
 def test_retries_end_and_say_so() -> None:
     document = small_document(tests=1, repeats=1, retry=(Retry("failed", 2, 30.0),))
 

@@ -35,6 +35,7 @@ from shakedown.model.nouns import Document
 from shakedown.model.ports import Clock, JobReport, Ports
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
+INBOX_PACE_S = 0.2
 HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
 
 
@@ -218,7 +219,7 @@ def _open_ports(
         scheduler = LocalScheduler(layout, reactor, cores=_cores(document))
         closing.callback(scheduler.close)
         clock = SessionClock(reactor, lease, log, watchers.idle)
-        yield Ports(clock, scheduler, builder, collector, log, FileInbox(layout)), clock, scheduler.end_all
+        yield Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S)), clock, scheduler.end_all
 
 
 def _cores(document: Document) -> int:

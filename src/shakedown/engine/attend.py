@@ -33,6 +33,16 @@ def attend(state: State, decision: Decision, now: float) -> None:
         else:
             _in_doubt(state, decision, job, now)
     _overdue(state, decision, now)
+    if state.stopping and state.index.policy.withdraw_on_stop:
+        _withdraw(state, decision)
+
+
+def _withdraw(state: State, decision: Decision) -> None:
+    """Take back what has not started: with its claim in our hands it never will, and its run waits for the next driver."""
+    for job in state.jobs.values():
+        if job.phase == "queued" and job.claim == "" and job.id not in state.attention:
+            why = f"withdrawn before it started: {state.stopping}"
+            decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
 
 
 def _ended(state: State, decision: Decision, job: Job) -> None:

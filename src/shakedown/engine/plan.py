@@ -30,9 +30,12 @@ class Policy:
     no_answer_s: float = 86400.0
     dead_after_s: float = 300.0
     builds_disturb_runs: bool = False  # builds happen on the very cores that are measured
+    withdraw_on_stop: bool = False  # what is queued ends with us anyway: a stop takes it back instead of waiting for it
 
 
-LOCAL_POLICY = Policy(grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_disturb_runs=True)
+LOCAL_POLICY = Policy(
+    grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_disturb_runs=True, withdraw_on_stop=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +115,11 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
 
 
 def _pools(document: Document) -> dict[str, Pool]:
+    """A site's scheduler is not filled with more than it needs; our own may hold many, so that few durable writes do."""
     pools = {}
+    local = {cluster.name for cluster in document.system.clusters if cluster.scheduler == "local"}
     for name, capacity in document.system.capacities().items():
-        high = 2 * capacity + 64
+        high = 2 * capacity + (256 if name.split(":")[0] in local else 64)
         if document.limits.queued:
             high = min(high, document.limits.queued)
         pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))

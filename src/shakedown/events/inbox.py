@@ -76,14 +76,20 @@ class FileInbox:
     A file that is no command is a Command "refused" whose reason says why; once that is acknowledged it lies in ``inbox/refused/``.
     """
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, layout: Layout, pace_s: float = 0.0) -> None:
+        """``pace_s``: the loop turns a thousand times a second, and people do not; looks are so far apart at least."""
+        self.layout, self.pace_s = layout, pace_s
         self._seen: dict[str, str] = {}  # request -> file name, of those that are not acknowledged yet
         self._bad: set[str] = set()
         self._stuck: set[str] = set()  # acknowledged, but they could not be removed
+        self._looked = float("-inf")
 
     def poll(self) -> Sequence[Command]:
         """Purpose: every command that is not acknowledged yet, oldest first. What is still being written starts with a dot."""
+        now = time.monotonic()
+        if now - self._looked < self.pace_s:
+            return []
+        self._looked = now
         try:
             names = os.listdir(self.layout.inbox)  # noqa: PTH208 - almost always empty, and asked often
         except OSError:
