@@ -8,10 +8,15 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from stage import Campaign, random_deaths, small_document
 
+from shakedown.engine import State, decide, evolve, index_plan
+from shakedown.model.events import Event
+from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.twin import Fates, Lies
 
@@ -165,16 +170,17 @@ def test_a_local_stop_takes_back_what_is_queued_and_waits_for_what_runs() -> Non
             campaign.inbox.post("stop", reason="ctrl-c")
             campaign.script = None
 
-    campaign = Campaign(small_document(local=True, repeats=9), local=True, script=operator).run()
+    document = small_document(local=True, tests=1, budgets={}, repeats=19)
+    campaign = Campaign(document, local=True, script=operator).run()
 
     assert campaign.state.phase == "running"
-    assert len(campaign.world.executions) <= 6
+    assert len(campaign.world.executions) <= 9
     assert {event.value["verdict"] for event in campaign.events("verdict")} == {"passed"}
     assert len(campaign.events("claim_taken")) > 5
 
     campaign.run()
     assert campaign.state.phase == "ended"
-    assert len(campaign.world.executions) == 28
+    assert len(campaign.world.executions) == 20
 
 
 def test_retries_end_and_say_so() -> None:
@@ -223,3 +229,72 @@ def test_the_same_seed_gives_the_same_log_to_the_byte(tmp_path: Path) -> None:
 def hash_of_a_troubled_campaign() -> str:
     campaign = Campaign(small_document(), seed=5, fates=TROUBLE, lies=ALL_LIES, dies=random_deaths(5, 0.01)).run()
     return hashlib.sha256(campaign.log.bytes()).hexdigest()
+
+
+def amendable(campaign: Campaign, at: int, **changes: Any) -> None:
+    """At the given wait, put a changed document into force."""
+    changed = msgspec.structs.replace(campaign.document, **changes)
+    name = digest(freeze(changed))
+    campaign.documents[name] = changed
+
+    def operator(campaign: Campaign, wait: int) -> None:
+        if wait == at:
+            campaign.inbox.post("amend", reason="a change", document=name, by="Ada")
+
+    campaign.script = operator
+
+
+@pytest.mark.parametrize("at", [3, 8, 15, 25, 40])
+@pytest.mark.parametrize("change", ["more", "fewer", "no gate", "no rest", "other loads"])
+def test_amended_at_any_time_every_result_is_accounted_for(at: int, change: str) -> None:
+    document = small_document(repeats=5, retry=(Retry("failed", 2, 20.0),))
+    first, rest = document.components
+    components = {
+        "more": (first, msgspec.structs.replace(rest, repeats=8)),
+        "fewer": (first, msgspec.structs.replace(rest, repeats=2)),
+        "no gate": (first, msgspec.structs.replace(rest, after=())),
+        "no rest": (first,),
+        "other loads": (first, rest),
+    }[change]
+    cases = document.cases
+    if change == "other loads":
+        cases = tuple(msgspec.structs.replace(case, loads=()) if case.loads else case for case in cases)
+    campaign = Campaign(document, seed=at, fates=TROUBLE, lies=Lies(timed_out=0.2), dies=random_deaths(at, 0.005))
+    amendable(campaign, at, components=components, cases=cases)
+    campaign.run()
+
+    assert campaign.state.phase == "ended"
+    assert all(value == 0 for value in campaign.state.used.values()), campaign.state.used
+    assert all(value == 0 for value in campaign.state.live.values())
+    attempts = [
+        (e.value["component"], e.case, e.value["repeat"], e.value["attempt"]) for e in campaign.events("verdict")
+    ]
+    assert len(attempts) == len(set(attempts)), "an attempt is counted twice"
+
+
+def test_a_cancelled_run_that_a_crash_interrupts_is_not_attempted_again() -> None:
+    state = State(plan=index_plan(small_document(tests=1, repeats=1, local=True)))
+
+    def play(name: str, **fields: Any) -> None:
+        evolve(state, Event(name, state.seq + 1, state.time + 1.0, **fields))
+
+    def settle() -> list[str]:
+        done = []
+        while orders := decide(state, state.time).orders:
+            for order in orders:
+                evolve(state, msgspec.structs.replace(order.event, seq=state.seq + 1, time=state.time))
+                done.append(order.event.event)
+        return done
+
+    play("campaign_start")
+    play("driver_start")
+    settle()
+    play("submit_accepted", job="j000001")
+    play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "local"})
+    play("cancel_request", value={"cases": ["t0"]}, reason="wrong deck")
+    assert settle() == ["cancel_order", "verdict"]  # the running one is to be ended, the waiting one is judged
+    play("driver_start")
+    play("job_report", job="j000001", run="r000001", value={"state": "interrupted", "source": "local"})
+
+    assert settle() == ["verdict", "campaign_end"]
+    assert [tally.verdicts for tally in state.tallies[:2]] == [{"cancelled": 1}, {"cancelled": 1}]

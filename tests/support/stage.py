@@ -12,7 +12,7 @@ from oracle import Oracle
 
 from shakedown.conductor.driving import begin, fold
 from shakedown.conductor.loop import Conductor, loop
-from shakedown.conductor.operators import OPERATOR_COMMANDS
+from shakedown.conductor.operators import commands_for
 from shakedown.engine import Policy, State, index_plan
 from shakedown.engine.snapshot import freeze_state, thaw_state
 from shakedown.model.frozen import digest, freeze
@@ -160,7 +160,7 @@ class Campaign:
         state = fold(self.log.events(), self.documents.__getitem__, self.policy)
         if state.plan is None:
             state.plan = index_plan(self.document, self.policy)
-        return Conductor(state, mortal(ports, self.plan), self.oracle.watch, dict(OPERATOR_COMMANDS))
+        return Conductor(state, mortal(ports, self.plan), self.oracle.watch, commands_for(self.documents.__getitem__))
 
     def _drive(self, conductor: Conductor) -> None:
         self.conductor = conductor

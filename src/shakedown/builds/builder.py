@@ -6,6 +6,7 @@ The process is named in ``<key>.process``, so that the next conductor ends what 
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import time
@@ -25,6 +26,20 @@ from shakedown.processes.reactor import Reactor, Timer
 from shakedown.processes.spawn import MARKER, Child, base_environment, marked, reap, spawn_shell
 from shakedown.processes.tree import Ending, kill_tree
 
+OUT_OF_OUR_HANDS = frozenset(  # what a person or the machine can mend: the build is tried again
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EIO,
+        errno.ESTALE,
+        errno.ENOMEM,
+        errno.EAGAIN,
+        errno.EMFILE,
+    }
+)
+_LITTLE_BYTES = 64 * 1024  # a file system with less than this is full
 _GRACE_S, _PATIENCE_S = 2.0, 10.0
 
 
@@ -103,7 +118,8 @@ class LocalBuilder:
                 script = _script(build, place, stale)
                 child = spawn_shell(["-c", script], self._environment(build), output.fileno())
         except (OSError, ValueError) as error:
-            self._say(build, "failed", f"it cannot be started: {_words(error)}")
+            transient = isinstance(error, OSError) and error.errno in OUT_OF_OUR_HANDS
+            self._say(build, "failed", f"it cannot be started: {_words(error)}", transient=transient)
             self.reactor.poke()
             return True
         name = identity(child.pid)
@@ -173,10 +189,14 @@ class LocalBuilder:
         del self._building[building.build.key]
         with suppress(OSError):
             self._process_file(building.build).unlink()
-        why = building.because
-        if not why:
-            why = self._rename(building) if building.status == 0 else why_it_failed(building.status, building.log)
-        self._say(building.build, "failed" if why else "done", why, building.elapsed_s)
+        why, transient = building.because, False
+        if not why and building.status == 0:
+            why = self._rename(building)
+            transient = bool(why)
+        elif not why:
+            why = why_it_failed(building.status, building.log)
+            transient = self._has_no_room()
+        self._say(building.build, "failed" if why else "done", why, building.elapsed_s, transient)
         return True
 
     def _first_process_is_dead(self, building: Building, stuck: bool) -> None:
@@ -194,11 +214,25 @@ class LocalBuilder:
             return f"it was built, but cannot be put in its place: {error.strerror}"
         return ""
 
+    def _has_no_room(self) -> bool:
+        """Whether the file system of the builds is full: then a failure says nothing about the build."""
+        try:
+            return os.statvfs(self.layout.builds).f_bavail * os.statvfs(self.layout.builds).f_frsize < _LITTLE_BYTES
+        except OSError:
+            return False
+
     def _say(
-        self, build: Build, state: Literal["done", "failed"], message: str, elapsed_s: float | None = None
+        self,
+        build: Build,
+        state: Literal["done", "failed"],
+        message: str,
+        elapsed_s: float | None = None,
+        transient: bool = False,
     ) -> None:
         log = self.layout.builds / f"{build.key}.log"
-        self._news.append(BuildReport(build.key, state, message, str(log.relative_to(self.layout.root)), elapsed_s))
+        self._news.append(
+            BuildReport(build.key, state, message, str(log.relative_to(self.layout.root)), elapsed_s, "", transient)
+        )
 
 
 def _script(build: Build, place: Path, stale: list[Path]) -> str:

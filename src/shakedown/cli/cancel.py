@@ -30,6 +30,8 @@ def command(
         raise UsageError("name runs or cases to cancel, or --all", hint="shakedown runs lists them")
     layout = Layout(find_campaign(Path(site) if site else None, campaign))
     state = look(layout)
+    if state.phase == "ended":
+        raise UsageError(f"{layout.root.name} is over; there is nothing left to cancel")
     cases = [name for name in subjects if state.plan is not None and name in state.index.cases]
     runs = [name for name in subjects if name not in cases]
     strange = [name for name in runs if name not in state.runs]

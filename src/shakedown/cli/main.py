@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
 
 import click
 
 from shakedown import __version__
-from shakedown.model.errors import OUR_FAULT, WRONG_USE, ShakedownError, did_you_mean
+from shakedown.model.errors import OUR_FAULT, UNDECIDED, WRONG_USE, ShakedownError, did_you_mean
 
 # command -> (module in cli/, what --help says of it); the order is the order of work
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -78,16 +80,24 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
-        sys.exit(130)
+        _say("interrupted; nothing was decided")
+        sys.exit(UNDECIDED)
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output has seen enough
+        sys.exit(OUR_FAULT)
     except OSError as error:
         _say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        sys.exit(OUR_FAULT)
+    except Exception as error:
+        if os.environ.get("SHAKEDOWN_DEBUG"):
+            raise
+        _say(
+            f"a fault of Shakedown itself: {type(error).__name__}: {error}\nhint: SHAKEDOWN_DEBUG=1 shows where; please report it"
+        )
         sys.exit(OUR_FAULT)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _say(text: str) -> None:
-    click.echo(text if text.startswith("error:") else f"error: {text}", err=True)
+    with contextlib.suppress(OSError, AttributeError):
+        click.echo(text if text.startswith("error:") else f"error: {text}", err=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,8 +26,9 @@ def printable(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Talk to a person, on standard error."""
-    click.echo(text, err=True)
+    """Talk to a person, on standard error. Nobody there to listen is no reason to stop what we are at."""
+    with contextlib.suppress(OSError, AttributeError):
+        click.echo(text, err=True)
 
 
 def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
@@ -34,9 +36,13 @@ def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
     if as_json:
         import msgspec
 
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n")
+        text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
     else:
-        click.echo(render())
+        text = render()
+    try:
+        click.echo(text)
+    except BrokenPipeError:  # the reader has seen enough: the exit status still says how it came out
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

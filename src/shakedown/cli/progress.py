@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from shakedown.cli.output import printable
+from shakedown.cli.output import printable, say
 from shakedown.conductor.session import Watchers
 from shakedown.engine import State, explain
 from shakedown.model.events import Event
@@ -60,7 +60,7 @@ class Progress:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.terminal = sys.stderr.isatty() and not quiet
+        self.terminal = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self.pace = Pace()
         self.recent: deque[str] = deque(maxlen=5)
         self.state: State | None = None
@@ -131,8 +131,7 @@ class Progress:
         if self._live is not None:
             self._live.console.print(printable(line), markup=False, highlight=False)
         else:
-            sys.stderr.write(printable(line) + "\n")
-            sys.stderr.flush()
+            say(printable(line))
 
     def _picture(self, state: State) -> Any:
         from rich.console import Group

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from shakedown.conductor.loop import Conductor
 from shakedown.engine import index_plan
 from shakedown.events.campaigns import write_document
-from shakedown.model.errors import ShakedownError
+from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
 from shakedown.model.layout import Layout
@@ -30,11 +30,11 @@ def keep_document(layout: Layout, document: Document) -> tuple[str, list[str]]:
 
     state = look(layout)
     if state.plan is None:
-        from shakedown.conductor.session import Documents
-
-        before = Documents(layout).newest(state)
-    else:
-        before = state.plan.document
+        raise UsageError(
+            f"{layout.root.name} has not started; there is nothing to amend",
+            hint="run the changed plan as a new campaign",
+        )
+    before = state.plan.document
     name = write_document(layout, freeze(document))
     return name, differences(before, document)
 

@@ -116,7 +116,12 @@ def _log_build(conductor: Conductor, report: BuildReport) -> None:
     if report.state == "started":
         conductor.log("build_start", build=report.key, value=_present(identity=report.identity))
     else:
-        value = _present(state=report.state, log=report.log, elapsed_s=_rounded(report.elapsed_s))
+        value = _present(
+            state=report.state,
+            log=report.log,
+            elapsed_s=_rounded(report.elapsed_s),
+            transient=report.transient or None,
+        )
         conductor.log("build_end", build=report.key, value=value, reason=report.message)
 
 

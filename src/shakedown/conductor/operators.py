@@ -12,6 +12,8 @@ from shakedown.model.ports import Command
 def cancel(conductor: Conductor, command: Command) -> Event:
     """Cancel runs, cases or everything. A run or case that is not there is refused: nothing is dropped in silence."""
     state, value = conductor.state, command.value
+    if state.phase == "ended":
+        return refusal(command, "the campaign is over; there is nothing left to cancel")
     runs, cases = list(value.get("runs", [])), list(value.get("cases", []))
     waiting_runs = {entry.void_run for queue in state.queues.values() for entry in queue.entries}
     strange = [run for run in runs if run not in state.runs and run not in waiting_runs]

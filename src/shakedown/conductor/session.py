@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import signal
 import socket
@@ -23,6 +22,7 @@ from shakedown.conductor.operators import commands_for
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import read_document
+from shakedown.events.identity import user_name
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
@@ -36,19 +36,20 @@ from shakedown.model.ports import Clock, JobReport, Ports
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
 INBOX_PACE_S = 0.2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
 
 
 @dataclass(slots=True)
 class Interruptions:
-    """What signals asked for. The first Ctrl-C lets runs end, the second, or SIGTERM, leaves at once."""
+    """What signals asked for. The first Ctrl-C lets runs end; the second, SIGTERM or a hang-up leave at once."""
 
     level: int = 0
     told: int = 0
     say: Callable[[str], None] = lambda text: None
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
-        self.level = LEAVE if number == signal.SIGTERM else self.level + 1
+        self.level = self.level + 1 if number == signal.SIGINT else LEAVE
 
     def should_stop(self, conductor: Conductor) -> bool:
         """Called once a turn. Says what is going on, once, and whether the loop is to be left."""
@@ -57,7 +58,7 @@ class Interruptions:
             return True
         if self.level == HURRY and self.told < HURRY:
             self.told = HURRY
-            conductor.log("stop_request", value={"who": getpass.getuser()}, reason="Ctrl-C at the conductor")
+            conductor.log("stop_request", value={"who": user_name(os.getuid())}, reason="Ctrl-C at the conductor")
             self.say(f"nothing new is submitted; {len(state.jobs)} jobs may end (Ctrl-C again to leave at once)")
         return bool(state.stopping) and not state.jobs and not state.runs and not state.builds_running()
 
@@ -170,7 +171,7 @@ def _leave(conductor: Conductor, interruptions: Interruptions, end_runs: EndRuns
     """Local runs do not outlive their conductor: they are ended, known dead, recorded as interrupted and tried again."""
     if not conductor.state.stopping:
         conductor.log(
-            "stop_request", value={"who": getpass.getuser()}, reason="the conductor was told to leave at once"
+            "stop_request", value={"who": user_name(os.getuid())}, reason="the conductor was told to leave at once"
         )
     if conductor.state.jobs:
         log_reports(conductor, end_runs())
@@ -190,7 +191,7 @@ def _leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull)
 
 @contextmanager
 def _signals(interruptions: Interruptions) -> Iterator[None]:
-    before = {number: signal.signal(number, interruptions.signalled) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, interruptions.signalled) for number in _SIGNALS}
     try:
         yield
     finally:
@@ -219,7 +220,11 @@ def _open_ports(
         scheduler = LocalScheduler(layout, reactor, cores=_cores(document))
         closing.callback(scheduler.close)
         clock = SessionClock(reactor, lease, log, watchers.idle)
-        yield Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S)), clock, scheduler.end_all
+        yield (
+            Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S)),
+            clock,
+            scheduler.end_all,
+        )
 
 
 def _cores(document: Document) -> int:
@@ -232,7 +237,7 @@ def _driver(layout: Layout, epoch: int) -> dict[str, Any]:
     from shakedown.conductor.showing import keep_environment
 
     environment = keep_environment(layout, dict(os.environ))
-    driver = {"host": socket.gethostname(), "user": getpass.getuser(), "pid": os.getpid()}
+    driver = {"host": socket.gethostname(), "user": user_name(os.getuid()), "pid": os.getpid()}
     driver |= {"version": __version__, "python": sys.version.split()[0]}
     return {"epoch": epoch, "driver": driver, "environment": environment}
 

@@ -51,6 +51,9 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
     run = state.runs.get(job.run)
     if run is None or verdict is None or run.phase != "ended":
         return
+    alive = verdict == "node_fail"
+    if run.cancelled and verdict in ("interrupted", "node_fail"):
+        verdict = "cancelled"  # a person's word before the accident's: it must not be attempted again
     reasons = {
         "timeout": f"it was ended at its time limit of {state.index.cases[job.case].shape.time_limit_s:g} s",
         "node_fail": "a node it ran on failed",
@@ -58,7 +61,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "interrupted": "it was ended from outside",
     }
     why = reasons[verdict] + (f": {job.message}" if job.message else "")
-    _judge(state, decision, job, verdict, why, alive=verdict == "node_fail")
+    _judge(state, decision, job, verdict, why, alive=alive)
 
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
@@ -92,6 +95,8 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
         _judge(state, decision, job, "interrupted", f"the scheduler put it back into the queue (restart {restart})")
     if run is not None:
         return
+    if any(order.event.event == "requeued" for order in decision.orders):
+        return  # another restarted job takes a waiting result in this decision; this one finds its own in the next
     waiting = _waiting_entry(state, job)
     if waiting is None:
         why = "the scheduler started it again, but its result is no longer wanted; it is ended"

@@ -15,7 +15,7 @@ from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.places import class_label
 from shakedown.engine.plan import NEVER_RETRIED, ClassKey
 from shakedown.engine.reasons import Reason, binding_reason, build_reason
-from shakedown.engine.state import Entry, Queue, Run, State, job_name
+from shakedown.engine.state import BuildState, Entry, Queue, Run, State, job_name
 from shakedown.model.events import Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder, JobOrder
@@ -61,7 +61,7 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         run = state.runs[name]
         value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
         rule = state.index.retry_rule(run.component, run.verdict)
-        if rule is None or run.attempt > rule.times or state.cancelled:
+        if rule is None or run.attempt > rule.times or state.cancelled or run.cancelled:
             why = _why_no_more(state, run, rule.times if rule else 0)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))
             continue
@@ -83,6 +83,8 @@ def _wait_before(rule: Retry, attempt: int) -> float:
 def _why_no_more(state: State, run: Run, times: int) -> str:
     if state.cancelled:
         return f"the campaign was cancelled: {state.cancelled}"
+    if run.cancelled:
+        return f"it was cancelled: {run.cancelled}"
     return f"{run.verdict} after {times} retries" if times else f"{run.verdict} is not retried by this plan"
 
 
@@ -139,11 +141,18 @@ def _build(state: State, decision: Decision, now: float) -> None:
                 case = state.index.cases[entry.case]
                 expected = f" (as expected: {case.because})" if case.expect == "build_failed" else ""
                 _judge_waiting(state, decision, entry, "build_failed", why + expected)
-        elif key.build and build is None and key.build not in started and not build_reason(state, len(started)):
+        elif build is not None and build.phase == "held" and build.not_before > now:
+            if not state.stopping:
+                decision.wake(build.not_before)
+        elif key.build and _may_build(build) and key.build not in started and not build_reason(state, len(started)):
             started.add(key.build)
             spec = state.index.builds[key.build]
             event = Event("build_order", build=key.build, value={"name": spec.name, "now": now, "at": state.seq})
             decision.orders.append(Order("build", event, spec))
+
+
+def _may_build(build: BuildState | None) -> bool:
+    return build is None or build.phase == "held"
 
 
 def _queues_in_order(state: State) -> Iterator[tuple[ClassKey, Queue]]:

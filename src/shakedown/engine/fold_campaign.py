@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from shakedown.engine.places import class_label, count_closed, enqueue, take
+from bisect import insort
+
+from shakedown.engine.places import class_label, count_closed, enqueue
+from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.engine.state import Entry, Run, State, Tally
 from shakedown.model.events import Event
 
@@ -62,55 +65,86 @@ def campaign_end(state: State, event: Event) -> None:
 
 
 def amended(state: State, event: Event) -> None:
-    """A new document is in force (its index was put in place before). Closed results stay; waiting ones are counted anew."""
+    """A new document is in force (its index was put in place before). What is closed stays closed, what flies goes on, what
+    waits keeps its attempt and its back-off; only what is newly wanted begins anew.
+    """
     state.epoch += 1
+    state.cancelled = ""
     if state.phase == "ended":
         state.phase = "running"
     old = event.value.get("components", [])
-    closed = {(old[int(k.split(" ", 1)[0])], k.split(" ", 1)[1]): n for k, n in state.closed.items()}
-    state.closed = {}
-    flying = [(old[run.component], run) for run in state.runs.values()]
-    tallies = state.tallies
-    state.queues, state.delayed, state.to_cancel, state.unannounced = {}, [], [], []
+    before = _Before(state, old)
+    state.queues, state.delayed, state.to_cancel, state.unannounced, state.closed = {}, [], [], [], {}
     state.tallies = [Tally() for _ in state.index.components]
-    _want_all(state)
     for number, component in enumerate(state.index.components):
-        if component.name in old:
-            state.tallies[number].verdicts = tallies[old.index(component.name)].verdicts
-        for case in component.cases:
-            for _ in range(min(closed.get((component.name, case), 0), component.repeats)):
-                _close_waiting(state, number, case)
-    for name, run in flying:
-        _keep_flying(state, name, run)
+        if component.name in before.verdicts:
+            state.tallies[number].verdicts = before.verdicts[component.name]
+        for repeat in range(1, component.repeats + 1):
+            for case in component.cases:
+                _want_again(state, before, number, case, repeat)
+    retired = state.index.component_number[NO_LONGER_WANTED]
+    for run in before.flying.values():
+        _fly_on(state, run, retired)
+        state.tallies[retired].wanted += 1
+    for entry in before.waiting.values():
+        if entry.void_run:  # a run that was ordered and taken back needs a verdict all the same
+            entry.component = retired
+            state.tallies[retired].wanted += 1
+            _wait_on(state, entry, cancelled=True)
 
 
-def _close_waiting(state: State, component: int, case: str) -> None:
-    if state.index.cases[case].unavailable:
-        return
-    entry = _first_waiting(state, component, case)
-    take(state, component, case, entry.repeat)
-    count_closed(state, component, case)
+class _Before:
+    """What an amendment finds, by (component's name, case, repeat)."""
+
+    def __init__(self, state: State, old: list[str]) -> None:
+        self.closed = {
+            (old[int(key.split(" ", 1)[0])], key.split(" ", 1)[1], repeat)
+            for key, repeats in state.closed.items()
+            for repeat in repeats
+        }
+        self.flying = {(old[run.component], run.case, run.repeat): run for run in state.runs.values()}
+        self.cancelled = {id(entry) for entry in state.to_cancel}
+        entries = [entry for queue in state.queues.values() for entry in queue.entries]
+        entries += state.delayed + state.to_cancel
+        self.waiting = {(old[entry.component], entry.case, entry.repeat): entry for entry in entries}
+        self.verdicts = {name: tally.verdicts for name, tally in zip(old, state.tallies, strict=False)}
 
 
-def _first_waiting(state: State, component: int, case: str, repeat: int = 0) -> Entry:
-    queue = state.queues[state.index.class_of(component, case)]
-    return next(e for e in queue.entries if e.case == case and e.component == component and repeat in (0, e.repeat))
+def _want_again(state: State, before: _Before, number: int, case: str, repeat: int) -> None:
+    """One result that the new plan wants: closed, flying, waiting as it did, or new."""
+    tally = state.tallies[number]
+    tally.wanted += 1
+    key = (state.index.components[number].name, case, repeat)
+    if state.index.cases[case].unavailable and key not in before.flying:
+        tally.unavailable += 1
+        if repeat == 1:
+            state.unannounced.append((number, case))
+    elif key in before.closed:
+        count_closed(state, number, case, repeat)
+    elif key in before.flying:
+        _fly_on(state, before.flying.pop(key), number)
+    else:
+        entry = before.waiting.pop(key, None) or Entry(number, case, repeat)
+        entry.component = number
+        _wait_on(state, entry, cancelled=id(entry) in before.cancelled)
 
 
-def _keep_flying(state: State, component_name: str, run: Run) -> None:
-    """A live run goes on; if the new plan still wants its result, it is that result's attempt, else it is wanted extra."""
-    number = state.index.component_number.get(component_name, 0)
+def _fly_on(state: State, run: Run, number: int) -> None:
     run.component = number
     if run.job in state.jobs:
         state.jobs[run.job].component = number
-    try:
-        entry = _first_waiting(state, number, run.case)
-    except (KeyError, StopIteration):
-        state.tallies[number].wanted += 1
-    else:
-        take(state, number, run.case, entry.repeat)
-        run.repeat = entry.repeat
     state.tallies[number].in_flight += 1
+
+
+def _wait_on(state: State, entry: Entry, cancelled: bool) -> None:
+    if cancelled:
+        state.to_cancel.append(entry)
+    elif entry.not_before > state.time:
+        insort(state.delayed, entry, key=lambda e: e.not_before)
+    else:
+        enqueue(state, entry)
+        return
+    state.tallies[entry.component].waiting += 1
 
 
 def unavailable(state: State, event: Event) -> None:
@@ -141,6 +175,9 @@ def cancel_request(state: State, event: Event) -> None:
             del state.queues[key]
     state.to_cancel += [entry for entry in state.delayed if meant(entry)]
     state.delayed = [entry for entry in state.delayed if not meant(entry)]
+    for run in state.runs.values():
+        if everything or run.id in runs or run.case in cases:
+            run.cancelled = event.reason or "cancelled"
     for job in state.jobs.values():
         alive = job.phase not in ("ended", "haunting")
         if alive and not job.cancelling and (everything or job.run in runs or job.case in cases):

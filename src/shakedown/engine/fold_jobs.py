@@ -10,11 +10,13 @@ from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
 CANCEL_AGAIN_S = 30.0
+LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
 
 
 def build_order(state: State, event: Event) -> None:
-    state.builds[event.build] = BuildState("ordered")
+    before = state.builds.get(event.build)
+    state.builds[event.build] = BuildState("ordered", tries=before.tries + 1 if before else 1)
 
 
 def build_start(state: State, event: Event) -> None:
@@ -22,7 +24,14 @@ def build_start(state: State, event: Event) -> None:
 
 
 def build_end(state: State, event: Event) -> None:
-    state.builds[event.build] = BuildState(event.value["state"], event.reason, event.value.get("log", ""))
+    """Done, failed, or not carried out at all: that says nothing about the build, and it is tried again."""
+    build = state.builds[event.build]
+    build.message, build.log = event.reason, event.value.get("log", "")
+    if event.value.get("transient"):
+        build.phase = "held"
+        build.not_before = event.time + min(2.0**build.tries, LONGEST_HOLD_S)
+    else:
+        build.phase = event.value["state"]
 
 
 def submit_order(state: State, event: Event) -> None:

@@ -51,7 +51,7 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
     take(state, number, event.case, event.value["repeat"])
     state.next_run = max(state.next_run, number_of(event.run) + 1)
     _count_verdict(state.tallies[number], event.value["verdict"], 1)
-    count_closed(state, number, event.case)
+    count_closed(state, number, event.case, event.value["repeat"])
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
@@ -72,7 +72,7 @@ def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
     state.to_settle.pop(run.id, None)
     state.tallies[run.component].in_flight -= 1
-    count_closed(state, run.component, run.case)
+    count_closed(state, run.component, run.case, run.repeat)
 
 
 def given_up(state: State, event: Event) -> None:

@@ -43,7 +43,7 @@ def number_of(identifier: str) -> int:
 
 
 def reserve(state: State, job: Job, sign: int = 1) -> None:
-    key = state.index.class_of(job.component, job.case)
+    key = job.held = job.held or state.index.class_of(job.component, job.case)
     state.live[key.pool] = state.live.get(key.pool, 0) + sign
     state.exclusive_live += sign if key.exclusive else 0
     for budget, load in key.loads:
@@ -58,10 +58,9 @@ def forget_job(state: State, job: Job) -> None:
     del state.jobs[job.id]
 
 
-def count_closed(state: State, component: int, case: str) -> None:
+def count_closed(state: State, component: int, case: str, repeat: int) -> None:
     state.tallies[component].closed += 1
-    key = f"{component} {case}"
-    state.closed[key] = state.closed.get(key, 0) + 1
+    state.closed.setdefault(f"{component} {case}", []).append(repeat)
 
 
 def class_label(state: State, key: ClassKey) -> str:

@@ -13,6 +13,8 @@ DEFAULT_RETRIES = (
     Retry("submit_failed", times=5, backoff_s=10.0),
     Retry("lost", times=1),
 )
+# The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
+NO_LONGER_WANTED = "no longer wanted"
 NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
 
 
@@ -33,9 +35,7 @@ class Policy:
     withdraw_on_stop: bool = False  # what is queued ends with us anyway: a stop takes it back instead of waiting for it
 
 
-LOCAL_POLICY = Policy(
-    grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_disturb_runs=True, withdraw_on_stop=True
-)
+LOCAL_POLICY = Policy(grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_disturb_runs=True, withdraw_on_stop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class PlanIndex:
 
     def retry_rule(self, component: int, verdict: str) -> Retry | None:
         """How a verdict is retried: the plan's word, else the usual one; None where it is final."""
-        if verdict in NEVER_RETRIED:
+        if verdict in NEVER_RETRIED or self.components[component].name == NO_LONGER_WANTED:
             return None
         for rule in (*self.components[component].retry, *DEFAULT_RETRIES):
             if rule.verdict == verdict:
@@ -100,6 +100,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
     old_cases = dict(before.cases) if before else {}
     old_tests = dict(before.tests) if before else {}
     old_builds = dict(before.builds) if before else {}
+    components = (*document.components, Component(NO_LONGER_WANTED, "site", ()))
     local = all(cluster.scheduler == "local" for cluster in document.system.clusters)
     return PlanIndex(
         document=document,
@@ -107,8 +108,8 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         cases=old_cases | {case.id: case for case in document.cases},
         tests=old_tests | {test.name: test for test in document.tests},
         builds=old_builds | {build.key: build for build in document.builds},
-        components=document.components,
-        component_number={component.name: number for number, component in enumerate(document.components)},
+        components=components,
+        component_number={component.name: number for number, component in enumerate(components)},
         pools=_pools(document),
         budgets=_budgets(document),
     )

@@ -56,6 +56,8 @@ def _waits_for_build(state: State, key: ClassKey) -> Reason | None:
     if build is None:
         why = build_reason(state, 0)
         return Reason(f"build:{key.build}", f"build {name} has not started" + (f": {why}" if why else ""))
+    if build.phase == "held":
+        return Reason(f"build:{key.build}", f"build {name} is tried again: {build.message}")
     if build.phase == "failed":
         return Reason(f"build:{key.build}", f"build {name} failed: {build.message}")
     return Reason(f"build:{key.build}", f"build {name} is running")

@@ -51,6 +51,7 @@ class Run:
     phase: str = "ordered"
     started: float | None = None
     verdict: str = ""
+    cancelled: str = ""  # why a person wants no more of it
 
 
 @dataclass(slots=True)
@@ -77,6 +78,7 @@ class Job:
     claim: str = ""  # "", ordered, taken, found
     cancelling: str = ""  # "", wanted, ordered, taken
     cancel_after: float = 0.0
+    held: ClassKey | None = None  # what it was counted under: an amendment must not change what is given back
     transient: bool = False
     message: str = ""
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
@@ -84,11 +86,13 @@ class Job:
 
 @dataclass(slots=True)
 class BuildState:
-    """``phase``: ordered, started, done, failed."""
+    """``phase``: ordered, started, done, failed; held: it could not be carried out (no room...) and is tried again."""
 
     phase: str
     message: str = ""
     log: str = ""
+    tries: int = 0
+    not_before: float = 0.0
 
 
 @dataclass(slots=True)
@@ -135,7 +139,7 @@ class State:
     live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist
     exclusive_live: int = 0
     tallies: list[Tally] = field(default_factory=list)
-    closed: dict[str, int] = field(default_factory=dict)  # "component case" -> results closed, for amendments
+    closed: dict[str, list[int]] = field(default_factory=dict)  # "component case" -> repeats closed, for amendments
     unannounced: list[tuple[int, str]] = field(default_factory=list)  # unavailable cases not yet logged
     to_cancel: list[Entry] = field(default_factory=list)  # waiting entries that a person cancelled, not yet judged
     deadlines: list[tuple[float, str]] = field(default_factory=list)  # (when, job) past which a running job is lost

@@ -102,7 +102,10 @@ class Scheduler(Protocol):
 
 
 class BuildReport(Struct, frozen=True):
-    """What became of a build. ``identity`` names its process; ``log`` is a path inside the campaign."""
+    """What became of a build. ``identity`` names its process; ``log`` is a path inside the campaign.
+
+    ``transient``: it "failed" because it could not be carried out (no room, no right to write), not by its own doing.
+    """
 
     key: str
     state: Literal["started", "done", "failed"]
@@ -110,6 +113,7 @@ class BuildReport(Struct, frozen=True):
     log: str = ""
     elapsed_s: float | None = None
     identity: str = ""
+    transient: bool = False
 
 
 class Builder(Protocol):
