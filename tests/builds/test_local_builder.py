@@ -211,3 +211,19 @@ def test_control_characters_of_a_compiler_do_not_reach_the_message(layout: Layou
     report = build_one(layout, Build("k16", "colour", "", "printf 'x.c: \\033[31merror:\\033[0m no\\n'; exit 1"))
 
     assert report.message == "exit status 1: x.c:  [31merror: [0m no"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a read-only mount takes root")
+def test_a_place_that_cannot_be_written_says_nothing_about_the_build(layout: Layout) -> None:
+    """It is told as transient: the engine holds the build and tries it again."""
+    place = str(layout.builds)
+    subprocess.run(["mount", "--bind", place, place], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", place], check=True)
+        report = build_one(layout, Build("k11", "fine", "", "true"))
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+    assert (report.state, report.transient) == ("failed", True)
+    assert "Read-only file system" in report.message
+
+    assert not build_one(layout, Build("k12", "broken", "", "false")).transient

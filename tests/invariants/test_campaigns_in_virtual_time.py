@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from by_hand import ByHand
 from stage import Campaign, random_deaths, small_document
 
-from shakedown.engine import State, decide, evolve, index_plan
-from shakedown.model.events import Event
+from shakedown.engine import State, decide, index_plan
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.twin import Fates, Lies
@@ -275,17 +275,8 @@ def test_amended_at_any_time_every_result_is_accounted_for(at: int, change: str)
 def test_a_cancelled_run_that_a_crash_interrupts_is_not_attempted_again() -> None:
     state = State(plan=index_plan(small_document(tests=1, repeats=1, local=True)))
 
-    def play(name: str, **fields: Any) -> None:
-        evolve(state, Event(name, state.seq + 1, state.time + 1.0, **fields))
-
-    def settle() -> list[str]:
-        done = []
-        while orders := decide(state, state.time).orders:
-            for order in orders:
-                evolve(state, msgspec.structs.replace(order.event, seq=state.seq + 1, time=state.time))
-                done.append(order.event.event)
-        return done
-
+    hand = ByHand(state)
+    play, settle = hand.play, hand.settle
     play("campaign_start")
     play("driver_start")
     settle()
@@ -298,3 +289,20 @@ def test_a_cancelled_run_that_a_crash_interrupts_is_not_attempted_again() -> Non
 
     assert settle() == ["verdict", "campaign_end"]
     assert [tally.verdicts for tally in state.tallies[:2]] == [{"cancelled": 1}, {"cancelled": 1}]
+
+
+def test_a_build_that_cannot_be_carried_out_is_held_and_judges_nobody() -> None:
+    state = State(plan=index_plan(small_document(tests=2, repeats=1)))
+
+    hand = ByHand(state)
+    play, settle = hand.play, hand.settle
+    play("campaign_start")
+    play("driver_start")
+    assert "build_order" in settle()
+    key = next(iter(state.builds))
+    play("build_end", build=key, value={"state": "failed", "transient": True}, reason="No space left on device")
+
+    assert "verdict" not in settle()
+    assert decide(state, state.time).wake_at == state.time + 2.0
+    state.time += 2.0
+    assert settle() == ["build_order"]

@@ -213,6 +213,8 @@ def _build_line(state: State, event: Event) -> str:
     elapsed = f" in {show_duration(event.value['elapsed_s'])}" if "elapsed_s" in event.value else ""
     if event.value["state"] == "done":
         return f"build    done{elapsed}  {name}"
+    if event.value.get("transient"):
+        return f"build    could not be carried out{elapsed} and is tried again  {name}: {event.reason}"
     return f"build    FAILED{elapsed}  {name}: {event.reason}; log: {event.value.get('log', '')}"
 
 

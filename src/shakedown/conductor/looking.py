@@ -41,6 +41,7 @@ def status(layout: Layout) -> dict[str, Any]:
             "verdicts": dict(sorted(tally.verdicts.items())),
         }
         for component, tally in zip(state.index.components, state.tallies, strict=True)
+        if tally.wanted or component.cases
     ]
     return {
         "campaign": layout.root.name,
