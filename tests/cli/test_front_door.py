@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +44,16 @@ def test_control_characters_never_reach_a_terminal() -> None:
 def test_a_table_keeps_its_columns_whatever_the_cells_hold() -> None:
     text = table(["name", "n"], [["a\nb", "1"], ["long name", "20"]], right=(1,))
     assert text.splitlines() == ["name        n", "a b         1", "long name  20"]
+
+
+def test_a_fault_of_our_own_is_a_sentence_and_status_3(tmp_path: Path) -> None:
+    program = (
+        "import sys, shakedown.cli.status as s\n"
+        "def broken(*_, **__): raise RuntimeError('the drum is loose')\n"
+        "s.command.callback = broken\n"
+        "sys.argv = ['shakedown', 'status']\n"
+        "from shakedown.cli.main import main\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: a fault of Shakedown itself: RuntimeError: the drum is loose\nhint: ")

@@ -202,3 +202,49 @@ def test_rejudged_by_a_better_check(make_site: MakeSite, shakedown: Shakedown) -
     assert (first.value["verdict"], second.value["verdict"]) == ("passed", "incorrect")
     assert second.value["supersedes"] == first.seq
     assert shakedown("report", cwd=site).returncode == 1
+
+
+def test_a_hang_up_ends_what_runs_and_says_how_to_go_on(make_site: MakeSite) -> None:
+    site = make_site({"long": "run: {command: sleep 983, time_limit: 2000s}\n"})
+    process = start(site, "run", "p")
+    wait_until(lambda: _running("sleep 983") == 1)
+    process.send_signal(signal.SIGHUP)
+    _, said = process.communicate(timeout=60)
+
+    assert process.returncode == 4
+    assert b"shakedown resume" in said
+    assert _running("sleep 983") == 0
+    assert events(site, "verdict")[0].value["verdict"] == "interrupted"
+
+
+def test_a_reader_of_the_progress_that_goes_away_ends_nothing(make_site: MakeSite) -> None:
+    site = make_site({"naps": "parameters: {n: [1, 2, 3, 4, 5, 6]}\nrun: {command: sleep 0.2}\n"})
+    words = " ".join(SHAKEDOWN)
+    for redirection in ("2>&1 | head -1", "2>/dev/full", "2>&-"):
+        done = subprocess.run(
+            ["bash", "-c", f"set -o pipefail; {words} run p {redirection} >/dev/null"],
+            cwd=site,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, redirection
+    for campaign in ("p-1", "p-2", "p-3"):
+        log = read_events(site / "campaigns" / campaign / "log")
+        assert [event.event for event in log][-2:] == ["campaign_end", "driver_stop"]
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "-U", "true"], capture_output=True, check=False).returncode != 0,
+    reason="a user without a name is made by unshare -U, which is not allowed here",
+)
+def test_a_user_whom_nobody_knows_may_run_a_plan(make_site: MakeSite) -> None:
+    site = make_site({"t": "run: {command: 'true'}\n"})
+    done = subprocess.run(
+        ["unshare", "-U", "--map-user=12345", *SHAKEDOWN, "run", "p", "-q"],
+        cwd=site,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert events(site, "driver_start")[0].value["driver"]["user"] == "uid 12345"
