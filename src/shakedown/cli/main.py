@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import sys
@@ -83,7 +82,9 @@ def main() -> None:
         _say("interrupted; nothing was decided")
         sys.exit(UNDECIDED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output has seen enough
+        from shakedown.cli.output import fall_silent
+
+        fall_silent(1)  # the reader of our output has seen enough
         sys.exit(OUR_FAULT)
     except OSError as error:
         _say(f"{error.filename or 'the system'}: {error.strerror or error}")
@@ -99,5 +100,6 @@ def main() -> None:
 
 
 def _say(text: str) -> None:
-    with contextlib.suppress(OSError, AttributeError):
-        click.echo(text if text.startswith("error:") else f"error: {text}", err=True)
+    from shakedown.cli.output import say
+
+    say(text if text.startswith("error:") else f"error: {text}")

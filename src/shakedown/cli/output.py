@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,8 +28,18 @@ def printable(text: str) -> str:
 
 def say(text: str) -> None:
     """Talk to a person, on standard error. Nobody there to listen is no reason to stop what we are at."""
-    with contextlib.suppress(OSError, AttributeError):
+    if sys.stderr is None:
+        return
+    try:
         click.echo(text, err=True)
+    except OSError:
+        fall_silent(2)
+
+
+def fall_silent(descriptor: int) -> None:
+    """Nobody reads this descriptor any more: what is said there, and what is left in its buffer, goes nowhere."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
@@ -42,7 +53,7 @@ def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
     try:
         click.echo(text)
     except BrokenPipeError:  # the reader has seen enough: the exit status still says how it came out
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        fall_silent(1)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
