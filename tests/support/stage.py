@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from oracle import Oracle
@@ -117,7 +116,6 @@ class Campaign:
     dies: Callable[[str, int], bool] = lambda name, count: False
     script: Callable[[Campaign, int], None] | None = None  # the operator: called at every wait
     change_ports: Callable[[Ports], Ports] = lambda ports: ports
-    strict: bool = True
     amnesia: bool = False  # the state is thrown away and folded again after every turn
     crashes: int = 0
 
@@ -221,7 +219,3 @@ def random_deaths(seed: int, share: float = 0.01, most: int = 25) -> Callable[[s
         return False
 
     return dies
-
-
-def never_decreasing(values: Iterable[float]) -> bool:
-    return all(a <= b for a, b in pairwise(values))

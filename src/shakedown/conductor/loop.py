@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from shakedown.checks.judge import judge
-from shakedown.engine import Decision, Order, State, decide, evolve, final_verdict
+from shakedown.engine import Decision, Order, State, decide, evolve
 from shakedown.engine.attend import verdict_value
 from shakedown.model.events import Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, Ports, SubmitAnswer
@@ -255,6 +255,3 @@ def _cancel(conductor: Conductor, orders: Sequence[Order]) -> None:
     for job in jobs:
         value = {} if job.id in taken else {"taken": False}
         conductor.log("cancel_done", job=job.id, run=job.run, value=value)
-
-
-__all__ = ["Conductor", "act", "final_verdict", "hear", "loop"]

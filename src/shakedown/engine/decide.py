@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.attend import attend
 from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.places import class_label
-from shakedown.engine.plan import NEVER_RETRIED, ClassKey
+from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Reason, binding_reason, build_reason
 from shakedown.engine.state import BuildState, Entry, Queue, Run, State, job_name
 from shakedown.model.events import Event
@@ -38,11 +38,6 @@ def decide(state: State, now: float) -> Decision:
         _submit(state, decision, now)
     _end(state, decision)
     return decision
-
-
-def final_verdict(verdict: str) -> bool:
-    """Whether a verdict is never attempted again, whatever the plan's retries say."""
-    return verdict in NEVER_RETRIED
 
 
 # ---- bookkeeping orders ----------------------------------------------------------------------------------------------

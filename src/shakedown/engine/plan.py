@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from shakedown.model.nouns import Build, Case, Component, Document, Retry, Test
 
@@ -139,8 +139,3 @@ def _class_key(index: PlanIndex, component: int, case: Case) -> ClassKey:
         loads = (*loads, (f"copies:{case.test}", 1.0))
     shape = case.shape
     return ClassKey(component, case.partition, shape.units, shape.exclusive, loads, case.build)
-
-
-def with_policy(index: PlanIndex, policy: Policy) -> PlanIndex:
-    """The same plan under another policy."""
-    return replace(index, policy=policy)
