@@ -17,7 +17,15 @@ from shakedown.model.events import EVENTS, VERDICTS, Event
 
 # The published transition table of a job, by events. A restart begins again at "accepted".
 NEXT = {
-    "submit_order": {"submit_accepted", "submit_refused", "submit_unknown", "job_report", "claim_order", "verdict"},
+    "submit_order": {
+        "submit_accepted",
+        "submit_refused",
+        "submit_deferred",
+        "submit_unknown",
+        "job_report",
+        "claim_order",
+        "verdict",
+    },
     "submit_unknown": {"submit_unknown", "job_report", "claim_order", "verdict", "cancel_order"},
     "submit_accepted": {"job_report", "claim_order", "verdict", "cancel_order"},
     "submit_refused": {"job_report", "verdict"},
@@ -25,6 +33,7 @@ NEXT = {
     "claim_order": {"claim_taken", "claim_found", "claim_order", "job_report"},
     "claim_found": {"job_report", "verdict", "cancel_order", "finding"},
     "claim_taken": set(),
+    "submit_deferred": set(),
     "cancel_order": {"cancel_done", "job_report", "verdict", "cancel_order", "claim_order"},
     "cancel_done": {"job_report", "verdict", "cancel_order", "claim_order", "finding"},
     "requeued": {"job_report", "verdict", "cancel_order", "claim_order"},
@@ -99,7 +108,7 @@ class Oracle:
             books.jobs[event.job] = event.event
         if event.event in ("submit_order", "requeued"):
             self._ordered(event)
-        elif event.event == "claim_taken":
+        elif event.event in ("claim_taken", "submit_deferred"):
             books.void_jobs.add(event.job)
             books.open[books.runs[event.run]["want"]] = "waiting"
         elif event.event == "verdict":
@@ -208,7 +217,7 @@ class Oracle:
             return
         flying = [want for want, where in self.books.open.items() if where == "flying"]
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
-        timed = any(waiting.key == "backoff" for waiting in reasons)
+        timed = any(waiting.key == "backoff" or waiting.key.startswith("shut:") for waiting in reasons)
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
         need(bool(flying or building or timed or haunted), "work is left and nothing is in flight")
 

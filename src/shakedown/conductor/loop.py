@@ -18,6 +18,8 @@ from shakedown.engine.attend import verdict_value
 from shakedown.model.events import Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, Ports, SubmitAnswer
 
+ASKED_EVERY_S = 300.0  # between two records of how often the scheduler was asked
+
 Commands = dict[str, Callable[["Conductor", Command], Event | None]]
 
 
@@ -33,6 +35,7 @@ class Conductor:
     watch: Callable[[State, Event], None] | None = None
     commands: Commands = field(default_factory=dict)
     next_poll: float = 0.0
+    next_asked: float = 0.0
     pending: list[Event] = field(default_factory=list)
 
     def log(self, event: str | Event, **fields: Any) -> Event:
@@ -135,6 +138,16 @@ def _hear_scheduler(conductor: Conductor) -> None:
         conductor.next_poll = now + scheduler.poll_s
     if conductor.state.jobs:
         log_reports(conductor, scheduler.poll(conductor.state.jobs))
+    if conductor.ports.clock.now() >= conductor.next_asked:
+        log_asked(conductor)
+
+
+def log_asked(conductor: Conductor) -> None:
+    """How often the scheduler's commands were run, now and then: its administrators may want to know."""
+    calls = {name: count for name, count in sorted(conductor.ports.scheduler.calls().items()) if count}
+    if calls and calls != conductor.state.asked:
+        conductor.log("asked", value=calls)
+    conductor.next_asked = conductor.ports.clock.now() + ASKED_EVERY_S
 
 
 def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
@@ -162,6 +175,8 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         elapsed_s=_rounded(report.elapsed_s),
         nodes=report.nodes,
         output=report.output,
+        began=report.began,
+        over=report.over,
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status
@@ -235,15 +250,15 @@ def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:
     if not orders:
         return
     for answer in conductor.ports.scheduler.submit([order.payload for order in orders]):
-        conductor.log(**_answer_fields(answer))
+        conductor.log(**_answer_fields(answer), run=conductor.state.jobs[answer.job].run)
 
 
 def _answer_fields(answer: SubmitAnswer) -> dict[str, Any]:
     if answer.outcome == "accepted":
         return {"event": "submit_accepted", "job": answer.job, "value": _present(id=answer.scheduler_id)}
     if answer.outcome == "refused":
-        value = {"transient": answer.transient}
-        return {"event": "submit_refused", "job": answer.job, "value": value, "reason": answer.message}
+        event = "submit_deferred" if answer.transient else "submit_refused"
+        return {"event": event, "job": answer.job, "reason": answer.message}
     return {"event": "submit_unknown", "job": answer.job, "reason": answer.message}
 
 

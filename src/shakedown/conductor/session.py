@@ -17,7 +17,7 @@ from typing import Any
 
 from shakedown import __version__
 from shakedown.conductor.driving import begin
-from shakedown.conductor.loop import Conductor, act, hear, log_reports, loop
+from shakedown.conductor.loop import Conductor, act, hear, log_asked, log_reports, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, index_plan
@@ -153,6 +153,7 @@ def _session(
                 _say_torn(conductor, tail)
             loop(conductor, interruptions.should_stop)
             left = "" if conductor.state.phase == "ended" else _leave(conductor, interruptions, end_runs)
+            log_asked(conductor)
             conductor.log("driver_stop", reason=left or "the campaign is over")
             conductor.commit()
         except DiskFull as full:

@@ -166,13 +166,16 @@ class _Plan:
 
 def _submit(state: State, decision: Decision, now: float) -> None:
     promised = _Plan(room={name: _room(state, name) for name in state.index.pools})
+    for shut in state.shut.values():
+        if shut.until > now and not state.stopping:
+            decision.wake(shut.until)
     if all(room <= 0 for room in promised.room.values()):
         return
     building = any(order.kind == "build" for order in decision.orders)
     for key, queue in _queues_in_order(state):
         if promised.room.get(key.pool, 0) <= 0:
             continue
-        reason = binding_reason(state, key, promised.used, building)
+        reason = binding_reason(state, key, now, promised.used, building)
         if reason is None:
             reason = _submit_from(state, decision, promised, key, queue.entries, now)
         _note(state, decision, key, queue, reason)
@@ -180,8 +183,10 @@ def _submit(state: State, decision: Decision, now: float) -> None:
 
 
 def _room(state: State, pool: str) -> int:
-    """How many jobs may be ordered now: none while more than ``low`` live, then up to ``high``."""
+    """How many jobs may be ordered now: none while more than ``low`` live, then up to ``high``; one where none was taken."""
     limits, live = state.index.pools[pool], state.live.get(pool, 0)
+    if pool in state.shut:
+        return 1 if live < limits.high else 0
     return limits.high - live if live <= limits.low else 0
 
 
@@ -190,7 +195,7 @@ def _submit_from(
 ) -> Reason | None:
     """Order from the head of a class until its pool is full or a budget binds; that budget's reason comes back."""
     for entry in islice(entries, promised.room[key.pool]):
-        reason = binding_reason(state, key, promised.used)
+        reason = binding_reason(state, key, now, promised.used)
         if reason is not None:
             return reason
         _order_job(state, decision, promised, key, entry, now)
@@ -204,7 +209,7 @@ def _submit_delayed(state: State, decision: Decision, promised: _Plan, now: floa
                 decision.wake(entry.not_before)
             return
         key = state.index.class_of(entry.component, entry.case)
-        if promised.room.get(key.pool, 0) > 0 and binding_reason(state, key, promised.used, building) is None:
+        if promised.room.get(key.pool, 0) > 0 and binding_reason(state, key, now, promised.used, building) is None:
             _order_job(state, decision, promised, key, entry, now)
 
 

@@ -38,6 +38,7 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "submit_order": fold_jobs.submit_order,
     "submit_accepted": fold_jobs.submit_accepted,
     "submit_refused": fold_jobs.submit_refused,
+    "submit_deferred": fold_jobs.submit_deferred,
     "submit_unknown": fold_jobs.submit_unknown,
     "job_report": fold_jobs.job_report,
     "requeued": fold_jobs.requeued,
@@ -52,5 +53,6 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "given_up": fold_verdicts.given_up,
     "unavailable": fold_campaign.unavailable,
     "waiting": fold_campaign.waiting,
+    "asked": fold_campaign.asked,
     "finding": fold_jobs.finding,
 }

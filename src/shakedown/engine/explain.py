@@ -33,16 +33,17 @@ def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
     """Purpose: each group of waiting results (of ``case``, or of all) with its one binding reason at ``now``."""
     found: list[Waiting] = []
     for key, queue in state.queues.items():
-        reason = binding_reason(state, key)
+        reason = binding_reason(state, key, now)
         name, text = (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key.pool))
         component = state.index.components[key.component].name
         found += [Waiting(component, c, n, name, text) for c, n in _count(queue, case).items()]
     for entry in state.delayed:
         if case in ("", entry.case):
             component = state.index.components[entry.component].name
-            text = (
-                f"attempt {entry.attempt} is due in {max(0.0, entry.not_before - now):.0f} s (back-off after a failure)"
-            )
+            due = f"{max(0.0, entry.not_before - now):.0f} s"
+            text = f"attempt {entry.attempt} is due in {due} (back-off after a failure)"
+            if entry.deferred:
+                text = f"it is tried again in {due}; it was not taken: {entry.deferred}"
             found.append(Waiting(component, entry.case, 1, "backoff", text, entry.not_before))
     return found
 

@@ -36,6 +36,7 @@ def _want_all(state: State) -> None:
 def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
     state.driven, state.stopping = True, ""
+    state.shut, state.asked = {}, {}
     for job in state.jobs.values():
         job.seen = job.source = ""
         if job.phase == "ordered":
@@ -50,6 +51,10 @@ def driver_start(state: State, event: Event) -> None:
             run.phase = "ended"
             state.to_collect[run.id] = None
     state.builds = {key: build for key, build in state.builds.items() if build.phase in ("done", "failed")}
+
+
+def asked(state: State, event: Event) -> None:
+    state.asked = dict(event.value)
 
 
 def driver_stop(state: State, event: Event) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import insort
 
 from shakedown.engine.places import enqueue, forget_job, number_of, reserve, take
-from shakedown.engine.state import BuildState, Entry, Job, Run, State
+from shakedown.engine.state import BuildState, Entry, Job, Run, Shut, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
 CANCEL_AGAIN_S = 30.0
+SHUT_S, LONGEST_SHUT_S = 5.0, 60.0  # before a scheduler that takes nothing is tried again; doubled each time
+DEFER_S, LONGEST_DEFER_S = 10.0, 300.0  # before one job that was not taken is
 LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
 
@@ -38,7 +40,8 @@ def submit_order(state: State, event: Event) -> None:
     value = event.value
     number = state.index.component_number[value["component"]]
     entry = take(state, number, event.case, value["repeat"])
-    state.runs[event.run] = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job)
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, deferrals=entry.deferrals)
+    state.runs[event.run] = run
     state.jobs[event.job] = Job(event.job, event.run, event.case, number, event.time)
     state.next_run = max(state.next_run, number_of(event.run) + 1)
     state.next_job = max(state.next_job, number_of(event.job) + 1)
@@ -50,14 +53,44 @@ def submit_order(state: State, event: Event) -> None:
 def submit_accepted(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.scheduler_id = event.value.get("id", "")
+    state.shut.pop(_pool(state, job), None)
     if job.phase in ("ordered", "ambiguous"):
         job.phase = state.runs[job.run].phase = "queued"
+
+
+def submit_deferred(state: State, event: Event) -> None:
+    """Nothing was attempted: the run keeps its id and waits, and so does every other of its pool for a moment."""
+    job = state.jobs[event.job]
+    run = state.runs.pop(job.run)
+    state.tallies[run.component].in_flight -= 1
+    _shut(state, _pool(state, job), event)
+    forget_job(state, job)
+    wait = min(DEFER_S * 2.0 ** min(run.deferrals, 10), LONGEST_DEFER_S)
+    entry = Entry(run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1)
+    entry.deferred = event.reason
+    state.tallies[run.component].waiting += 1
+    if job.cancelling or run.cancelled:
+        state.to_cancel.append(entry)
+    else:
+        insort(state.delayed, entry, key=lambda e: e.not_before)
+
+
+def _pool(state: State, job: Job) -> str:
+    return (job.held or state.index.class_of(job.component, job.case)).pool
+
+
+def _shut(state: State, pool: str, event: Event) -> None:
+    before = state.shut.get(pool)
+    if before is not None and event.time < before.until:
+        return  # one of the same batch
+    strikes = before.strikes + 1 if before else 1
+    wait = min(SHUT_S * 2.0 ** min(strikes - 1, 10), LONGEST_SHUT_S)
+    state.shut[pool] = Shut(event.time + wait, strikes, event.reason)
 
 
 def submit_refused(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.phase, job.message = "refused", event.reason
-    job.transient = bool(event.value.get("transient"))
     state.attention[job.id] = None
 
 
@@ -104,7 +137,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
             limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
             insort(state.deadlines, (event.time + limit, job.id))
     elif said == "refused":
-        job.phase, job.message, job.transient = "refused", event.reason, True
+        job.phase, job.message = "refused", event.reason
         state.attention[job.id] = None
     elif said in ENDED:
         job.phase = run.phase = "ended"

@@ -20,12 +20,7 @@ NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed",
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long the engine waits before it believes silence; in seconds.
-
-    ``grace_s``: an ambiguous submission is replaced only after every source said "absent" past this.
-    ``lost_after_s``: a job that every source has forgotten is lost after this; ``no_answer_s``: so is one nobody answers for.
-    ``dead_after_s``: past its time limit by this much, a job that was declared dead is believed dead.
-    """
+    """How long the engine waits before it believes silence, in seconds: see ``Patience`` for each."""
 
     grace_s: float = 60.0
     lost_after_s: float = 1800.0
@@ -33,6 +28,18 @@ class Policy:
     dead_after_s: float = 300.0
     builds_disturb_runs: bool = False  # builds happen on the very cores that are measured
     withdraw_on_stop: bool = False  # what is queued ends with us anyway: a stop takes it back instead of waiting for it
+
+
+def policy_for(document: Document) -> Policy:
+    """The patience of the system's clusters, of the most patient one where there are several."""
+    patience = [cluster.patience for cluster in document.system.clusters if cluster.scheduler != "local"]
+    if not patience:
+        return LOCAL_POLICY
+
+    def most(name: str) -> float:
+        return max(float(getattr(one, name)) for one in patience)
+
+    return Policy(most("grace_s"), most("lost_after_s"), most("no_answer_s"), most("dead_after_s"))
 
 
 LOCAL_POLICY = Policy(grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_disturb_runs=True, withdraw_on_stop=True)
@@ -101,10 +108,9 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
     old_tests = dict(before.tests) if before else {}
     old_builds = dict(before.builds) if before else {}
     components = (*document.components, Component(NO_LONGER_WANTED, "site", ()))
-    local = all(cluster.scheduler == "local" for cluster in document.system.clusters)
     return PlanIndex(
         document=document,
-        policy=policy or (before.policy if before else LOCAL_POLICY if local else Policy()),
+        policy=policy or (before.policy if before else policy_for(document)),
         cases=old_cases | {case.id: case for case in document.cases},
         tests=old_tests | {test.name: test for test in document.tests},
         builds=old_builds | {build.key: build for build in document.builds},
@@ -128,14 +134,26 @@ def _pools(document: Document) -> dict[str, Pool]:
 
 
 def _budgets(document: Document) -> dict[str, float]:
-    """Every budget by name. A cap on copies is a budget of its own, of which each run of the test takes one."""
+    """Every budget by name. A cap on copies is a budget of its own, of which each run of the test takes one; so is the most
+    jobs that a cluster lets us have.
+    """
     budgets = dict(document.system.budgets) | dict(document.limits.budgets)
+    budgets |= {
+        jobs_of(cluster.name): float(cluster.most_jobs) for cluster in document.system.clusters if cluster.most_jobs
+    }
     return budgets | {f"copies:{test}": float(count) for test, count in document.limits.copies}
+
+
+def jobs_of(place: str) -> str:
+    """The budget of a cluster's jobs, by the cluster's name or a "cluster:partition" of it."""
+    return f"jobs:{place.split(':', maxsplit=1)[0]}"
 
 
 def _class_key(index: PlanIndex, component: int, case: Case) -> ClassKey:
     loads = case.loads
     if f"copies:{case.test}" in index.budgets:
         loads = (*loads, (f"copies:{case.test}", 1.0))
+    if jobs_of(case.partition) in index.budgets:
+        loads = (*loads, (jobs_of(case.partition), 1.0))
     shape = case.shape
     return ClassKey(component, case.partition, shape.units, shape.exclusive, loads, case.build)

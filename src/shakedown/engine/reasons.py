@@ -23,10 +23,10 @@ class Reason:
 
 
 def binding_reason(
-    state: State, key: ClassKey, promised: dict[str, float] = _NONE, building: bool = False
+    state: State, key: ClassKey, now: float, promised: dict[str, float] = _NONE, building: bool = False
 ) -> Reason | None:
-    """Purpose: the first thing that holds this class back, or None. ``promised``: loads ordered in this decision;
-    ``building``: builds ordered in this decision."""
+    """Purpose: the first thing that holds this class back at ``now``, or None. ``promised``: loads ordered in this
+    decision; ``building``: builds ordered in this decision."""
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
     return (
@@ -34,7 +34,15 @@ def binding_reason(
         or _waits_for_build(state, key)
         or _disturbed(state, key, building)
         or _budget(state, key, promised)
+        or _shut(state, key, now)
     )
+
+
+def _shut(state: State, key: ClassKey, now: float) -> Reason | None:
+    shut = state.shut.get(key.pool)
+    if shut is None or now >= shut.until:
+        return None
+    return Reason(f"shut:{key.pool}", f"the scheduler of {key.pool} takes no job for now: {shut.why}")
 
 
 def _gate(state: State, key: ClassKey) -> Reason | None:

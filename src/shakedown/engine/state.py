@@ -11,7 +11,7 @@ from typing import Any
 
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 1  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 2  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -24,6 +24,8 @@ class Entry:
     attempt: int = 1
     not_before: float = 0.0
     void_run: str = ""  # a run that was ordered but certainly never started: it is the one to start
+    deferrals: int = 0  # how often the scheduler did not take it for now
+    deferred: str = ""  # its words, the last time
 
     def same(self, component: int, case: str, repeat: int) -> bool:
         return self.case == case and self.repeat == repeat and self.component == component
@@ -35,6 +37,15 @@ class Queue:
 
     entries: deque[Entry] = field(default_factory=deque)
     reason: str = ""
+
+
+@dataclass(slots=True)
+class Shut:
+    """A pool whose scheduler takes nothing for now. ``strikes``: how often in a row; one job is tried when it is time."""
+
+    until: float
+    strikes: int
+    why: str
 
 
 @dataclass(slots=True)
@@ -52,6 +63,7 @@ class Run:
     started: float | None = None
     verdict: str = ""
     cancelled: str = ""  # why a person wants no more of it
+    deferrals: int = 0
 
 
 @dataclass(slots=True)
@@ -79,7 +91,6 @@ class Job:
     cancelling: str = ""  # "", wanted, ordered, taken
     cancel_after: float = 0.0
     held: ClassKey | None = None  # what it was counted under: an amendment must not change what is given back
-    transient: bool = False
     message: str = ""
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
@@ -135,6 +146,8 @@ class State:
     to_collect: dict[str, None] = field(default_factory=dict)  # runs that ended and are not being collected yet
     to_settle: dict[str, None] = field(default_factory=dict)  # runs whose verdict asks for a retry or an end
     builds: dict[str, BuildState] = field(default_factory=dict)
+    shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now
+    asked: dict[str, int] = field(default_factory=dict)  # commands of the scheduler -> how often, by this driver
     used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running
     live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist
     exclusive_live: int = 0

@@ -31,7 +31,8 @@ EVENTS: Final[dict[str, str]] = {
     # jobs and runs
     "submit_order": "A job was decided on: which run of which case it holds; it is durable before the scheduler sees it.",
     "submit_accepted": "The scheduler took the job and gave it this id.",
-    "submit_refused": "The scheduler would not take the job; transient or final, with its words.",
+    "submit_refused": "The scheduler would not take the job, for good; with its words.",
+    "submit_deferred": "The job was certainly not taken, for a reason that passes; its run waits again, not before this time.",
     "submit_unknown": "The submission neither succeeded nor failed for certain; it is looked up before it is replaced.",
     "job_report": "What a source (marks, queue, accounting) said of a job changed.",
     "requeued": "The scheduler started a job again under the same id; this is its new run, the old one is judged.",
@@ -46,6 +47,7 @@ EVENTS: Final[dict[str, str]] = {
     "unavailable": "A case cannot run on this system; the reason says what is missing and how to get it.",
     "given_up": "A wanted result gets no further attempt; the last verdict stands.",
     "waiting": "The reason why runs of a class wait has changed.",
+    "asked": "How often each command of the scheduler was run by this driver so far.",
     # findings
     "finding": "Something worth knowing that is no verdict, such as a mark that came after one.",
 }

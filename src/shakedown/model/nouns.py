@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct, field
 
-SCHEMA = 1  # of the frozen document; a change of meaning raises it
+SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
 Pairs = tuple[tuple[str, str], ...]
 Loads = tuple[tuple[str, float], ...]
@@ -32,24 +32,53 @@ class NodeType(Struct, frozen=True):
     peak_flop_per_s: float = 0.0
     cpu: str = ""
     last_level_cache_bytes: float = 0.0
+    features: tuple[str, ...] = ()  # as the scheduler names them
 
 
 class Partition(Struct, frozen=True):
-    """Nodes of one type that jobs are sent to. ``nodes`` is a folded node set; ``count`` how many it holds."""
+    """Nodes of one type that jobs are sent to. ``nodes`` is a folded node set; ``count`` how many it holds.
+
+    ``time_limit_s``: the longest that the scheduler allows there, 0 = none known. ``options``: words for each submission.
+    """
 
     name: str
     cluster: str
     nodes: str
     count: int
     type: str
+    time_limit_s: float = 0.0
+    options: tuple[str, ...] = ()
+
+
+class Patience(Struct, frozen=True):
+    """How often a cluster's scheduler is asked, and how long before silence is believed; all in seconds.
+
+    ``grace_s``: an ambiguous submission is replaced only after every source said "absent" past this.
+    ``lost_after_s``: a job that every source has forgotten is lost after this; ``no_answer_s``: so is one nobody answers for.
+    ``dead_after_s``: past its time limit by this much, a job that was declared dead is believed dead.
+    """
+
+    poll_s: float = 5.0
+    grace_s: float = 60.0
+    lost_after_s: float = 1800.0
+    no_answer_s: float = 86400.0
+    dead_after_s: float = 300.0
 
 
 class Cluster(Struct, frozen=True):
-    """One scheduler and its partitions. ``scheduler`` names a dialect: local, slurm."""
+    """One scheduler and its partitions. ``scheduler`` names a dialect: local, slurm.
+
+    ``options``: words for each submission (an account, a QOS). ``licences``: what the scheduler itself hands out; a budget of
+    the same name is charged there. ``most_jobs``: the most of our jobs it lets be queued and running at once, 0 = no limit known.
+    """
 
     name: str
     scheduler: str
     partitions: tuple[Partition, ...]
+    options: tuple[str, ...] = ()
+    licences: Loads = ()
+    most_jobs: int = 0
+    patience: Patience = field(default_factory=Patience)
 
 
 class FileSystem(Struct, frozen=True):
@@ -70,6 +99,7 @@ class Toolchain(Struct, frozen=True):
     cxx: str = "c++"
     fc: str = "fc"
     environment: Pairs = ()
+    mpi: str = ""  # whose MPI it builds with: mpich, openmpi, intel, cray...; "" not known
 
 
 class System(Struct, frozen=True):
@@ -143,7 +173,8 @@ class Build(Struct, frozen=True):
     """Something to make before a case can run; every case with the same key shares it.
 
     ``key`` is the hash of source content, toolchain, modules and commands. ``source`` is an absolute path or "" where
-    there is nothing to copy. ``script`` is run by ``sh`` in a fresh copy of the source.
+    there is nothing to copy. ``script`` is run by ``sh`` in a fresh copy of the source. ``where``: on the machine that
+    the conductor runs on (login), or in a job of its own on ``partition`` ("cluster:partition"), never in a run's allocation.
     """
 
     key: str
@@ -152,6 +183,9 @@ class Build(Struct, frozen=True):
     script: str
     environment: Pairs = ()
     time_limit_s: float = 1800.0
+    where: Literal["login", "job"] = "login"
+    partition: str = ""
+    cpus: int = 1
 
 
 class Shape(Struct, frozen=True):
@@ -163,6 +197,7 @@ class Shape(Struct, frozen=True):
     units: int = 1
     exclusive: bool = False
     time_limit_s: float = 600.0
+    requeue: bool = False  # the scheduler may start the job again by itself after a node failed
 
     @property
     def ranks(self) -> int:

@@ -50,16 +50,21 @@ class JobView(Protocol):
 
 
 class JobOrder(Struct, frozen=True):
-    """One job to submit: our id, the run it holds and the case to run."""
+    """One job to submit: our id, the run it holds and the case to run. ``held``: it may start only once it is released."""
 
     job: str
     run: str
     case: Case
     restart: int = 0
+    held: bool = False
 
 
 class SubmitAnswer(Struct, frozen=True):
-    """What came of one submission. ``unknown``: it may or may not have been accepted."""
+    """What came of one submission. ``unknown``: it may or may not have been accepted.
+
+    ``transient``: it was refused for something that passes (nobody to take it, a limit on jobs, a full disk): nothing was
+    attempted, and it is tried again later.
+    """
 
     job: str
     outcome: Literal["accepted", "refused", "unknown"]
@@ -73,6 +78,7 @@ class JobReport(Struct, frozen=True):
 
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
     ``output`` points to the kept output: {"pack", "offset", "bytes"} or {"file", "bytes"}; {} where there is none.
+    ``began`` and ``over``: when, by the scheduler's clock, in seconds since 1970; None where it does not say.
     """
 
     job: str
@@ -85,6 +91,8 @@ class JobReport(Struct, frozen=True):
     nodes: str = ""
     message: str = ""
     output: dict[str, Any] = field(default_factory=dict)
+    began: float | None = None
+    over: float | None = None
 
 
 class Scheduler(Protocol):
@@ -98,7 +106,11 @@ class Scheduler(Protocol):
 
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]: ...  # ids of those whose cancellation was taken
 
+    def release(self, jobs: Sequence[JobView]) -> Sequence[str]: ...  # ids of held jobs that may start from now on
+
     def take_claim(self, job: JobView) -> bool: ...  # True: we hold it, the job can never run
+
+    def calls(self) -> Mapping[str, int]: ...  # how often each command of the scheduler was run in this session
 
 
 class BuildReport(Struct, frozen=True):

@@ -109,6 +109,14 @@ class LocalScheduler:
         """End these jobs. Their reports say so when they are known to be dead."""
         return [job.id for job in jobs if self._cancel_one(job.id)]
 
+    def release(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """Nothing is submitted held here: every job may start already."""
+        return [job.id for job in jobs]
+
+    def calls(self) -> Mapping[str, int]:
+        """None: there is nobody else to ask on this machine."""
+        return {}
+
     def take_claim(self, job: JobView) -> bool:
         """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell."""
         taken = self._workplace.take_claim(job.id, job.restart)
