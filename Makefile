@@ -1,17 +1,17 @@
 # make demo    install, compile, run the example campaign, show how it came out
-# make test    lint, types, arrows, tests: what CI runs
+# make test    lint, types, arrows, tests, tests on an emulated Slurm cluster: what CI runs
 # make bench   benchmarks against the other tools, as ratios; never part of the tests
 
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests benchmarks
 
-.PHONY: demo test bench lint types arrows unit clean
+.PHONY: demo test bench lint types arrows unit cluster packages clean
 
 demo: $(VENV)/.installed
 	@scripts/demo
 
-test: $(VENV)/.installed-dev lint types arrows unit
+test: $(VENV)/.installed-dev lint types arrows unit cluster
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check $(CODE)
@@ -24,7 +24,13 @@ arrows: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.installed-dev
-	$(BIN)/pytest
+	$(BIN)/pytest --ignore=tests/slurm -n 2
+
+cluster: $(VENV)/.installed-dev packages
+	$(BIN)/pytest tests/slurm
+
+packages:
+	@scripts/slurm-packages
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/all.py

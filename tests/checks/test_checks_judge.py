@@ -179,6 +179,18 @@ def test_the_most_telling_line_is_the_last_that_speaks_of_an_error() -> None:
     assert telling_line(" \n") == ""
 
 
+def test_the_programs_own_words_go_before_those_that_launchers_add_to_any_failure() -> None:
+    """As srun 22.05 writes them, after everything else."""
+    added = (
+        "srun: error: n002: tasks 2-3: Exited with exit code 1\nsrun: error: n001: task 0: Exited with exit code 1\n"
+    )
+    step = "slurmstepd: error: *** STEP 3.0 ON n001 CANCELLED AT 2026-11-22T08:37:17 ***\n"
+    assert telling_line("error: hello: alone\n" + added + step) == "error: hello: alone"
+    assert telling_line("one\n" + added) == "srun: error: n001: task 0: Exited with exit code 1"
+    fault = "srun: error: n001: task 1: Segmentation fault"
+    assert telling_line(f"error: before\n{fault}\n{step}") == fault
+
+
 ANY_TEXT = st.text(max_size=400)
 RESULTS = st.lists(st.builds(CheckResult, ANY_TEXT, st.sampled_from([True, False, None]), ANY_TEXT), max_size=40)
 

@@ -236,3 +236,35 @@ def test_a_golden_glob_that_leads_out_finds_nothing_it_may_read(room: Room) -> N
     result = the(room, "/etc/*", "golden", "a=" + "0" * 64)
     assert result.held is False
     assert result.detail == "there is no file a; /etc/* cannot be looked for: Non-relative patterns are unsupported"
+
+
+def test_a_run_of_a_cluster_is_read_where_its_report_says(room: Room) -> None:
+    """Each restart of a job has a directory and an output of its own; that of another one is no evidence."""
+    root = room.layout.root
+    for restart in (0, 1):
+        (root / f"work/000/j000009.{restart}").mkdir(parents=True)
+        (root / f"work/000/j000009.{restart}/result").write_text(f"restart {restart}")
+    (root / "outputs/000").mkdir(parents=True)
+    (root / "outputs/000/j000009.1.out").write_text("speed = 4\n")
+    pointer = {"file": "outputs/000/j000009.1.out", "bytes": 10, "directory": "work/000/j000009.1"}
+    checks = (on("result", "contains", "restart 1"), on("result", "lacks", "restart 0"))
+    evidence = room.one(room.order(Test("t", checks=checks, figures=(SPEED,)), pointer))
+
+    assert [check.held for check in evidence.checks] == [True, True]
+    assert evidence.figures == (("speed", 4.0),)
+
+
+def test_the_end_of_a_huge_output_file_of_a_cluster_is_read_and_no_more(room: Room) -> None:
+    """Nothing cuts it while the job writes: what is read is bounded, whatever its size."""
+    path = room.layout.root / "outputs/000/j000001.0.out"
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        file.write(b"speed = 1\n")
+        file.truncate(20 << 30)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\nspeed = 2\n")
+    pointer = {"file": "outputs/000/j000001.0.out", "bytes": path.stat().st_size, "directory": "work/000/j000001.0"}
+    evidence = room.one(room.order(Test("t", figures=(SPEED,)), pointer), scanned=1 << 20)
+
+    assert evidence.figures == (("speed", 2.0),)
+    assert any("GiB" in problem or "bytes" in problem for problem in evidence.problems), evidence.problems

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Record, RunKernel
+from .conftest import TIME_LIMIT, Record, RunKernel
 
 pytestmark = pytest.mark.mpi
 
@@ -43,6 +43,40 @@ def test_ranks_that_were_started_alone_are_noticed(run_kernel: RunKernel) -> Non
     assert run_kernel("hello", "--expect", "4", ranks=2).errors.splitlines() == [
         "error: hello: 4 ranks were expected, and this job has 2"
     ]
+
+
+@pytest.mark.parametrize("name", ["SHAKEDOWN_RANKS", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"])
+@pytest.mark.parametrize("kernel", ["hello", "stream", "pairs", "io", "noise"])
+def test_no_kernel_measures_where_each_rank_is_alone(programs: dict[str, Path], kernel: str, name: str) -> None:
+    """As under ``srun --mpi=none``: four processes, each of them rank 0 of 1. One says so, none measures."""
+    errors = ""
+    for number in ("0", "1", "2", "3"):
+        variables = {name: "4", "SLURM_PROCID": number}
+        done = subprocess.run(
+            [programs[kernel]], env=alone(variables), capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        errors += done.stderr
+    assert errors == (
+        f"error: {kernel}: 4 ranks were started alone, not as one job of 4: its MPI is MPICH or one of its kind, so say "
+        "'mpi: mpich' at the toolchain or in run.launch (srun --mpi=pmi2)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "variables", [{}, {"SHAKEDOWN_RANKS": "1"}, {"SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}]
+)
+def test_one_rank_that_is_meant_to_be_alone_may_be(programs: dict[str, Path], variables: dict[str, str]) -> None:
+    done = subprocess.run(
+        [programs["hello"]], env=alone(variables), capture_output=True, timeout=TIME_LIMIT, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def alone(variables: dict[str, str]) -> dict[str, str]:
+    """Our environment without what a launcher may have left in it."""
+    launchers = ("PMI", "OMPI_", "PMIX", "SLURM_", "SHAKEDOWN_", "HYD")
+    return {k: v for k, v in os.environ.items() if not k.startswith(launchers)} | variables
 
 
 # ---- stream

@@ -26,7 +26,10 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def shakedown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line as a person would; gives its status, standard output and standard error."""
+    """Runs a command line as a person would where no Slurm is; gives its status, standard output and standard error."""
+    from shakedown.machine import slurm
+
+    monkeypatch.setattr(slurm, "run_here", lambda words: slurm.Reply(failure=f"there is no command '{words[0]}' here"))
 
     def run(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["shakedown", *words])
@@ -74,7 +77,10 @@ def test_json_says_the_same(shakedown: Run, tmp_path: Path) -> None:
     assert answer == {
         "site": "acme",
         "system": "lab",
+        "scheduler": "local",
         "written": [str(tmp_path / "acme" / name) for name in FILES],
+        "found": [],
+        "look_at": [],
         "next": ["shakedown", "run", "first", "--site", str(tmp_path / "acme")],
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shakedown.model.errors import FileProblems
 from shakedown.model.nouns import Build
 from shakedown.plans import finding, list_cases
 
@@ -99,3 +100,87 @@ def test_yaml_files_of_a_source_are_no_tests(site: Any, source: Path) -> None:
 def test_a_test_inside_a_source_is_still_a_test(site: Any, source: Path) -> None:
     site.test("test: b\nrun: {command: x}\n", "tests/src/b.yaml")
     assert [case.id for case in site.cases()] == ["a", "b"]
+
+
+# ---- builds in jobs --------------------------------------------------------------------------------------------------
+
+CLUSTER = """\
+system: c5
+clusters:
+  c5:
+    scheduler: slurm
+    partitions:
+      batch: {nodes: "n[1-4]", type: t}
+      build: {nodes: "n5", type: small, time_limit: 10min}
+node_types: {t: {cores: 64}, small: {cores: 8}}
+toolchains: {gcc: {cc: gcc}}
+"""
+IN_JOB = 'test: a\nwhere: {{partitions: [batch]}}\nbuild: {{run: make, {more}}}\nrun: {{command: "{{build}}/a"}}\n'
+
+
+def job_build(site: Any, more: str, system: str = "c5") -> Any:
+    site.write("systems/c5.yaml", CLUSTER)
+    site.test(IN_JOB.format(more=more))
+    case = site.case(system)
+    return case, site.listing(system).builds
+
+
+def test_a_build_is_on_the_login_node_unless_it_is_to_be_in_a_job(site: Any) -> None:
+    _, (build,) = job_build(site, "where: login")
+    assert (build.where, build.partition, build.cpus) == ("login", "", 1)
+    login = build.key
+    _, (build,) = job_build(site, "where: job")
+    assert (build.where, build.partition, build.cpus) == ("job", "c5:batch", 1)
+    assert build.key != login
+    _, (elsewhere,) = job_build(site, "where: job, partition: build, cpus: 8, time_limit: 10min")
+    assert (elsewhere.where, elsewhere.partition, elsewhere.cpus) == ("job", "c5:build", 8)
+    assert elsewhere.key != build.key  # it may be made for other nodes
+
+
+def test_each_partition_has_its_own_build_in_a_job_and_shares_one_of_the_login_node(site: Any) -> None:
+    site.write("systems/c5.yaml", CLUSTER)
+    for where, count in (("job", 2), ("login", 1)):
+        site.test(f'test: a\nbuild: {{run: make, where: {where}, time_limit: 5min}}\nrun: {{command: "{{build}}/a"}}\n')
+        assert len({case.build for case in site.cases("c5")}) == count
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (
+            "where: job, partition: build, cpus: 9, time_limit: 5min",
+            "its build takes 9 cores and a node of partition build has 8",
+        ),
+        ("where: job, partition: build", "its build may take 30 min 00 s and partition build allows 10 min 00 s"),
+    ],
+)
+def test_a_build_that_its_partition_cannot_take_is_told(site: Any, more: str, reason: str) -> None:
+    case, _ = job_build(site, more)
+    assert (case.unavailable, case.build) == (reason, "")
+
+
+def test_a_partition_of_another_system_makes_the_case_unavailable(site: Any) -> None:
+    site.write("systems/c6.yaml", CLUSTER.replace("c5", "c6").replace("      build: ", "      compile: "))
+    case, _ = job_build(site, "where: job, partition: build, time_limit: 5min", "c6")
+    assert case.unavailable == "system c6 has no partition build to build on"
+
+
+def test_a_local_system_builds_in_no_job(site: Any) -> None:
+    site.test('test: a\nbuild: {run: make, where: job}\nrun: {command: "{build}/a"}\n')
+    (build,) = site.listing().builds
+    assert (build.where, site.case().unavailable) == ("login", "")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("where: job, partition: bulid", "there is no partition 'bulid'"),
+        ("partition: build", "build.partition is for builds in a job"),
+        ("where: login, cpus: 4", "build.cpus is for builds in a job"),
+        ("where: node", "build.where: 'node' is not one of login, job"),
+    ],
+)
+def test_wrong_places_are_told(site: Any, more: str, message: str) -> None:
+    with pytest.raises(FileProblems) as caught:
+        job_build(site, more)
+    assert message in str(caught.value)

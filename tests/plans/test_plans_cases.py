@@ -43,13 +43,12 @@ def test_combinations_are_left_out(site: Any) -> None:
 
 
 def test_partitions_are_named_where_there_are_several(site: Any, cluster: str) -> None:
-    both = cluster.replace(
-        '      batch: {nodes: "c5n[0001-1920]", type: rome}\n',
-        '      batch: {nodes: "c5n[0001-1920]", type: rome}\n      debug: {nodes: "c5n[1,3],login1", type: rome}\n',
-    )
+    batch = '      batch: {nodes: "c5n[0001-1920]", type: rome'
+    assert batch in cluster
+    both = cluster.replace(batch, f'      debug: {{nodes: "c5n[1,3],login1", type: rome}}\n{batch}')
     site.write("systems/c5.yaml", both)
     site.test(minimal("parameters: {n: [1]}\n"))
-    assert ids(site, "c5") == ["a/n=1@batch", "a/n=1@debug"]
+    assert ids(site, "c5") == ["a/n=1@debug", "a/n=1@batch"]
     site.test(minimal("where: {partitions: [debug]}\n", run=", nodes: 4"))
     case = site.case("c5")
     assert (case.id, case.partition) == ("a@debug", "c5:debug")

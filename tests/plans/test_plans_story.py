@@ -10,6 +10,7 @@ import pytest
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.nouns import (
     Check,
+    Cluster,
     Component,
     Criterion,
     FigureSpec,
@@ -17,6 +18,7 @@ from shakedown.model.nouns import (
     Limits,
     NodeType,
     Partition,
+    Patience,
     Retry,
     Shape,
     Toolchain,
@@ -66,16 +68,17 @@ def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> 
     assert case.partition == "c5:batch"
     assert case.toolchain == "intel-classic"
     assert case.parameters == (("threads", "2"), ("toolchain", "intel-classic"))
-    assert case.shape == Shape(64, 64, 2, units=64, exclusive=True, time_limit_s=7200.0)
-    assert case.environment == (("OMP_NUM_THREADS", "2"), ("VERSION", "12.10"))
+    assert case.shape == Shape(64, 64, 2, units=64, exclusive=True, time_limit_s=7200.0, requeue=True)
+    assert case.environment == (("OMP_NUM_THREADS", "2"), ("A", "b"), ("VERSION", "12.10"))
     assert case.loads == (("f2/mdt", 1.0), ("f2/bandwidth", 4e9))
     assert case.files == (("in.nml", str(example.path / "tests/inputs/in.nml")),)
     assert case.unavailable == ""
-    assert case.script.splitlines() == [
-        "command -v module >/dev/null 2>&1 || . /etc/profile",
-        "module load PrgEnv-intel intel-classic/2022.2.1 || exit 1",
+    loading, _, own = case.script.rpartition("\ndone\n")
+    assert "\nfor sd_module in PrgEnv-intel intel-classic/2022.2.1; do\n" in loading
+    assert own.splitlines() == [
         "cd ${TMPDIR}",
-        "srun --ntasks=4096 {build}/cm4 --out {campaign}/cm4 --ranks 4096",
+        "srun --mpi=pmi2 --nodes=64 --ntasks=4096 --ntasks-per-node=64 --cpus-per-task=2 --cpu-bind=cores --exact"
+        " {build}/cm4 --out {campaign}/cm4 --ranks 4096",
     ]
 
 
@@ -90,10 +93,9 @@ def test_cases_of_one_toolchain_share_a_build(example: Any) -> None:
     assert [case.build for case in document.cases] == [stream.key, classic.key, classic.key, oneapi.key]
     assert classic.name == "cm4"
     assert classic.source == str(example.path / "tests/src")
-    assert classic.script.splitlines()[1:] == [
-        "module load PrgEnv-intel intel-classic/2022.2.1 || exit 1",
-        "make CC=cc FC=ftn",
-    ]
+    assert "sd_module in PrgEnv-intel intel-classic/2022.2.1; do\n" in classic.script
+    assert classic.script.endswith("\ndone\nmake CC=cc FC=ftn")
+    assert (classic.where, classic.partition, classic.cpus) == ("job", "c5:batch", 16)
     assert classic.environment == (("A", "b"),)
     assert classic.time_limit_s == oneapi.time_limit_s == 1200.0
 
@@ -136,18 +138,22 @@ def test_sources_name_every_file_with_its_digest(example: Any) -> None:
 
 def test_a_system_file_is_the_system(example: Any) -> None:
     system = read_system(example.path / "systems/c5.yaml")
-    assert system.partitions() == (Partition("batch", "c5", "c5n[0001-1920]", 1920, "rome"),)
-    assert system.clusters[0].scheduler == "slurm"
-    assert system.node_type("rome") == NodeType("rome", 2, 128, 1, 8, 256.0 * 2**30, 5.3e12, "zen2", 512.0 * 2**20)
+    batch = Partition("batch", "c5", "c5n[0001-1920]", 1920, "rome", 86400.0, ("--switches=2",), 1024)
+    patience = Patience(poll_s=10, grace_s=120, lost_after_s=3600, no_answer_s=172800, dead_after_s=600)
+    options = ("--account=acceptance", "-qnormal")
+    assert system.clusters == (Cluster("c5", "slurm", (batch,), options, (("matlab", 4.0),), 1000, patience),)
+    assert system.node_type("rome") == NodeType(
+        "rome", 2, 128, 1, 8, 256.0 * 2**30, 5.3e12, "zen2", 512.0 * 2**20, ("zen2", "rack1")
+    )
     assert system.network == (("kind", "dragonfly"), ("nics", "2"), ("injection", "12.5 GB/s"))
     assert system.filesystems == (
         FileSystem("f2", "lustre", "/lustre/f2/{mdt}/acceptance", (("mdt", ("mdt0", "mdt1")),)),
     )
     assert system.toolchains[0] == Toolchain(
-        "intel-classic", ("PrgEnv-intel", "intel-classic/2022.2.1"), "cc", "CC", "ftn", (("A", "b"),)
+        "intel-classic", ("PrgEnv-intel", "intel-classic/2022.2.1"), "cc", "CC", "ftn", (("A", "b"),), "intel"
     )
     assert system.toolchains[1].cxx == "c++"
-    assert system.budgets == (("f2/mdt", 8.0), ("f2/bandwidth", 40e9))
+    assert system.budgets == (("f2/mdt", 8.0), ("f2/bandwidth", 40e9), ("matlab", 4.0))  # a licence is a budget too
     assert system.found == (("kernel", "6.10"), ("os", "SLES"))
 
 

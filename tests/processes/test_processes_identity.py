@@ -47,6 +47,7 @@ def test_a_zombie_is_dead_and_what_is_reaped_has_no_identity(start: Start, until
         f"-1:1:{boot_id()}",
         f"1:0:{boot_id()}",
     ],
+    ids=["empty", "nonsense", "number alone", "started at another time", "negative number", "started at zero"],
 )
 def test_what_is_no_identity_of_a_living_process_is_dead(name: str) -> None:
     assert not is_alive(name)

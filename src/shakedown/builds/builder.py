@@ -195,7 +195,7 @@ class LocalBuilder:
             transient = bool(why)
         elif not why:
             why = why_it_failed(building.status, building.log)
-            transient = self._has_no_room()
+            transient = has_no_room(self.layout)
         self._say(building.build, "failed" if why else "done", why, building.elapsed_s, transient)
         return True
 
@@ -214,13 +214,6 @@ class LocalBuilder:
             return f"it was built, but cannot be put in its place: {error.strerror}"
         return ""
 
-    def _has_no_room(self) -> bool:
-        """Whether the file system of the builds is full: then a failure says nothing about the build."""
-        try:
-            return os.statvfs(self.layout.builds).f_bavail * os.statvfs(self.layout.builds).f_frsize < _LITTLE_BYTES
-        except OSError:
-            return False
-
     def _say(
         self,
         build: Build,
@@ -233,6 +226,15 @@ class LocalBuilder:
         self._news.append(
             BuildReport(build.key, state, message, str(log.relative_to(self.layout.root)), elapsed_s, "", transient)
         )
+
+
+def has_no_room(layout: Layout) -> bool:
+    """Purpose: whether the file system of the builds is full: then a failure says nothing about the build."""
+    try:
+        state = os.statvfs(layout.builds)
+    except OSError:
+        return False
+    return state.f_bavail * state.f_frsize < _LITTLE_BYTES
 
 
 def _script(build: Build, place: Path, stale: list[Path]) -> str:

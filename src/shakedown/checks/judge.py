@@ -26,6 +26,11 @@ _TELLING = re.compile(
     r"|not found|no such|not permitted|out of memory|no space|timed? ?out|assert",
     re.IGNORECASE,
 )
+# What launchers add to every failure after the program's own words.
+_ECHO = re.compile(
+    r"srun: (error: \S+: tasks? [\d,-]+: (Exited with exit code|Terminated)|Job step aborted|Terminating)"
+    r"|slurmstepd: error: \*\*\* STEP .* CANCELLED"
+)
 _SHELL_SAYS = {126: "a command could not be executed", 127: "a command was not found"}
 
 
@@ -155,10 +160,11 @@ def _meaning(status: int) -> str:
 
 
 def telling_line(excerpt: str) -> str:
-    """Of the last lines of an output the last one that speaks of an error, else the last one."""
+    """Of the last lines of an output the last one that speaks of an error, the program's before the launcher's; else the last."""
     lines = [line.strip() for line in excerpt.split("\n") if line.strip()]
     errors = [line for line in lines if _TELLING.search(line)]
-    return (errors or lines or [""])[-1]
+    own = [line for line in errors if not _ECHO.match(line)]
+    return (own or errors or lines or [""])[-1]
 
 
 # ---- checks and figures ----------------------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
 
 def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout:
     """Purpose: freeze a plan and make the directory of a campaign for it."""
+    from shakedown.conductor.real_ports import clusters_of
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
 
     root = find_site(site or _site_of(plan))
     document = read_plan(root, plan, _this_system)
+    clusters_of(document)  # says what no campaign can be made of, before there is one
     return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
 
 
@@ -40,27 +41,37 @@ def _this_system() -> System:
 
 
 def drive_and_show(
-    layout: Layout, quiet: bool = False, as_json: bool = False, report: bool = False, take_over: bool = False
+    layout: Layout,
+    quiet: bool = False,
+    as_json: bool = False,
+    report: bool = False,
+    take_over: bool = False,
+    begun: Callable[[], None] = lambda: None,
 ) -> int:
-    """Purpose: drive a campaign in this process, with progress; then its scorecard. The exit status is its outcome's."""
+    """Purpose: drive a campaign in this process, with progress; then its scorecard. The exit status is its outcome's.
+
+    ``begun`` is called once it drives.
+    """
     from shakedown.cli.progress import Progress
     from shakedown.conductor.session import drive
 
     with Progress(quiet=quiet) as progress:
-        outcome = drive(layout, progress.watchers(), take_over=take_over)
+        watchers = progress.watchers()
+        watchers.started = begun
+        outcome = drive(layout, watchers, take_over=take_over)
     if not outcome.finished:
-        say(f"{outcome.left}\nhint: go on with: shakedown resume {_how_to_name(layout)}")
+        say(f"{outcome.left}\nhint: go on with: shakedown resume {how_to_name(layout)}")
     status = _show_scorecard(layout, outcome, as_json)
     if report:
         from shakedown.report import write_report
 
         say(f"report: {write_report(layout.root)}")
     elif not quiet:
-        say(f"report: shakedown report {_how_to_name(layout)}")
+        say(f"report: shakedown report {how_to_name(layout)}")
     return status
 
 
-def _how_to_name(layout: Layout) -> str:
+def how_to_name(layout: Layout) -> str:
     """The campaign's id where its site is found from here, else its path."""
     root = layout.root.resolve()
     here = Path.cwd().resolve()
@@ -78,23 +89,6 @@ def _show_scorecard(layout: Layout, outcome: Outcome, as_json: bool) -> int:
     scorecard = score(outcome.state.index.document, fold_runs(read_events(layout.log)))
     emit(scorecard, as_json, lambda: render_scorecard(scorecard))
     return exit_status(scorecard) if outcome.finished else UNDECIDED
-
-
-def drive_detached(layout: Layout, as_json: bool) -> int:
-    """Purpose: drive it in a session of its own, which a hang-up of this terminal does not reach."""
-    talk = layout.root / "driver.log"
-    with talk.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "shakedown", "resume", str(layout.root)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    name = _how_to_name(layout)
-    data = {"campaign": str(layout.root), "pid": process.pid, "talk": str(talk)}
-    emit(data, as_json, lambda: f"driven by process {process.pid}; see: shakedown status {name}")
-    return 0
 
 
 def needs_driver(layout: Layout) -> bool:

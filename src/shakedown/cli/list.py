@@ -89,7 +89,7 @@ def list_cases(asked: Asked) -> None:
         for partition in cluster.partitions
         if cluster.scheduler == "local"
     }
-    emit(listing.cases, asked.as_json, lambda: _render_cases(listing.cases, local))
+    emit(listing.cases, asked.as_json, lambda: _render_cases(listing.cases, local, listing.system))
 
 
 def list_systems(asked: Asked) -> None:
@@ -167,11 +167,25 @@ def _nothing(tests: Sequence[Test], asked: Asked) -> tuple[str, str | None]:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
-def _render_cases(cases: Sequence[Case], local: set[str]) -> str:
+def _render_cases(cases: Sequence[Case], local: set[str], system: System) -> str:
     rows = [(case.id, _takes(case, local), _note(case)) for case in cases]
     lost = sum(bool(case.unavailable) for case in cases)
     total = f"{len(cases)} case{'' if len(cases) == 1 else 's'}" + (f", {lost} unavailable" if lost else "")
-    return f"{table(('CASE', 'TAKES', 'NOTE'), rows)}\n{total}"
+    return "\n".join([table(("CASE", "TAKES", "NOTE"), rows), total, *_unnamed(cases, system)])
+
+
+def _unnamed(cases: Sequence[Case], system: System) -> list[str]:
+    """A line on partitions that no case is on, because their nodes are in another and nothing names them."""
+    from shakedown.plans.stages import named_only
+
+    used = {case.partition for case in cases}
+    several = len(system.clusters) > 1
+    names = [
+        f"{ident if several else ident.partition(':')[2]} (nodes of {home})"
+        for ident, home in named_only(system).items()
+        if ident not in used
+    ]
+    return [printable(f"only where a test or a plan names them: {', '.join(names)}")] if names else []
 
 
 def _takes(case: Case, local: set[str]) -> str:

@@ -16,6 +16,7 @@ from shakedown.model.units import show_duration
 
 REDRAW_S = 0.25
 LINE_EVERY_S = 5.0  # between two plain lines that only say how far it is
+SAME_LINE_EVERY_S = 600.0  # and between two that say the same: a background conductor's words are kept in a file
 FEW = 200  # up to so many wanted results, each verdict gets a line of its own
 WIDTH = 80
 
@@ -65,7 +66,7 @@ class Progress:
         self.recent: deque[str] = deque(maxlen=5)
         self.state: State | None = None
         self._live: Any = None
-        self._last_line = 0.0
+        self._last_line, self._said = 0.0, ""
 
     def watchers(self) -> Watchers:
         return Watchers(self.event, self.idle, self.say)
@@ -106,10 +107,10 @@ class Progress:
         if self._live is not None:
             self._live.update(self._picture(self.state), refresh=True)
             return REDRAW_S
-        now = time.monotonic()
-        if now - self._last_line >= LINE_EVERY_S:
-            self._last_line = now
-            self._plain(_how_far(self.state, self.pace))
+        now, line = time.monotonic(), _how_far(self.state, self.pace) + _in_flight(self.state)
+        if line != self._said or now - self._last_line >= SAME_LINE_EVERY_S:
+            self._last_line, self._said = now, line
+            self._plain(line)
         return LINE_EVERY_S
 
     def say(self, text: str) -> None:
@@ -140,7 +141,7 @@ class Progress:
         lines = [_clip(_how_far(state, self.pace)), _clip(_bar(state))]
         lines += [_clip(f"  builds   {name}") for name in _building(state)]
         lines += [_clip(f"  runs     {line}") for line in _running(state, state.time)]
-        queued = sum(run.phase in ("ordered", "queued") for run in state.runs.values())
+        queued = _count(state, "ordered", "queued")
         lines += [f"  queued   {queued} with the scheduler"] if queued else []
         lines += [_clip(f"  waits    {line}") for line in _waiting(state)]
         lines += [_clip(f"  ended    {line}") for line in list(self.recent)[-3:]]
@@ -167,6 +168,17 @@ def _how_far(state: State, pace: Pace) -> str:
     left = pace.left_s(state) if closed < wanted else None
     eta = f"; about {show_duration(left)} of work left" if left is not None and left >= 1 else ""
     return f"{closed} of {wanted} results" + (f": {said}" if said else "") + eta
+
+
+def _in_flight(state: State) -> str:
+    """What the scheduler has of ours."""
+    running, queued = _count(state, "running"), _count(state, "ordered", "queued")
+    said = [f"{count} {word}" for count, word in ((running, "running"), (queued, "queued")) if count]
+    return f"; {', '.join(said)}" if said else ""
+
+
+def _count(state: State, *phases: str) -> int:
+    return sum(run.phase in phases for run in state.runs.values())
 
 
 def _bar(state: State) -> str:

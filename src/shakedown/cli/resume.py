@@ -2,43 +2,90 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import json_option, say, site_option
+from shakedown.cli.output import json_option, site_option
+
+if TYPE_CHECKING:
+    from shakedown.model.layout import Layout
 
 
 @click.command()
 @click.argument("campaign", required=False)
 @site_option
 @click.option(
-    "--if-needed", is_flag=True, help="Do nothing, with exit status 0, if it is over or driven already (for cron)."
+    "--if-needed", is_flag=True, help="Say nothing and do nothing if it is over or driven already (for cron)."
 )
 @click.option("--take-over", is_flag=True, help="Take the lease although its holder on another host may be alive.")
-@click.option("--detach", is_flag=True, help="Drive it in the background.")
+@click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
 @click.option("--report", is_flag=True, help="Write the report at the end.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing while it runs.")
+@click.option("--begun-fd", type=int, hidden=True, help="Where a conductor in the background says that it drives.")
 @json_option
-def command(
-    campaign: str | None,
-    site: str | None,
-    if_needed: bool,
-    take_over: bool,
-    detach: bool,
-    report: bool,
-    quiet: bool,
-    as_json: bool,
-) -> int:
-    """Go on with a campaign (the newest one, if none is named)."""
-    from shakedown.cli.driving import drive_and_show, drive_detached, needs_driver
+def command(campaign: str | None, site: str | None, as_json: bool, **options: Any) -> int:
+    """Go on with a campaign (the newest one, if none is named).
+
+    Jobs that a cluster went on with meanwhile are picked up: what ended is judged, what runs is watched.
+
+    Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished). With --if-needed 0, too, if it is over
+    or driven by another conductor; with --detach 0 once it is driven. 2: another conductor drives it, or there is no such
+    campaign; 3: its record cannot be read or written.
+    """
+    from shakedown.cli.detached import drive_detached
+    from shakedown.cli.driving import how_to_name, needs_driver
     from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
+    wishes = Wishes(as_json=as_json, **options)
     layout = Layout(find_campaign(Path(site) if site else None, campaign))
-    if if_needed and not needs_driver(layout):
-        say(f"{layout.root.name} needs no driver: it is over, or driven already")
+    if wishes.if_needed and not wishes.take_over and not needs_driver(layout):
         return 0
-    if detach:
-        return drive_detached(layout, as_json)
-    return drive_and_show(layout, quiet=quiet, as_json=as_json, report=report, take_over=take_over)
+    if wishes.detach:
+        return drive_detached(layout, how_to_name(layout), wishes.for_the_background(), as_json)
+    return _drive(layout, wishes)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks for."""
+
+    if_needed: bool
+    take_over: bool
+    detach: bool
+    report: bool
+    quiet: bool
+    begun_fd: int | None
+    as_json: bool
+
+    def for_the_background(self) -> list[str]:
+        """The options that a conductor in the background is given."""
+        wanted = {"--take-over": self.take_over, "--report": self.report, "--quiet": self.quiet}
+        wanted["--if-needed"] = self.if_needed
+        return [option for option, is_wanted in wanted.items() if is_wanted]
+
+
+def _drive(layout: Layout, wishes: Wishes) -> int:
+    """Drive it in this process. With --if-needed it is all right that another one was faster, but not that it was replaced."""
+    from shakedown.cli.detached import announcer
+    from shakedown.cli.driving import drive_and_show
+    from shakedown.model.errors import LeaseHeld
+
+    announce = announcer(wishes.begun_fd)
+    has_begun = False
+
+    def begun() -> None:
+        nonlocal has_begun
+        has_begun = True
+        announce()
+
+    options = {"quiet": wishes.quiet, "as_json": wishes.as_json, "report": wishes.report}
+    try:
+        return drive_and_show(layout, **options, take_over=wishes.take_over, begun=begun)
+    except LeaseHeld:
+        if wishes.if_needed and not has_begun:
+            return 0
+        raise

@@ -13,7 +13,7 @@ from shakedown.cli.output import json_option, say, site_option
 @click.argument("plan")
 @site_option
 @click.option("--id", "identifier", default=None, help="The campaign's name; without it the plan's and a number.")
-@click.option("--detach", is_flag=True, help="Drive it in the background; 'status' and 'log --follow' show it.")
+@click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
 @click.option("--report", is_flag=True, help="Write the report at the end.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing while it runs.")
 @json_option
@@ -22,13 +22,18 @@ def command(
 ) -> int:
     """Run a plan: build, submit, watch, judge.
 
-    PLAN is the name of a plan of the site, or the path of its file.
+    PLAN is the name of a plan of the site, or the path of its file. Ctrl-C once: nothing new is submitted; twice: leave.
+    What runs on this machine ends with the command; the jobs of a cluster go on, and 'shakedown resume' picks them up.
+
+    Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished); with --detach 0 once it is driven.
     """
-    from shakedown.cli.driving import drive_and_show, drive_detached, new_campaign
+    from shakedown.cli.detached import drive_detached
+    from shakedown.cli.driving import drive_and_show, how_to_name, new_campaign
 
     layout = new_campaign(plan, Path(site) if site else None, identifier)
     if not quiet:
         say(f"campaign {layout.root.name} in {layout.root}")
     if detach:
-        return drive_detached(layout, as_json)
+        options = [*(["--report"] if report else []), *(["--quiet"] if quiet else [])]
+        return drive_detached(layout, how_to_name(layout), options, as_json)
     return drive_and_show(layout, quiet=quiet, as_json=as_json, report=report)

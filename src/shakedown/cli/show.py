@@ -71,14 +71,13 @@ def show_case(asked: Asked) -> None:
 
 def show_script(asked: Asked) -> None:
     """The script of a case's job, with stand-ins for what only a campaign knows."""
+    from shakedown.conductor.showing import in_one, scripts_of
     from shakedown.model.layout import Layout
-    from shakedown.schedulers.script import job_script
 
-    _, case = _case(asked)
+    listing, case = _case(asked)
     if case.unavailable:
         raise UsageError(f"{case.id} cannot run here: {case.unavailable}")
-    layout = Layout(Path("CAMPAIGN"))
-    text = job_script(case, layout, "r000001", "j000001", str(layout.build(case.build)) if case.build else "")
+    text = in_one(scripts_of(listing.system, case, Layout(Path("CAMPAIGN")), "r000001", "j000001"))
     emit({"case": case.id, "script": text}, asked.as_json, lambda: printable(text.rstrip("\n")))
 
 

@@ -37,11 +37,43 @@ def _render(data: dict[str, Any]) -> str:
             parts.append(f"build {name}: {phase}")
     parts += [f"{run['run']}  {run['case']}: {run['doing']}" for run in data.get("live", [])[:20]]
     parts += [f"{group['count']} wait: {group['reason']}" for group in data["waiting"]]
+    parts += [_shut(pool, data["time"]) for pool in data.get("shut", [])]
     for name, budget in data.get("budgets", {}).items():
         parts.append(f"budget {name}: {budget['taken']:g} of {budget['limit']:g} taken")
+    parts += _asked(data.get("asked", {}))
     if data["phase"] == "running" and not data["driver"]:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return printable("\n".join(parts))
+
+
+def _shut(pool: dict[str, Any], time: float) -> str:
+    """A pool whose scheduler takes nothing, and when the next job is tried there."""
+    times = "once" if pool["refused"] == 1 else f"{pool['refused']} times"
+    due = f"in {pool['until'] - time:.0f} s" if pool["until"] > time else "now"
+    return f"{pool['partition']} took no job, {times} in a row; one is tried again {due}"
+
+
+def _asked(asked: dict[str, Any]) -> list[str]:
+    """How often the scheduler was asked: its administrators may want to know."""
+    if not asked:
+        return []
+    from shakedown.model.units import show_duration
+
+    each = [
+        f"{name} {numbers['count']} ({numbers['per_hour']:.0f} an hour)" for name, numbers in asked["commands"].items()
+    ]
+    return [f"asked the scheduler {asked['total']} times in {show_duration(asked['for_s'])}:", *_lines(each)]
+
+
+def _lines(words: list[str], width: int = 78) -> list[str]:
+    """Words with commas, on as few lines as they need."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + len(word) + 2 <= width:
+            lines[-1] += f", {word}"
+        else:
+            lines.append(f"  {word}")
+    return lines
 
 
 def _components(data: dict[str, Any]) -> str:

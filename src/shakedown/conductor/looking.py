@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from shakedown.conductor.session import Documents
+from shakedown.conductor.documents import Documents
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
@@ -29,7 +29,7 @@ def status(layout: Layout) -> dict[str, Any]:
     """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
     state = look(layout)
     if state.plan is None:
-        return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": []}
+        return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
     components = [
         {
             "name": component.name,
@@ -54,6 +54,8 @@ def status(layout: Layout) -> dict[str, Any]:
         "live": [_live(state, run.id) for run in state.runs.values()],
         "budgets": _budgets(state),
         "waiting": _waiting(state),
+        "shut": _shut(state),
+        "asked": _asked(state),
     }
 
 
@@ -72,6 +74,31 @@ def _budgets(state: State) -> dict[str, dict[str, float]]:
     return {
         name: {"taken": state.used.get(name, 0.0), "limit": limit}
         for name, limit in sorted(state.index.budgets.items())
+    }
+
+
+def _shut(state: State) -> list[dict[str, Any]]:
+    """The pools whose scheduler takes no job for now: why, how often in a row it was tried, when it is tried next."""
+    return [
+        {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
+        for pool, shut in state.shut.items()
+    ]
+
+
+def _asked(state: State) -> dict[str, Any]:
+    """How often this driver, or the last one, ran each command of the scheduler; {} where there was nobody to ask.
+
+    ``for_s``: how long it had driven by then. ``per_hour`` is over at least a minute: the first seconds say nothing.
+    """
+    if not state.asked:
+        return {}
+    hours = max(state.asked_for_s, 60.0) / 3600
+    return {
+        "for_s": state.asked_for_s,
+        "total": sum(state.asked.values()),
+        "commands": {
+            name: {"count": count, "per_hour": round(count / hours, 1)} for name, count in sorted(state.asked.items())
+        },
     }
 
 

@@ -183,7 +183,7 @@ class RunReader:
 
     def _glob(self, glob: str, found: dict[str, str | Missing]) -> list[str]:
         """Files in the run's directory that the glob names; directories are passed over, as a shell's users expect."""
-        directory = self.layout.work_directory(self.run)
+        directory = self.directory
         if not glob:
             return []
         paths: list[str] = []
@@ -202,15 +202,26 @@ class RunReader:
         return _open_regular(path, self._path(path), self._allowed())
 
     def _path(self, path: str) -> Path:
-        return self.layout.work_directory(self.run) / path
+        return self.directory / path
+
+    @property
+    def directory(self) -> Path:
+        """Where the run worked."""
+        return run_directory(self.layout, self.run, self.output)
 
     def _allowed(self) -> list[str]:
         """Where a path may lead: the run's directory, the campaign's, its builds', and the run's own input files."""
         if not self._roots:
-            places = (self.layout.work_directory(self.run), self.layout.root, self.layout.builds)
+            places = (self.directory, self.layout.root, self.layout.builds)
             inputs = [path for _, path in self.files]
             self._roots.extend(dict.fromkeys(os.path.realpath(place) for place in (*map(str, places), *inputs)))
         return self._roots
+
+
+def run_directory(layout: Layout, run: str, output: Mapping[str, Any]) -> Path:
+    """Purpose: where a run worked: a cluster's run where its report says, since each restart of a job has its own."""
+    place = output.get("directory")
+    return layout.root / place if isinstance(place, str) and place else layout.work_directory(run)
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any
 from shakedown.checks.judge import Judgement, fit, judge
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import TRIMMED, size
+from shakedown.conductor.reading import run_directory
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.layout import Layout
@@ -161,7 +162,8 @@ def _files_gone(layout: Layout, old: Event, test: Test) -> str:
     """A run that left no file has no directory; but where a check of a file held, there was one."""
     held = {check[0] for check in old.value.get("checks", []) if check[1]}
     files = [check.text for check in test.checks if check.kind != "exit" and check.subject != "output"]
-    if held.intersection(files) and not layout.work_directory(old.run).is_dir():
+    place = run_directory(layout, old.run, old.value.get("output") or {})
+    if held.intersection(files) and not place.is_dir():
         return "its directory with the files that the checks look at is gone"
     return ""
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shakedown.conductor.session import Documents
+from shakedown.conductor.documents import Documents
+from shakedown.conductor.reading import run_directory
 from shakedown.events.reader import read_events
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Case, Document, System
+from shakedown.schedulers.job_places import payload_path
+from shakedown.schedulers.job_script import cluster_script, payload_script
 from shakedown.schedulers.packs import read_output
 from shakedown.schedulers.script import job_script
 
@@ -44,12 +47,12 @@ def show_run(layout: Layout, run: str) -> RunView:
     output = found.output
     size = int(output.get("bytes", 0))
     text = read_output(layout, output, max(0, size - SHOWN_BYTES), SHOWN_BYTES) if output else b""
-    work = layout.work_directory(run)
+    work = run_directory(layout, run, output)
     return RunView(
         run,
         found.case,
         found.job,
-        found.script(),
+        in_one(found.scripts()),
         found.environment(),
         [event.value | {"reason": event.reason, "seq": event.seq} for event in found.verdicts],
         text.decode("utf-8", "replace"),
@@ -59,14 +62,14 @@ def show_run(layout: Layout, run: str) -> RunView:
 
 
 def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
-    """Purpose: write a run's script, environment, events and whole output as files under ``target``, which must be new."""
+    """Purpose: write a run's scripts, environment, events and whole output as files under ``target``, which must be new."""
     found = _Found(layout, run)
     try:
         target.mkdir(parents=True)
     except FileExistsError as error:
         raise UsageError(f"{target} exists already", hint="export into a new directory") from error
     files = {
-        "job.sh": found.script(),
+        **found.scripts(),
         "environment": "".join(f"{name}={value}\n" for name, value in sorted(found.environment().items())),
         "events.jsonl": "".join(_line(event) for event in found.events),
     }
@@ -92,6 +95,9 @@ class _Found:
         self.events: list[Event] = []
         self.digest = self.drivers_environment = ""
         known: set[str] = set()
+        self._ordered: dict[
+            str, str
+        ] = {}  # job -> the run it was submitted for; a restart may have given it to another
         for event in read_events(layout.log):
             if event.event in ("campaign_start", "amended") and not self.events:
                 self.digest = event.value["document"]
@@ -99,14 +105,19 @@ class _Found:
                 self.drivers_environment = event.value.get("environment", "")
             if event.run:
                 known.add(event.run)
-            if run in (event.run, event.value.get("previous")) or (event.job and event.job in self._jobs()):
+            if event.event == "submit_order":
+                self._ordered[event.job] = event.run
+            if run in (event.run, event.value.get("previous")) or self._is_of_its_job(event):
                 self.events.append(event)
         if not self.events:
             hint = did_you_mean(run, known) or "'shakedown runs' lists them"
             raise UsageError(f"{layout.root.name} has no run '{run}'", hint=hint)
 
-    def _jobs(self) -> set[str]:
-        return {event.job for event in self.events if event.event in ("submit_order", "requeued")}
+    def _is_of_its_job(self, event: Event) -> bool:
+        """What is said of the job that held it; what names another run is said of that one, which had the job after it."""
+        if not event.job or event.run not in ("", self.run):
+            return False
+        return event.job in {other.job for other in self.events if other.event in ("submit_order", "requeued")}
 
     @property
     def verdicts(self) -> list[Event]:
@@ -128,17 +139,40 @@ class _Found:
     def _document(self) -> Document:
         return Documents(self.layout)(self.digest)
 
-    def script(self) -> str:
-        case = next(case for case in self._document().cases if case.id == self.case)
+    def scripts(self) -> dict[str, str]:
+        document = self._document()
+        case = next(case for case in document.cases if case.id == self.case)
         if not self.job:
-            return case.script
-        build = str(self.layout.build(case.build)) if case.build else ""
-        return job_script(case, self.layout, self.run, self.job, build)
+            return {"job.sh": case.script}
+        return scripts_of(document.system, case, self.layout, self._ordered.get(self.job, self.run), self.job)
 
     def environment(self) -> dict[str, str]:
         """The conductor's environment at its start, with what the case adds."""
         case = next(case for case in self._document().cases if case.id == self.case)
         return read_environment(self.layout, self.drivers_environment) | dict(case.environment)
+
+
+# ---- scripts ---------------------------------------------------------------------------------------------------------------
+
+
+def scripts_of(system: System, case: Case, layout: Layout, run: str, job: str) -> dict[str, str]:
+    """Purpose: the scripts of a job by the names that ``export`` gives them; the first is what is started.
+
+    On a cluster that is the job script, which runs the payload; on this machine it is all there is.
+    """
+    cluster = case.partition.partition(":")[0]
+    if any(one.name == cluster and one.scheduler != "local" for one in system.clusters):
+        payload = payload_script(case, layout)
+        path = payload_path(layout, payload)
+        return {"job.sh": cluster_script(layout, job, run, case, path), "payload.sh": payload}
+    return {"job.sh": job_script(case, layout, run, job, str(layout.build(case.build)) if case.build else "")}
+
+
+def in_one(scripts: dict[str, str]) -> str:
+    """Scripts one after the other, for reading."""
+    if len(scripts) == 1:
+        return next(iter(scripts.values()))
+    return "\n".join(f"# ---- {name}\n{text}" for name, text in scripts.items())
 
 
 # ---- the conductor's environment, kept once by its hash ---------------------------------------------------------------------

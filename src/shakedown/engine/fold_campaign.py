@@ -37,6 +37,7 @@ def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
     state.driven, state.stopping = True, ""
     state.shut, state.asked = {}, {}
+    state.asked_for_s, state.driven_since = 0.0, event.time
     for job in state.jobs.values():
         job.seen = job.source = ""
         if job.phase == "ordered":
@@ -54,7 +55,7 @@ def driver_start(state: State, event: Event) -> None:
 
 
 def asked(state: State, event: Event) -> None:
-    state.asked = dict(event.value)
+    state.asked, state.asked_for_s = dict(event.value), max(0.0, event.time - state.driven_since)
 
 
 def driver_stop(state: State, event: Event) -> None:

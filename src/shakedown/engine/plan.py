@@ -126,7 +126,7 @@ def _pools(document: Document) -> dict[str, Pool]:
     pools = {}
     local = {cluster.name for cluster in document.system.clusters if cluster.scheduler == "local"}
     for name, capacity in document.system.capacities().items():
-        high = 2 * capacity + (256 if name.split(":")[0] in local else 64)
+        high = 2 * capacity + (256 if name.split(":")[0] in local else 128)
         if document.limits.queued:
             high = min(high, document.limits.queued)
         pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))

@@ -148,6 +148,8 @@ class State:
     builds: dict[str, BuildState] = field(default_factory=dict)
     shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now
     asked: dict[str, int] = field(default_factory=dict)  # commands of the scheduler -> how often, by this driver
+    asked_for_s: float = 0.0  # how long it had driven by then
+    driven_since: float = 0.0
     used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running
     live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist
     exclusive_live: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shakedown.machine.writing import system_yaml
+from shakedown.machine.writing import NO_REMARKS, Remarks, system_yaml
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import System
 
@@ -13,13 +13,17 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _GENERAL_NAMES = frozenset({"localhost", "here", ""})  # hosts that have no name of their own
 
 
-def site_files(site: str, system: System) -> dict[str, str]:
-    """Purpose: path inside the site directory -> text, in the order a newcomer should read them."""
+def site_files(site: str, system: System, remarks: Remarks = NO_REMARKS) -> dict[str, str]:
+    """Purpose: path inside the site directory -> text, in the order a newcomer should read them.
+
+    The first plan runs on this machine, or on the cluster where the system is one.
+    """
+    local = all(cluster.scheduler == "local" for cluster in system.clusters)
     return {
         "site.yaml": _SITE.format(site=site),
-        f"systems/{system.name}.yaml": system_yaml(system),
+        f"systems/{system.name}.yaml": system_yaml(system, remarks),
         "tests/hello-world.yaml": _TEST,
-        "plans/first.yaml": _PLAN.format(system=system.name),
+        "plans/first.yaml": _PLAN.format(system=(_HERE if local else _CLUSTER).format(system=system.name)),
         ".gitignore": "# what campaigns record is kept, but not in git\ncampaigns/\n",
     }
 
@@ -101,12 +105,15 @@ figures:                                   # numbers taken from the output: unit
   processors: {regex: 'processors = (?P<value>\\d+)', better: higher}
 """
 
+_HERE = "system: here                               # the machine the command runs on; or {system}, as systems/ describes it"
+_CLUSTER = "system: {system}   # as systems/ describes it; 'here' would be the machine the command runs on"
+
 _PLAN = """\
 # A plan says what is run, how often, and what must come out of it.
 # Run it with: shakedown run first
 plan: first
 about: the first plan of this site
-system: here                               # the machine the command runs on; or {system}, as systems/ describes it
+{system}
 components:
   - functionality:
       tests: [hello-world]                 # more come with the package: shakedown list

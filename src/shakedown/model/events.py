@@ -26,7 +26,7 @@ EVENTS: Final[dict[str, str]] = {
     "campaign_end": "Every wanted result is judged, unavailable or cancelled; nothing is left to do.",
     # builds
     "build_order": "A build was decided on; it is durable before the build starts.",
-    "build_start": "The build's process started; its identity is in the value.",
+    "build_start": "The build began: as a process, or its job was accepted; its identity is in the value.",
     "build_end": "The build ended: done or failed, and where its log is.",
     # jobs and runs
     "submit_order": "A job was decided on: which run of which case it holds; it is durable before the scheduler sees it.",

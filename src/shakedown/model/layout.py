@@ -54,6 +54,35 @@ class Layout:
     def work_directory(self, run: str) -> Path:
         return self.work / shard(run) / run
 
+    # ---- jobs of a cluster: each restart has its own claim, marks, work directory and output ----
+
+    @property
+    def jobs(self) -> Path:
+        return self.root / "jobs"
+
+    def job(self, job: str) -> Path:
+        """What the conductor and a job's script tell each other: claims, marks, the script, what Slurm itself writes."""
+        return self.jobs / shard(job) / job
+
+    def job_work(self, job: str, restart: int) -> Path:
+        return self.work / shard(job) / f"{job}.{restart}"
+
+    def job_output(self, job: str, restart: int) -> Path:
+        return self.outputs / shard(job) / f"{job}.{restart}.out"
+
+    @property
+    def payloads(self) -> Path:
+        return self.root / "payloads"
+
+    def payload(self, digest: str) -> Path:
+        """What the jobs of a case do, kept once by its hash."""
+        return self.payloads / f"{digest}.sh"
+
+    @property
+    def token(self) -> Path:
+        """The word by which a scheduler's jobs are known as this campaign's."""
+        return self.root / "token"
+
     @property
     def builds(self) -> Path:
         return self.root / "builds"
@@ -68,6 +97,11 @@ class Layout:
     @property
     def lease(self) -> Path:
         return self.root / "lease"
+
+    @property
+    def talk(self) -> Path:
+        """What a conductor in the background has to say."""
+        return self.root / "driver.log"
 
     @property
     def report(self) -> Path:

@@ -38,7 +38,8 @@ class NodeType(Struct, frozen=True):
 class Partition(Struct, frozen=True):
     """Nodes of one type that jobs are sent to. ``nodes`` is a folded node set; ``count`` how many it holds.
 
-    ``time_limit_s``: the longest that the scheduler allows there, 0 = none known. ``options``: words for each submission.
+    ``time_limit_s``: the longest that the scheduler allows there, 0 = none known; ``most_nodes``: the most nodes of a job,
+    0 = all of them. ``options``: words for each submission.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Partition(Struct, frozen=True):
     type: str
     time_limit_s: float = 0.0
     options: tuple[str, ...] = ()
+    most_nodes: int = 0
 
 
 class Patience(Struct, frozen=True):

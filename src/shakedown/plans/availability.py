@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from shakedown.model.nouns import Shape
+from shakedown.model.nouns import Loads, Shape
+from shakedown.model.units import show_duration
+from shakedown.plans.amounts import show_amount
 from shakedown.plans.stages import Stage
 from shakedown.plans.surroundings import Surroundings
 
@@ -32,6 +34,33 @@ def too_large(shape: Shape, stage: Stage) -> str:
     if cores > stage.node.cores:
         return f"it takes {_many(cores, 'core')} of a node and one of partition {partition.name} has {stage.node.cores}"
     return ""
+
+
+def over_limits(shape: Shape, stage: Stage) -> list[str]:
+    """Sentences about what a shape takes more of than the scheduler allows a job on this partition."""
+    partition, reasons = stage.partition, []
+    if partition.most_nodes and partition.most_nodes < shape.nodes <= partition.count:
+        allowed = _many(partition.most_nodes, "node")
+        reasons.append(f"it takes {_many(shape.nodes, 'node')} and partition {partition.name} gives a job {allowed}")
+    if partition.time_limit_s and shape.time_limit_s > partition.time_limit_s:
+        own, allowed = show_duration(shape.time_limit_s), show_duration(partition.time_limit_s)
+        reasons.append(f"its time limit is {own} and partition {partition.name} allows {allowed}")
+    return reasons
+
+
+def over_budgets(loads: Loads, stage: Stage, budgets: dict[str, tuple[float, str]]) -> list[str]:
+    """Sentences about what one run takes more of than there is. ``budgets``: name -> (how much, of which dimension)."""
+    licences, reasons = dict(stage.licences), []
+    for name, amount in loads:
+        most, dimension = budgets[name]
+        taken = f"one run takes {show_amount(amount, dimension)} of {name}"
+        if amount > most:
+            reasons.append(f"{taken} and the budget is {show_amount(most, dimension)}")
+        elif amount > licences.get(name, most):
+            reasons.append(f"{taken} and cluster {stage.partition.cluster} has {licences[name]:g} of this licence")
+        elif name in licences and amount != int(amount):
+            reasons.append(f"{taken}, a licence that Slurm hands out in whole numbers")
+    return reasons
 
 
 def missing_programs(needs: dict[str, Any], around: Surroundings) -> list[str]:

@@ -9,17 +9,20 @@ import hashlib
 import json
 import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Build, Toolchain
+from shakedown.model.units import show_duration
 from shakedown.plans.context import Context
 from shakedown.plans.expressions import fill
-from shakedown.plans.kinds import Wrong
+from shakedown.plans.kinds import Wrong, near_or_all
 from shakedown.plans.library import Definition
 from shakedown.plans.places import place
-from shakedown.plans.stages import Names
+from shakedown.plans.stages import Names, Stage
 
 _NO_TOOLCHAIN = Toolchain("")
 
@@ -34,6 +37,9 @@ class Plan:
     run: str
     time_limit_s: float
     kernel: str = ""
+    in_job: bool = False
+    partition: str = ""  # of that job, as written
+    cpus: int = 1
 
 
 def build_plan(test: Definition, context: Context) -> Plan | None:
@@ -42,34 +48,103 @@ def build_plan(test: Definition, context: Context) -> Plan | None:
     if written == "none":
         return None
     limit = written.get("time_limit", 1800.0)
+    job = {
+        "in_job": written.get("where") == "job",
+        "partition": written.get("partition", ""),
+        "cpus": written.get("cpus", 1),
+    }
+    _check_job(test, written, context)
     if "kernel" in written:
-        return _kernel(test, written, limit, context)
+        plan = _kernel(test, written, limit, context)
+        return replace(plan, **job) if plan else None
     if "run" not in written:
         hint = "run: the shell lines that build it; or kernel: one that comes with the package"
         context.problems.at(place(test.root, "build"), "'run' is missing in build", hint)
         return None
     source, digest = _source(test, written, context)
-    return Plan(test.name, source, digest, written["run"], limit)
+    return Plan(test.name, source, digest, written["run"], limit, **job)
 
 
-def build_for(plan: Plan, toolchain: Toolchain | None, names: Names, context: Context) -> Build:
-    """Purpose: the build that a case with these names needs; equal ones are the same. Raises ExpressionError."""
+def build_for(plan: Plan, stage: Stage, toolchain: Toolchain | None, names: Names, context: Context) -> Build:
+    """Purpose: the build that a case with these names needs; equal ones are the same. Raises ExpressionError.
+
+    What is built in a job may be made for the nodes of its partition, so that belongs to the key.
+    """
     toolchain = toolchain or _NO_TOOLCHAIN
     script = with_modules(toolchain, fill(plan.run, names))
-    parts = (plan.digest, toolchain.name, toolchain.modules, script, toolchain.environment)
+    parts: tuple[Any, ...] = (plan.digest, toolchain.name, toolchain.modules, script, toolchain.environment)
+    where, partition = "login", ""
+    if plan.in_job and not stage.local:
+        chosen = stage_of_build(plan, stage, context)
+        where, partition = "job", (chosen or stage).id
+        parts = (*parts, partition)
     key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     if key not in context.builds:
-        context.builds[key] = Build(key, plan.name, plan.source, script, toolchain.environment, plan.time_limit_s)
+        build = Build(key, plan.name, plan.source, script, toolchain.environment, plan.time_limit_s)
+        if where == "job":
+            build = msgspec.structs.replace(build, where="job", partition=partition, cpus=plan.cpus)
+        context.builds[key] = build
     return context.builds[key]
 
 
+def stage_of_build(plan: Plan, stage: Stage, context: Context) -> Stage | None:
+    """Purpose: the partition that a build's job goes to; None where this system does not have the one that is named."""
+    if not plan.partition:
+        return stage
+    named = [other for other in context.stages if plan.partition in (other.partition.name, other.id)]
+    beside = [other for other in named if other.partition.cluster == stage.partition.cluster]
+    return next(iter(beside or named), None)
+
+
+def why_not_built(plan: Plan, stage: Stage, context: Context) -> str:
+    """Purpose: why a build's job cannot run on this system, or ""."""
+    if not plan.in_job or stage.local:
+        return ""
+    chosen = stage_of_build(plan, stage, context)
+    if chosen is None:
+        return f"system {context.machine.system.name} has no partition {plan.partition} to build on"
+    if plan.cpus > chosen.node.cores:
+        return (
+            f"its build takes {plan.cpus} cores and a node of partition {chosen.partition.name} has {chosen.node.cores}"
+        )
+    most = chosen.partition.time_limit_s
+    if most and plan.time_limit_s > most:
+        limits = (
+            f"{show_duration(plan.time_limit_s)} and partition {chosen.partition.name} allows {show_duration(most)}"
+        )
+        return f"its build may take {limits}"
+    return ""
+
+
+# ``module`` is a function that only login shells know by themselves; a job's sh has to be told it, from the file of whichever
+# system for modules there is. Old ones report no failure: then the list of what is loaded has not changed.
+_MODULES = r"""for sd_init in "${LMOD_PKG:-/usr/share/lmod/lmod}/init/sh" "${MODULESHOME:-/usr/share/modules}/init/sh" \
+    /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /etc/profile; do
+    command -v module >/dev/null 2>&1 && break
+    [ -r "$sd_init" ] && { . "$sd_init" || :; }
+done
+command -v module >/dev/null 2>&1 || {
+    echo "error: modules cannot be loaded: this shell knows no 'module' (set LMOD_PKG or MODULESHOME to where they are)" >&2
+    exit 1
+}
+for sd_module in MODULES; do
+    sd_before=${LOADEDMODULES-}
+    module load "$sd_module" || { echo "error: module $sd_module cannot be loaded" >&2; exit 1; }
+    case :${LOADEDMODULES-}: in ":$sd_before:")
+        case :$sd_before: in *":$sd_module:"* | *":$sd_module/"*) ;; *)
+            echo "error: module $sd_module cannot be loaded: 'module load' changed nothing" >&2
+            exit 1 ;;
+        esac ;;
+    esac
+done
+"""
+
+
 def with_modules(toolchain: Toolchain | None, script: str) -> str:
-    """A script that first loads the toolchain's modules. ``module`` is a function that only login shells know by themselves."""
+    """A script that first loads the toolchain's modules, or fails with a sentence."""
     if toolchain is None or not toolchain.modules:
         return script
-    words = " ".join(map(shlex.quote, toolchain.modules))
-    known = "command -v module >/dev/null 2>&1 || . /etc/profile"
-    return f"{known}\nmodule load {words} || exit 1\n{script}"
+    return _MODULES.replace("MODULES;", f"{' '.join(map(shlex.quote, toolchain.modules))};") + script
 
 
 def compilers_of(plan: Plan, toolchain: Toolchain, names: Names) -> list[str]:
@@ -79,6 +154,19 @@ def compilers_of(plan: Plan, toolchain: Toolchain, names: Names) -> list[str]:
         used = ["cc"]
     texts: list[str] = [getattr(toolchain, name) for name in used]
     return [words[0] for words in map(shlex.split, texts) if words]
+
+
+def _check_job(test: Definition, written: dict[str, Any], context: Context) -> None:
+    """A build on the login node has no partition; one that no system knows is a misspelt one."""
+    for key in ("partition", "cpus"):
+        if key in written and written.get("where") != "job":
+            at = place(test.root, "build", key)
+            context.problems.at(at, f"build.{key} is for builds in a job", "add 'where: job', or leave it out")
+    name = written.get("partition", "")
+    others, known = context.elsewhere, {text for stage in context.stages for text in (stage.partition.name, stage.id)}
+    if name and not test.shipped and not others.may_have(name, others.partitions | known):
+        at = place(test.root, "build", "partition")
+        context.problems.at(at, f"there is no partition '{name}'", near_or_all(name, others.partitions | known))
 
 
 def _source(test: Definition, written: dict[str, Any], context: Context) -> tuple[str, str]:

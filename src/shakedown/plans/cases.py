@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shakedown.model.nouns import Case, Pairs, Shape, Test, Toolchain
-from shakedown.plans.availability import missing_programs, missing_tools, too_large
-from shakedown.plans.build_keys import build_for, build_plan, compilers_of, with_modules
+from shakedown.plans.availability import missing_programs, missing_tools, over_budgets, over_limits, too_large
+from shakedown.plans.build_keys import build_for, build_plan, compilers_of, why_not_built, with_modules
 from shakedown.plans.combinations import Path, WrongAt, check_names, combinations
 from shakedown.plans.context import Context
 from shakedown.plans.evidence import input_files, test_noun
 from shakedown.plans.expressions import ExpressionError
 from shakedown.plans.filling import Filler
 from shakedown.plans.kinds import Wrong, near_or_all
+from shakedown.plans.launching import Launch
 from shakedown.plans.library import Definition
+from shakedown.plans.mpi import on_login_node
 from shakedown.plans.places import key_place, place
 from shakedown.plans.stages import Names, Stage
 
@@ -28,13 +30,16 @@ class Resolved:
     cases: tuple[Case, ...]
 
 
-def resolve(test: Definition, context: Context) -> Resolved | None:
-    """Purpose: the noun and the cases of a good test, or None where the context's problems have grown."""
+def resolve(test: Definition, context: Context, named: frozenset[str] = frozenset()) -> Resolved | None:
+    """Purpose: the noun and the cases of a good test, or None where the context's problems have grown.
+
+    ``named``: partitions that a plan names. A test that names none itself runs on those too, beside the usual ones.
+    """
     before = len(context.problems)
     noun = test_noun(test, context.library, context.around, context.problems)
     check_names(test, context.problems)
     _check_systems(test, context)
-    maker = _Maker(test, context)
+    maker = _Maker(test, context, named)
     if len(context.problems) > before:
         return None
     cases = maker.cases()
@@ -56,8 +61,8 @@ def _check_systems(test: Definition, context: Context) -> None:
 class _Maker:
     """Makes the cases of one test, one after another."""
 
-    def __init__(self, test: Definition, context: Context) -> None:
-        self.test, self.context, self.filler = test, context, Filler(test, context)
+    def __init__(self, test: Definition, context: Context, named: frozenset[str]) -> None:
+        self.test, self.context, self.named, self.filler = test, context, named, Filler(test, context)
         self.build = build_plan(test, context) if "build" in test.values else None
         self.files: Pairs = ()
         self.absent: list[str] = []
@@ -86,7 +91,7 @@ class _Maker:
         every, others = self.context.stages, self.context.elsewhere
         wanted = self.test.values.get("where", {}).get("partitions")
         if wanted is None:
-            return [(stage, "") for stage in every]
+            return [(stage, "") for stage in every if not stage.within or {stage.partition.name, stage.id} & self.named]
         known = others.partitions | {name for stage in every for name in (stage.partition.name, stage.id)}
         for position, name in enumerate(wanted):
             if not others.may_have(name, known):
@@ -112,10 +117,12 @@ class _Maker:
         names = self.filler.names(stage, combination, toolchain, self.build is not None)
         shape = self.filler.shape(stage, names)
         loads = self.filler.loads(names)
-        build = self._build_key(toolchain, names)
+        build = self._build_key(stage, toolchain, names)
+        launch = self.filler.launch(stage, shape, toolchain, self.build, names)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
-        environment = self.filler.environment(names)
-        reasons = self._reasons(stage, shape, toolchain, names)
+        environment = self.filler.environment(stage, shape, toolchain, names)
+        reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
+        reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context.budgets)]
         return Case(
             id=ident,
             test=self.test.name,
@@ -153,27 +160,43 @@ class _Maker:
         known = isinstance(written, list) and value in written
         return ("parameters", parameter, written.index(value)) if known else ("parameters", parameter)
 
-    def _build_key(self, toolchain: Toolchain | None, names: Names) -> str:
+    def _build_key(self, stage: Stage, toolchain: Toolchain | None, names: Names) -> str:
         if self.build is None:
             return ""
         self.filler.at = ("build", "run")
-        return build_for(self.build, toolchain, names, self.context).key
+        return build_for(self.build, stage, toolchain, names, self.context).key
 
-    def _reasons(self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names) -> list[str]:
+    def _reasons(
+        self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names, launch: Launch | None
+    ) -> list[str]:
         """Why it cannot run here. What is installed can only be told of the machine we are on."""
-        reasons = [text for text in (self.filler.small, too_large(shape, stage)) if text]
-        if not stage.local:
-            return reasons
+        reasons = [self.filler.small, too_large(shape, stage)]
+        if self.build is not None:
+            reasons.append(why_not_built(self.build, stage, self.context))
+        if launch is not None:
+            reasons.append(launch.fault)
+        around = self.context.around
+        if stage.local or on_login_node(self.context.machine.system, around):
+            reasons += self._missing(stage, toolchain, names, launch)
+        return [text for text in reasons if text]
+
+    def _missing(self, stage: Stage, toolchain: Toolchain | None, names: Names, launch: Launch | None) -> list[str]:
+        """What is not installed. Modules may bring anything on a cluster, and a build's job may find other compilers."""
         around, build = self.context.around, self.build
-        reasons += missing_programs(self.test.values.get("needs", {}), around)
-        tools = ["mpiexec"] if names.used("launch") else []
-        if build is not None and build.kernel:
-            tools += _KERNEL_TOOLS
-        if build is not None and toolchain is not None:
-            tools += compilers_of(build, toolchain, names)
-        elif build is not None and build.kernel:
-            tools.append("cc")
-        return [*reasons, *missing_tools(tools, around), *self.absent]
+        if not stage.local and toolchain is not None and toolchain.modules:
+            return [*missing_tools(list(launch.tools) if launch else [], around), *self.absent]
+        tools = list(launch.tools) if launch else []
+        if build is not None and (stage.local or not build.in_job):
+            tools += _KERNEL_TOOLS if build.kernel else ()
+            if toolchain is not None:
+                tools += compilers_of(build, toolchain, names)
+            elif build.kernel:
+                tools.append("cc")
+        return [
+            *missing_programs(self.test.values.get("needs", {}), around),
+            *missing_tools(tools, around),
+            *self.absent,
+        ]
 
 
 def _ident(test: str, combination: dict[str, str]) -> str:

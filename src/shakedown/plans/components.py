@@ -54,7 +54,8 @@ class Selector:
         self.context = context
         self.tests: dict[str, Test] = {}
         self.cases: dict[str, Case] = {}
-        self.resolved: dict[str, Resolved | None] = {}
+        self.resolved: dict[tuple[str, frozenset[str]], Resolved | None] = {}
+        self.named_only = frozenset(stage.partition.name for stage in context.stages if stage.within)
         self.asked: dict[str, None] = {}  # tests that are named, whether they can be read or not
 
     def select(self, node: Node, selections: list[Any]) -> list[str]:
@@ -72,7 +73,8 @@ class Selector:
             chosen.update(dict.fromkeys(case.id for case in cases))
         return list(chosen)
 
-    def _test(self, at: Node, name: str) -> tuple[Case, ...]:
+    def _test(self, at: Node, name: str, named: frozenset[str] = frozenset()) -> tuple[Case, ...]:
+        """The cases of a test on the usual partitions, and on those that are ``named``."""
         self.asked[name] = None
         test = self.context.library.tests.get(name)
         if test is None:
@@ -83,12 +85,12 @@ class Selector:
             return ()
         if not test.good:
             return ()  # what is wrong with it is said at its own place
-        if name not in self.resolved:
-            resolved = self.resolved[name] = resolve(test, self.context)
+        if (name, named) not in self.resolved:
+            resolved = self.resolved[name, named] = resolve(test, self.context, named)
             if resolved is not None:
                 self.tests[name] = resolved.test
                 self.cases.update((case.id, case) for case in resolved.cases)
-        found = self.resolved[name]
+        found = self.resolved[name, named]
         return found.cases if found else ()
 
     def _tagged(self, at: Node, tag: str) -> Iterable[Case]:
@@ -102,7 +104,9 @@ class Selector:
 
     def _where(self, at: Node, selection: dict[str, Any]) -> list[Case]:
         """The cases of a test whose parameters are as asked."""
-        cases = self._test(place(at, "test"), selection["test"])
+        asked = selection["where"].get("partition", ())
+        named = frozenset([asked] if isinstance(asked, str) else asked)
+        cases = self._test(place(at, "test"), selection["test"], named & self.named_only)
         if not cases:
             return []
         known = {*(name for name, _ in cases[0].parameters), *_BESIDE}
@@ -119,8 +123,8 @@ class Selector:
             return []
         if not kept:
             hint = _values_of(cases, selection["where"])
-            asked = ", ".join(f"{name}={value}" for name, value in selection["where"].items())
-            self.context.problems.at(place(at, "where"), f"no case of test '{selection['test']}' has {asked}", hint)
+            wanted = ", ".join(f"{name}={value}" for name, value in selection["where"].items())
+            self.context.problems.at(place(at, "where"), f"no case of test '{selection['test']}' has {wanted}", hint)
         return kept
 
     def _fits(self, case: Case, where: dict[str, str | list[str]]) -> bool:

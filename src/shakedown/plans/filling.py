@@ -7,11 +7,14 @@ from typing import Any
 
 from shakedown.model.nouns import Pairs, Shape, Toolchain
 from shakedown.model.units import Quantity
-from shakedown.plans.amounts import check_dimension, known_amount, show_amount
+from shakedown.plans.amounts import check_dimension, known_amount
+from shakedown.plans.build_keys import Plan
 from shakedown.plans.combinations import Path
 from shakedown.plans.context import Context
 from shakedown.plans.expressions import fill, number
+from shakedown.plans.keys_of_test import mpi_word
 from shakedown.plans.kinds import Duration, Wrong, near_or_all
+from shakedown.plans.launching import Launch, Launching, wish_from
 from shakedown.plans.library import Definition
 from shakedown.plans.stages import Names, Stage
 
@@ -30,6 +33,8 @@ class Filler:
         self.test, self.context, self.values, self.run = test, context, test.values, test.values["run"]
         self.at: Path = ()
         self.small = ""
+        texts = [self.run.get("command", ""), *self.run.get("environment", {}).values()]
+        self.launches = any("launch" in text for text in texts)
 
     def names(self, stage: Stage, combination: dict[str, str], toolchain: Toolchain | None, built: bool) -> Names:
         """What expressions can name in one case. A parameter goes before a number of the shape of that name."""
@@ -63,13 +68,30 @@ class Filler:
             limit = self._parsed(("run", "time_limit"), limit, names, _DURATION.convert)
         exclusive = self.run.get("exclusive", False)
         units = nodes if not stage.local else stage.node.cores if exclusive else tasks * cpus
-        return Shape(nodes, tasks, cpus, units, exclusive, limit)
+        return Shape(nodes, tasks, cpus, units, exclusive, limit, self.run.get("requeue", False))
 
-    def environment(self, names: Names) -> Pairs:
-        written = self.run.get("environment")
-        if not written:
-            return ()
-        return tuple((name, self.text(("run", "environment", name), text, names)) for name, text in written.items())
+    def launch(
+        self, stage: Stage, shape: Shape, toolchain: Toolchain | None, build: Plan | None, names: Names
+    ) -> Launch | None:
+        """What ``{launch}`` stands for in this case, from here on in the names; None where the test does not ask for it."""
+        if not self.launches:
+            return None
+        wish = wish_from(
+            self.run.get("launch"),
+            lambda at, text: self.text(at, text, names),
+            lambda at, text: self._parsed(at, text, names, mpi_word),
+        )
+        programs = self.values.get("needs", {}).get("programs", [])
+        launch = Launching(stage, shape, wish, toolchain, build, programs, self.context).choose()
+        names.pending["launch"] = launch.text.replace("{", "{{").replace("}", "}}")
+        return launch
+
+    def environment(self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names) -> Pairs:
+        """Threads for each rank on a cluster, what the toolchain sets, and what the test says, which goes before."""
+        written = self.run.get("environment", {})
+        own = {name: self.text(("run", "environment", name), text, names) for name, text in written.items()}
+        threads = {} if stage.local else {"OMP_NUM_THREADS": str(shape.cpus_per_task)}
+        return tuple({**threads, **dict(toolchain.environment if toolchain else ()), **own}.items())
 
     def loads(self, names: Names) -> tuple[tuple[str, float], ...]:
         """What a run takes of the budgets that this system has; those of other systems do not bind it."""
@@ -130,15 +152,11 @@ class Filler:
             raise Wrong(str(error)) from error
 
     def _binds(self, name: str, amount: Quantity) -> bool:
-        """Whether this system has the budget. A budget that no system has is an error, as is a load that never fits."""
+        """Whether this system has the budget. A budget that no system has is an error."""
         known, others = self.context.budgets, self.context.elsewhere
         if name not in known:
             if others.may_have(name, others.budgets) or self.test.shipped:
                 return False
             raise Wrong(f"no system has a budget '{name}'", near_or_all(name, {*known, *others.budgets}))
-        most, dimension = known[name]
-        check_dimension(amount, dimension, "the budget")
-        if amount.base > most:
-            budget = show_amount(most, dimension)
-            raise Wrong(f"one run takes {amount}, and the budget is {budget}", "it could never run")
+        check_dimension(amount, known[name][1], "the budget")
         return True

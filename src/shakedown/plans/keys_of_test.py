@@ -7,7 +7,7 @@ import re
 from shakedown.model.events import VERDICTS
 from shakedown.plans.amounts import known_amount
 from shakedown.plans.check_words import CheckItem, compile_pattern
-from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong, YesNo
+from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Word, Wrong, YesNo
 from shakedown.plans.records import Either, Key, ListOf, MapOf, Record
 
 AMOUNT = "a number with its unit, such as 4 GB/s, or a plain number"
@@ -96,6 +96,37 @@ _BUILD = Record(
         ),
         "run": Key(Text("shell lines", templated=True), "shell lines that build it, run in the copy"),
         "time_limit": Key(Duration(), "how long it may take; without it 30min"),
+        "where": Key(
+            Choice(("login", "job")),
+            "login: on the machine that Shakedown runs on; job: in a Slurm job of its own; without it login",
+        ),
+        "partition": Key(Text("a partition"), "where that job goes; without it to the partition of the runs"),
+        "cpus": Key(Whole(1), "how many cores that job takes; without it 1"),
+    },
+)
+
+
+def mpi_word(text: str) -> str:
+    """Whose MPI, or srun's own word for a way to start ranks."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", text):
+        raise Wrong(f"'{text}' is no MPI", "mpich, openmpi, intel, cray or none; or a type that srun --mpi=list shows")
+    return text
+
+
+_LAUNCHER = Word("a launcher", r"srun|(?:mpiexec|mpirun)(?:\.[A-Za-z0-9_]+)?", "it is srun, mpiexec or mpirun")
+_LAUNCH = Record(
+    "a map that says how ranks are started",
+    {
+        "with": Key(_LAUNCHER, "what starts them on a cluster: srun, mpiexec or mpirun; without it srun"),
+        "mpi": Key(
+            Parsed("whose MPI, such as mpich or openmpi", mpi_word, templated=True),
+            "whose MPI the program has: mpich, openmpi, intel, cray, none; or a type of srun's own, such as pmix_v4; "
+            "without it that of the toolchain, else as found",
+        ),
+        "binding": Key(
+            Choice(("cores", "sockets", "numa", "none")), "what each rank is bound to; without it nothing is said"
+        ),
+        "options": Key(ListOf(Text("an option", templated=True), "a list of options"), "more words for the launcher"),
     },
 )
 
@@ -113,6 +144,10 @@ _RUN = Record(
         "cpus_per_task": Key(Whole(1, templated=True), "cores for each of them; without it 1"),
         "exclusive": Key(YesNo(), "takes whole nodes: nothing of ours runs beside it; without it false"),
         "time_limit": Key(Duration(templated=True), "the run is ended after this; without it 10min"),
+        "requeue": Key(YesNo(), "the scheduler may start it again by itself after a node failed; without it false"),
+        "launch": Key(
+            Either(scalar=_LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
+        ),
         "files": Key(
             ListOf(Text("a file"), "a list of files"), "input files, from this file; linked into the run's directory"
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shakedown.model.nouns import NodeType, Partition, System, Toolchain
+from shakedown.model.nouns import Loads, NodeType, Partition, System, Toolchain
 from shakedown.plans.expressions import ExpressionError, Value, fill
 
 LAUNCH = {"local": "mpiexec -n {ranks}", "slurm": "srun --ntasks={ranks}"}  # by scheduler
@@ -37,7 +37,10 @@ class Names(dict[str, Value]):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One partition. ``suffix`` ends the ids of cases where there are several partitions."""
+    """One partition. ``suffix`` ends the ids of cases where there are several partitions.
+
+    ``within``: an earlier partition of the cluster that has all its nodes; it is then only used where it is named.
+    """
 
     partition: Partition
     node: NodeType
@@ -45,6 +48,8 @@ class Stage:
     suffix: str
     names: dict[str, Value]
     launch: str
+    licences: Loads = ()  # of its cluster
+    within: str = ""
 
     @property
     def id(self) -> str:
@@ -62,10 +67,22 @@ def stages_of(system: System) -> list[Stage]:
             suffix=_suffix(partition, partitions),
             names=_names(system, partition, node),
             launch=LAUNCH[cluster.scheduler],
+            licences=cluster.licences,
+            within=_within(partition, cluster.partitions[:number]),
         )
         for cluster in system.clusters
-        for partition in cluster.partitions
+        for number, partition in enumerate(cluster.partitions)
     ]
+
+
+def named_only(system: System) -> dict[str, str]:
+    """Purpose: the partitions that are only used where they are named, by id, with the partition that has their nodes."""
+    return {
+        f"{cluster.name}:{partition.name}": within
+        for cluster in system.clusters
+        for number, partition in enumerate(cluster.partitions)
+        if (within := _within(partition, cluster.partitions[:number]))
+    }
 
 
 def toolchain_names(toolchain: Toolchain) -> dict[str, str]:
@@ -79,6 +96,20 @@ def _suffix(partition: Partition, partitions: tuple[Partition, ...]) -> str:
         return ""
     alike = sum(other.name == partition.name for other in partitions)
     return f"@{partition.name}" if alike == 1 else f"@{partition.cluster}:{partition.name}"
+
+
+def _within(partition: Partition, earlier: tuple[Partition, ...]) -> str:
+    """The first of the earlier partitions that has all the nodes of this one, or ""."""
+    if not earlier:
+        return ""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # only where there are several partitions
+
+    own = NodeSet(partition.nodes, resolver=RESOLVER_NOGROUP)
+    for other in earlier:
+        same = other.nodes == partition.nodes
+        if same or (partition.count <= other.count and own <= NodeSet(other.nodes, resolver=RESOLVER_NOGROUP)):
+            return other.name
+    return ""
 
 
 def _names(system: System, partition: Partition, node: NodeType) -> dict[str, Value]:

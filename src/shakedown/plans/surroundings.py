@@ -1,4 +1,4 @@
-"""What plans depend on beyond their YAML: programs on the machine, golden sums, input files, source trees.
+"""What plans depend on beyond their YAML: programs on the machine and what they say, golden sums, input files, source trees.
 
 It remembers everything it was asked and what it saw, so that a cache can tell whether all of that is still so.
 """
@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,12 +22,21 @@ from shakedown.plans.files import signature_of, walk
 
 _MOST_FILES = 200_000
 _GONE = (0, 0, 0, 0)
+_ANSWER_HOLDS_S = 600.0  # what a command said is believed this long
+_ANSWER_S = 5.0  # a command that says nothing by then says nothing
+_ANSWER_CHARACTERS = 64 << 10
 
 
 class Seen(msgspec.Struct):
-    """What was looked at: program -> found, path -> signature of the file, directory -> signature of the tree."""
+    """What was looked at: program -> found, path -> signature of the file, directory -> signature of the tree.
+
+    ``places``: program -> its path, "" where there is none. ``believed_until``: when what commands said is to be asked again.
+    """
 
     programs: dict[str, bool] = {}
+    places: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    believed_until: float = 0.0  # seconds since 1970; 0: no command was asked
     files: dict[str, tuple[int, int, int, int]] = {}
     trees: dict[str, str] = {}
 
@@ -37,6 +47,7 @@ class Surroundings:
     def __init__(self) -> None:
         self.seen = Seen()
         self._digests: dict[str, str] = {}
+        self._said: dict[tuple[str, ...], str] = {}  # by command; by (path, "") for files
         self.contents: dict[str, str] = {}  # path -> sha256 of each file whose content was taken over
 
     def program(self, name: str) -> bool:
@@ -46,10 +57,42 @@ class Surroundings:
             known = self.seen.programs[name] = _runnable(name)
         return known
 
+    def place(self, name: str) -> str:
+        """The path of a program, as ``program`` finds it; "" where there is none."""
+        known = self.seen.places.get(name)
+        if known is None:
+            known = self.seen.places[name] = _place(name)
+            if known:
+                self.seen.files[known] = _signature(known)
+        return known
+
+    def variable(self, name: str) -> str:
+        """A variable of our environment, "" where it is not set."""
+        return self.seen.variables.setdefault(name, os.environ.get(name, ""))
+
+    def said(self, *command: str) -> str:
+        """What a command says on both its streams; "" where it cannot be run, fails or takes too long."""
+        if command not in self._said:
+            self._said[command] = _answer(command)
+            until = time.time() + _ANSWER_HOLDS_S
+            self.seen.believed_until = min(until, self.seen.believed_until or until)
+        return self._said[command]
+
     def there(self, path: str) -> bool:
         """Whether a file or directory exists."""
         self.seen.files[path] = signature = _signature(path)
         return signature != _GONE
+
+    def beginning(self, path: str, limit: int) -> str:
+        """The text of a file that nothing is taken over from, read once; "" where it cannot be read."""
+        if (path, "") not in self._said:
+            self.there(path)
+            try:
+                with open(path, "rb") as file:
+                    self._said[path, ""] = file.read(limit).decode("utf-8", "replace")
+            except OSError:
+                self._said[path, ""] = ""
+        return self._said[path, ""]
 
     def content(self, path: str, limit: int) -> bytes:
         """A file's content, at most ``limit`` bytes of it. Raises OSError."""
@@ -71,7 +114,10 @@ def still_so(seen: Seen) -> bool:
     """Purpose: whether everything that was looked at looks the same now."""
     try:
         return (
-            all(_runnable(name) == found for name, found in seen.programs.items())
+            (not seen.believed_until or 0 < seen.believed_until - time.time() <= _ANSWER_HOLDS_S)
+            and all(_runnable(name) == found for name, found in seen.programs.items())
+            and all(os.environ.get(name, "") == value for name, value in seen.variables.items())
+            and all(_place(name) == path for name, path in seen.places.items())
             and all(_signature(path) == signature for path, signature in seen.files.items())
             and all(_tree(directory, _stamp) == signature for directory, signature in seen.trees.items())
         )
@@ -80,8 +126,29 @@ def still_so(seen: Seen) -> bool:
 
 
 def _runnable(name: str) -> bool:
+    return bool(_place(name))
+
+
+def _place(name: str) -> str:
     places = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
-    return shutil.which(name, path=places) is not None
+    return shutil.which(name, path=places) or ""
+
+
+def _answer(command: tuple[str, ...]) -> str:
+    import subprocess  # a tenth of the start of a command; few ask
+
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_ANSWER_S,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace")[:_ANSWER_CHARACTERS] if done.returncode == 0 else ""
 
 
 def _signature(path: str) -> tuple[int, int, int, int]:

@@ -10,9 +10,9 @@ from typing import Any
 from yaml.nodes import MappingNode
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Cluster, FileSystem, NodeType, Partition, System, Toolchain
+from shakedown.model.nouns import Cluster, FileSystem, NodeType, Partition, Patience, System, Toolchain
 from shakedown.plans.kinds import Wrong
-from shakedown.plans.places import place
+from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
 from shakedown.plans.tables import SYSTEM
 
@@ -47,6 +47,14 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
     if len(problems) > before:
         return None
     budgets = values.get("budgets", {})
+    amounts = {budget: amount.base for budget, amount in budgets.items()}
+    dimensions = {budget: amount.dimension for budget, amount in budgets.items()}
+    for licence, total in _licences(clusters).items():
+        amounts.setdefault(licence, total)
+        dimensions.setdefault(licence, "number")
+    _check_licences(root, clusters, amounts, dimensions, problems)
+    if len(problems) > before:
+        return None
     system = System(
         name=values["system"],
         clusters=clusters,
@@ -55,10 +63,9 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         network=tuple(values.get("network", {}).items()),
         filesystems=tuple(_filesystem(name, entry) for name, entry in values.get("filesystems", {}).items()),
         toolchains=tuple(_toolchain(name, entry) for name, entry in values.get("toolchains", {}).items()),
-        budgets=tuple((name, amount.base) for name, amount in budgets.items()),
+        budgets=tuple(amounts.items()),
         found=tuple(values.get("found", {}).items()),
     )
-    dimensions = {name: amount.dimension for name, amount in budgets.items()}
     return Machine(system, dimensions, name, hashlib.sha256(data).hexdigest())
 
 
@@ -94,14 +101,75 @@ def _clusters(root: MappingNode, values: dict[str, Any], problems: Problems) -> 
             _partition(root, name, partition, values["node_types"], entry["scheduler"], problems)
             for partition in entry["partitions"].items()
         ]
-        clusters.append(Cluster(name, entry["scheduler"], tuple(partitions)))
+        if entry["scheduler"] == "local":
+            _check_local(root, name, entry, problems)
+        clusters.append(
+            Cluster(
+                name,
+                entry["scheduler"],
+                tuple(partitions),
+                options=tuple(entry.get("options", ())),
+                licences=tuple((licence, float(total)) for licence, total in entry.get("licences", {}).items()),
+                most_jobs=entry.get("most_jobs", 0),
+                patience=_patience(root, name, entry.get("patience", {}), problems),
+            )
+        )
     return tuple(clusters)
+
+
+def _check_local(root: MappingNode, cluster: str, entry: dict[str, Any], problems: Problems) -> None:
+    """The local scheduler is part of us: nobody is submitted to, nothing is handed out, nobody is waited for."""
+    for key in ("options", "licences", "most_jobs", "patience"):
+        if key in entry:
+            at = key_place(root, "clusters", cluster, key)
+            problems.at(at, f"'{key}' means nothing to the local scheduler", "leave it out, or scheduler: slurm")
+    for name, partition in entry["partitions"].items():
+        for key in ("time_limit", "most_nodes", "options"):
+            if key in partition:
+                at = key_place(root, "clusters", cluster, "partitions", name, key)
+                problems.at(at, f"'{key}' means nothing to the local scheduler", "leave it out, or scheduler: slurm")
+
+
+def _patience(root: MappingNode, cluster: str, entry: dict[str, float], problems: Problems) -> Patience:
+    """The waits in seconds. Nothing is believed before it could be asked for."""
+    patience = Patience(**{f"{name}_s": seconds for name, seconds in entry.items()})
+    for name in ("grace", "lost_after", "no_answer"):
+        if getattr(patience, f"{name}_s") < patience.poll_s:
+            at = place(root, "clusters", cluster, "patience", name if name in entry else "poll")
+            problems.at(at, f"patience.{name} is shorter than patience.poll", "the scheduler is asked that often only")
+    return patience
+
+
+def _licences(clusters: tuple[Cluster, ...]) -> dict[str, float]:
+    """How much of each licence there is in all clusters together."""
+    totals: dict[str, float] = {}
+    for cluster in clusters:
+        for name, total in cluster.licences:
+            totals[name] = totals.get(name, 0.0) + total
+    return totals
+
+
+def _check_licences(
+    root: MappingNode,
+    clusters: tuple[Cluster, ...],
+    amounts: dict[str, float],
+    dimensions: dict[str, str],
+    problems: Problems,
+) -> None:
+    """A budget of a licence's name may narrow it, in the same numbers."""
+    for name, total in _licences(clusters).items():
+        at = place(root, "budgets", name)
+        if dimensions[name] != "number":
+            problems.at(at, f"budgets.{name} is in {dimensions[name]}, and the licence is a plain number", "rename one")
+        elif amounts[name] > total:
+            message = f"budgets.{name} is {amounts[name]:g}, and there are only {total:g} of the licence"
+            problems.at(at, message, "a budget narrows a licence; without it all can be used")
 
 
 def _partition(
     root: MappingNode,
     cluster: str,
-    written: tuple[str, dict[str, str]],
+    written: tuple[str, dict[str, Any]],
     types: dict[str, Any],
     scheduler: str,
     problems: Problems,
@@ -117,7 +185,16 @@ def _partition(
             raise Wrong(f"the local scheduler runs on one node, not on {count}", "scheduler: slurm")
     except Wrong as error:
         problems.at(place(root, *path, "nodes"), str(error), error.hint)
-    return Partition(name, cluster, entry["nodes"], count, entry["type"])
+    return Partition(
+        name,
+        cluster,
+        entry["nodes"],
+        count,
+        entry["type"],
+        time_limit_s=entry.get("time_limit", 0.0),
+        options=tuple(entry.get("options", ())),
+        most_nodes=entry.get("most_nodes", 0),
+    )
 
 
 def _check_filesystems(root: MappingNode, written: dict[str, Any], problems: Problems) -> None:
@@ -142,6 +219,7 @@ def _node_type(name: str, entry: dict[str, Any]) -> NodeType:
         peak_flop_per_s=entry.get("peak", 0.0),
         cpu=entry.get("cpu", ""),
         last_level_cache_bytes=entry.get("cache", 0.0),
+        features=tuple(entry.get("features", ())),
     )
 
 
@@ -159,4 +237,5 @@ def _toolchain(name: str, entry: dict[str, Any]) -> Toolchain:
         cxx=entry.get("cxx", usual.cxx),
         fc=entry.get("fc", usual.fc),
         environment=tuple(entry.get("environment", {}).items()),
+        mpi=entry.get("mpi", ""),
     )

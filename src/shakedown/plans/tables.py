@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from shakedown.plans.amounts import known_amount
+from shakedown.plans.cluster_words import submission_option
 from shakedown.plans.keys_of_plan import PLAN
-from shakedown.plans.keys_of_test import AMOUNT, BUDGET_NAME, TEST
-from shakedown.plans.kinds import Choice, Identifier, Known, Name, Parsed, Text, Whole, Word
+from shakedown.plans.keys_of_test import AMOUNT, BUDGET_NAME, TEST, mpi_word
+from shakedown.plans.kinds import Choice, Duration, Identifier, Known, Name, Parsed, Text, Whole, Word
 from shakedown.plans.records import Key, ListOf, MapOf, Record
 
 _FREE = Name("a word", r"[^\x00-\x1f]+")
@@ -18,11 +19,33 @@ SITE = Record(
     },
 )
 
+_OPTIONS = ListOf(
+    Parsed("an option of sbatch in one word, such as --account=NAME", submission_option), "a list of options"
+)
+
 _PARTITION = Record(
     "a map with nodes and type",
     {
         "nodes": Key(Text("a node set, such as n[001-128]"), "the nodes, as a folded node set", True),
         "type": Key(Name("a node type"), "which of node_types they are", True),
+        "time_limit": Key(Duration(), "the longest that the scheduler lets a job run there"),
+        "most_nodes": Key(Whole(1), "the most nodes that one job may take there; without it all"),
+        "options": Key(_OPTIONS, "words for each submission there, after the cluster's"),
+    },
+)
+
+_PATIENCE = Record(
+    "a map of durations",
+    {
+        "poll": Key(Duration(), "how often the scheduler is asked; without it 5s"),
+        "grace": Key(
+            Duration(), "a submission in doubt is replaced when no source knows it for so long; without it 60s"
+        ),
+        "lost_after": Key(Duration(), "a job that every source forgot is lost after this; without it 30min"),
+        "no_answer": Key(Duration(), "a job that no source answers for is lost after this; without it 1d"),
+        "dead_after": Key(
+            Duration(), "a job declared dead is believed dead so long after its time limit; without it 5min"
+        ),
     },
 )
 
@@ -30,6 +53,13 @@ _CLUSTER = Record(
     "a map with scheduler and partitions",
     {
         "scheduler": Key(Choice(("local", "slurm")), "who runs the jobs: local (this machine) or slurm", True),
+        "options": Key(_OPTIONS, "words for each submission: an account, a QOS, a reservation"),
+        "licences": Key(
+            MapOf(BUDGET_NAME, Whole(1), "whole numbers by licence", "LICENCE"),
+            "what the scheduler itself hands out, and how much of it there is; each is a budget too",
+        ),
+        "most_jobs": Key(Whole(1), "the most jobs of ours that it lets be queued and running at once"),
+        "patience": Key(_PATIENCE, "how often it is asked, and how long before silence is believed"),
         "partitions": Key(
             MapOf(Name("a partition's name"), _PARTITION, "a map of partitions", "PARTITION"),
             "where jobs are sent to",
@@ -49,6 +79,10 @@ _NODE_TYPE = Record(
         "peak": Key(Known("flop/s", "5.3 TFLOP/s"), "peak floating-point rate of a node"),
         "cpu": Key(Text(), "the architecture, in archspec's words, such as zen3"),
         "cache": Key(Known("bytes", "32 MiB"), "last-level cache, all of it together"),
+        "features": Key(
+            ListOf(Word("a feature", r"[^\s,&|!()\[\]*]+", "a word as the scheduler has it"), "a list of features"),
+            "what the scheduler calls such nodes, for constraints",
+        ),
     },
 )
 
@@ -81,7 +115,11 @@ _TOOLCHAIN = Record(
         "fc": Key(Text("a compiler"), "the Fortran compiler; without it fc"),
         "environment": Key(
             MapOf(Identifier("a variable"), Text(), "variables of the environment", "VARIABLE"),
-            "variables that builds get",
+            "variables that builds and runs get",
+        ),
+        "mpi": Key(
+            Parsed("whose MPI, such as mpich or openmpi", mpi_word),
+            "whose MPI it builds with: mpich, openmpi, intel, cray; without it as found",
         ),
     },
 )

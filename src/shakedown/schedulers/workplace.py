@@ -37,13 +37,14 @@ class Workplace:
     _spare: list[str] = field(default_factory=list)  # empty directories of runs that are over
     _mode: int = 0  # of a directory as it is made here
 
-    def prepare(self, run: str, claim: str, place: str, files: Pairs) -> None:
-        """Purpose: the run's empty directory, its input files linked into it, and a place for the claim.
+    def prepare(self, run: str, place: str, files: Pairs, claim: str = "") -> None:
+        """Purpose: the run's empty directory, its input files linked into it, and a place for the claim if one is named.
 
         Raises CannotStart with a sentence.
         """
         try:
-            self._parent(claim)
+            if claim:
+                self._parent(claim)
             self._parent(place)
             self._make(place)
             for name, target in files:
@@ -111,21 +112,9 @@ class Workplace:
 
         Raises CannotStart where the disk does not let us tell.
         """
-        path = self.layout.claim(job, restart)
-        try:
-            self._parent(str(path))
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        except FileExistsError:
-            return self.claim_holder(job, restart) == CONDUCTOR  # a conductor that died before it could say so took it
-        except OSError as error:
-            raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, self.layout)}") from error
-        try:
-            os.write(descriptor, f"{CONDUCTOR}\n".encode())
-        except OSError:
-            pass  # that it exists is the claim; what it says is for people
-        finally:
-            os.close(descriptor)
-        return True
+        if make_claim(self.layout.claim(job, restart), job, self.layout):
+            return True
+        return self.claim_holder(job, restart) == CONDUCTOR  # a conductor that died before it could say so took it
 
     def claim_holder(self, job: str, restart: int) -> str | None:
         """Purpose: what the claim says: the process id of the job's shell, "conductor", "" (nothing legible), None: no claim."""
@@ -141,6 +130,24 @@ class Workplace:
         if parent not in self._made:
             Path(parent).mkdir(parents=True, exist_ok=True)
             self._made.add(parent)
+
+
+def make_claim(path: Path, job: str, layout: Layout) -> bool:
+    """Purpose: make a claim that no job holds. False: there is one. Raises CannotStart where the disk does not let us tell."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, layout)}") from error
+    try:
+        os.write(descriptor, f"{CONDUCTOR}\n".encode())
+    except OSError:
+        pass  # that it exists is the claim; what it says is for people
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def cannot_start(run: str, error: OSError, layout: Layout) -> CannotStart:

@@ -18,8 +18,13 @@ done
 LAMMPS_POTENTIALS=$place
 export LAMMPS_POTENTIALS
 
-case $("$program" -h 2>&1) in
-*"Open MPI"*) launcher="mpirun.openmpi --oversubscribe -n $ranks" ;;
+case $launcher in
+srun*) ;; # on a cluster the launcher was chosen for this program
+*)
+    case $("$program" -h 2>&1) in
+    *"Open MPI"*) launcher="mpirun.openmpi --oversubscribe -n $ranks" ;;
+    esac
+    ;;
 esac
 # the launcher is several words
 # shellcheck disable=SC2086

@@ -21,6 +21,7 @@ static const struct option shared[] = {
     {NULL, NULL, FLAG, NULL, 0, NULL}};
 
 static void find_place(void);
+static void refuse_to_be_alone(void);
 static void find_nodes(void);
 static void find_crowd(void);
 static void agree_on_options(const char *wrong);
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
             print_help(kernel.options, shared);
         leave(0);
     }
+    refuse_to_be_alone();
     arm_watchdog();
     find_nodes();
     find_crowd();
@@ -75,6 +77,34 @@ static void agree_on_options(const char *wrong)
         fprintf(stderr, "error: %s: %s\n", kernel.name, wrong);
     if (teller < job.ranks)
         leave(2);
+}
+
+/* How many ranks the launcher started, by its own variable: hydra's, Open MPI's, srun's for a step. 0: it does not say. */
+static long started_ranks(void)
+{
+    const char *names[] = {"SHAKEDOWN_RANKS", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (int i = 0; i < 4; i++)
+        if (getenv(names[i]))
+            return strtol(getenv(names[i]), NULL, 10);
+    return 0;
+}
+
+/* A launcher that does not belong to our MPI library starts N jobs of one rank, and each of them would measure something. */
+static void refuse_to_be_alone(void)
+{
+    long started = started_ranks();
+    if (job.ranks > 1 || started < 2)
+        return;
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(library, &length);
+    bool open = strstr(library, "Open MPI") != NULL;
+    const char *number = getenv("SLURM_PROCID");
+    if (!number || strcmp(number, "0") == 0)
+        failed("%ld ranks were started alone, not as one job of %ld: its MPI is %s, so say 'mpi: %s' at the toolchain or "
+               "in run.launch (srun --mpi=%s)",
+               started, started, open ? "Open MPI" : "MPICH or one of its kind", open ? "openmpi" : "mpich", open ? "pmix" : "pmi2");
+    leave(1);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,109 @@
+"""How a session is told to leave, and what it does before it goes.
+
+Local runs do not outlive their conductor. A cluster's jobs do: whoever leaves one leaves them where they are, and says so.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType
+
+from shakedown.conductor.loop import Conductor, act, hear, log_reports
+from shakedown.engine import State
+from shakedown.events.identity import user_name
+from shakedown.events.writer import DiskFull
+from shakedown.model.ports import JobReport
+
+HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+EndRuns = Callable[[], Sequence[JobReport]] | None  # None: jobs go on without us
+
+
+@dataclass(slots=True)
+class Interruptions:
+    """What signals asked for. The first Ctrl-C lets runs end; the second, SIGTERM or a hang-up leave at once."""
+
+    say: Callable[[str], None]
+    jobs_go_on: bool = False
+    level: int = 0
+    told: int = 0
+
+    def signalled(self, number: int, frame: FrameType | None) -> None:
+        self.level = self.level + 1 if number == signal.SIGINT else LEAVE
+
+    def should_stop(self, conductor: Conductor) -> bool:
+        """Called once a turn. Says what is going on, once, and whether the loop is to be left."""
+        state = conductor.state
+        if self.level >= LEAVE:
+            return True
+        if self.level == HURRY and self.told < HURRY:
+            self.told = HURRY
+            conductor.log("stop_request", value={"who": user_name(os.getuid())}, reason="Ctrl-C at the conductor")
+            again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
+            self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
+        return bool(state.stopping) and not state.jobs and not state.runs and not state.builds_running()
+
+
+@contextmanager
+def heard(interruptions: Interruptions) -> Iterator[None]:
+    """Signals reach ``interruptions``. Whoever made us deaf to a hang-up (nohup) meant it."""
+    numbers = [number for number in _SIGNALS if not (number == signal.SIGHUP and _is_deaf(number))]
+    before = {number: signal.signal(number, interruptions.signalled) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_deaf(number: signal.Signals) -> bool:
+    return signal.getsignal(number) == signal.SIG_IGN
+
+
+def leave(conductor: Conductor, end_runs: EndRuns) -> str:
+    """Purpose: put what is still open in order; why we leave, in words.
+
+    Local runs are ended, known dead, recorded as interrupted and tried again. A cluster's jobs stay as they are.
+    """
+    state = conductor.state
+    if not state.stopping:
+        who = {"who": user_name(os.getuid())}
+        conductor.log("stop_request", value=who, reason="the conductor was told to leave at once")
+    if end_runs is None:
+        return state.stopping + _go_on(state)
+    if state.jobs:
+        log_reports(conductor, end_runs())
+        hear(conductor)
+        act(conductor)
+    return state.stopping
+
+
+def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) -> str:
+    """Purpose: nothing new is started on a full disk, and nothing of a cluster's is cancelled. The reserve is used to say why."""
+    if end_runs is not None:
+        end_runs()
+    conductor.log("finding", value={"kind": "disk_full"}, reason=full.message)
+    with suppress(DiskFull):
+        conductor.commit()
+    if end_runs is not None:
+        return f"{full.message}; what ran was ended and is tried again"
+    return full.message + _go_on(conductor.state)
+
+
+def _go_on(state: State) -> str:
+    """What becomes of the jobs that we leave behind."""
+    if not state.jobs:
+        return ""
+    return f"; {_jobs(state)} at the scheduler: they go on without us, and whoever resumes the campaign picks them up"
+
+
+def _jobs(state: State) -> str:
+    """How many jobs there are, and how many of them run."""
+    running = sum(job.phase == "running" for job in state.jobs.values())
+    count = len(state.jobs)
+    return f"{count} {'job' if count == 1 else 'jobs'} ({running} running)"

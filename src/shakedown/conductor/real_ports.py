@@ -1,0 +1,136 @@
+"""The real world's ports: this machine's cores or a cluster's scheduler, builds, workers, the record, the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shakedown.events.inbox import FileInbox
+from shakedown.events.lease import Lease
+from shakedown.events.writer import LogWriter
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Cluster, Document
+from shakedown.model.ports import Builder, Clock, JobReport, Ports, Scheduler
+
+if TYPE_CHECKING:
+    from shakedown.processes.reactor import Reactor
+
+BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
+INBOX_PACE_S = 0.2
+DIALECTS = ("local", "slurm")
+
+
+@dataclass(slots=True)
+class SessionClock:
+    """The real clock, in slices: heartbeat, group commit, snapshots and the display go on while the loop waits.
+
+    The beat is here, in the loop's own wait, and not in a thread: a loop that hangs must not look alive.
+    """
+
+    clock: Clock
+    lease: Lease
+    log: LogWriter
+    idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
+    at_rest: Callable[[], None] = lambda: None
+    next_show: float = 0.0
+
+    def now(self) -> float:
+        return self.clock.now()
+
+    def wait(self, until: float | None) -> None:
+        now = self.clock.now()
+        self.lease.beat(now)
+        self.at_rest()
+        limit = now + BEAT_S
+        wanted = self.log.tick(now)
+        if wanted is not None:
+            limit = min(limit, wanted)
+        if self.idle is not None:
+            if now >= self.next_show:
+                self.next_show = now + self.idle()
+            limit = min(limit, self.next_show)
+        self.clock.wait(limit if until is None else min(until, limit))
+
+
+@dataclass(frozen=True, slots=True)
+class RealPorts:
+    """The ports of one session. ``end_runs`` ends what runs, where it cannot outlive us; None: jobs go on without us."""
+
+    ports: Ports
+    clock: SessionClock
+    end_runs: Callable[[], Sequence[JobReport]] | None
+
+
+@contextmanager
+def open_ports(
+    layout: Layout, document: Document, log: LogWriter, lease: Lease, idle: Callable[[], float] | None
+) -> Iterator[RealPorts]:
+    """Purpose: everything a session needs of the world, let go of in the end. Workers are forked first, while we are small."""
+    from shakedown.builds.builder import LocalBuilder
+    from shakedown.builds.choosing import with_builds_in_jobs
+    from shakedown.conductor.collector import WorkerCollector
+    from shakedown.processes.reactor import Reactor
+
+    clusters = clusters_of(document)
+    with ExitStack() as closing:
+        closing.callback(log.close)
+        reactor = Reactor()
+        closing.callback(reactor.close)
+        collector = WorkerCollector(layout, reactor)
+        closing.callback(collector.close)
+        here = LocalBuilder(layout, reactor)
+        closing.callback(here.close)
+        scheduler, end_runs = _open_scheduler(closing, layout, document, clusters, reactor)
+        builder: Builder = here
+        if end_runs is None:
+            builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
+        clock = SessionClock(reactor, lease, log, idle)
+        ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
+        yield RealPorts(ports, clock, end_runs)
+
+
+def _open_scheduler(
+    closing: ExitStack, layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor
+) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None]:
+    """The port for these clusters' dialect, and how to end what runs when we leave."""
+    if clusters[0].scheduler == "slurm":
+        from shakedown.schedulers.slurm import SlurmScheduler
+
+        slurm = SlurmScheduler(layout, reactor, clusters)
+        closing.callback(slurm.close)
+        return slurm, None
+    from shakedown.schedulers.local import LocalScheduler
+
+    local = LocalScheduler(layout, reactor, cores=_cores(document, clusters[0]))
+    closing.callback(local.close)
+    return local, local.end_all
+
+
+def clusters_of(document: Document) -> tuple[Cluster, ...]:
+    """Purpose: the clusters that a plan's cases run on; of a plan without any, the system's first one.
+
+    Raises UsageError where one campaign cannot have all of them.
+    """
+    used = {case.partition.partition(":")[0] for case in document.cases if not case.unavailable}
+    known = document.system.clusters
+    clusters = tuple(cluster for cluster in known if cluster.name in used) or known[:1]
+    for cluster in clusters:
+        if cluster.scheduler not in DIALECTS:
+            hint = did_you_mean(cluster.scheduler, DIALECTS) or f"there are {', '.join(DIALECTS)}"
+            raise UsageError(
+                f"cluster {cluster.name} has a scheduler that nobody knows: {cluster.scheduler}", hint=hint
+            )
+    if len({cluster.scheduler for cluster in clusters}) > 1:
+        names = ", ".join(f"{cluster.name} ({cluster.scheduler})" for cluster in clusters)
+        raise UsageError(
+            f"plan {document.plan} runs on clusters of different schedulers: {names}",
+            hint="make it one plan for each: a campaign has one kind of scheduler",
+        )
+    return clusters
+
+
+def _cores(document: Document, cluster: Cluster) -> int:
+    return document.system.node_type(cluster.partitions[0].type).cores

@@ -1,0 +1,220 @@
+"""Where a cluster's jobs and the conductor meet on disk, and the names that the scheduler knows the jobs by."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shakedown.model.frozen import digest
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder
+from shakedown.schedulers.job_script import cluster_script, payload_script
+from shakedown.schedulers.workplace import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
+
+MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
+_CACHED_CASES = 1024
+_TOKEN = re.compile(r"[0-9a-f]{8}")
+_JOB = re.compile(r"[a-z]+[0-9]+")
+
+
+@dataclass(slots=True)
+class JobPlaces:
+    """The files of one campaign's cluster jobs. ``layout`` must be absolute: the jobs run elsewhere."""
+
+    layout: Layout
+    _workplace: Workplace = field(init=False)
+    _payloads: dict[str, tuple[Case, Path]] = field(default_factory=dict)
+    _made: set[Path] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.layout = Layout(self.layout.root.absolute())
+        self._workplace = Workplace(self.layout)
+
+    def prepare(self, order: JobOrder) -> Path:
+        """Purpose: everything that a job needs on disk before it is submitted; the script to submit.
+
+        Doing it again for the same order changes nothing. Raises CannotStart with a sentence.
+        """
+        try:
+            self._workplace.check_files(order.case.files)
+            payload = self._payload(order.case)
+            self._folder(self.output(order.job, order.restart).parent)
+            self.control(order.job).mkdir(parents=True, exist_ok=True)
+            self._workplace.prepare(
+                order.run, place=str(self.directory(order.job, order.restart)), files=order.case.files
+            )
+            script = self.script(order.job)
+            text = cluster_script(self.layout, order.job, order.run, order.case, payload)
+            script.write_text(text, encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise cannot_start(order.run, error, self.layout) from error
+        except ValueError as error:
+            raise CannotStart(f"run {order.run} cannot be started: {error}") from error
+        return script
+
+    # ---- where things are ----
+
+    def directory(self, job: str, restart: int) -> Path:
+        """The work directory of one restart; later restarts make their own."""
+        return self.layout.job_work(job, restart)
+
+    def control(self, job: str) -> Path:
+        return self.layout.job(job)
+
+    def output(self, job: str, restart: int) -> Path:
+        """What the payload of one restart writes to its standard output and error."""
+        return self.layout.job_output(job, restart)
+
+    def slurm_output(self, job: str) -> Path:
+        """What the scheduler itself has to say, and a script that gets no claim."""
+        return self.control(job) / "slurm.out"
+
+    def script(self, job: str) -> Path:
+        return self.control(job) / "job.sh"
+
+    def claim(self, job: str, restart: int) -> Path:
+        return self.control(job) / f"claim.{restart}"
+
+    def marks(self, job: str, restart: int) -> Path:
+        return self.control(job) / f"marks.{restart}"
+
+    # ---- claims ----
+
+    def take_claim(self, job: str, restart: int) -> bool:
+        """Purpose: take a job's claim for the conductor, so that it can never run, requeued or not. False: it has been taken.
+
+        Raises CannotStart where the disk does not let us tell.
+        """
+        if make_claim(self.claim(job, restart), job, self.layout):
+            return True
+        return self.claim_holder(job, restart) == CONDUCTOR
+
+    def claim_holder(self, job: str, restart: int) -> str | None:
+        """Purpose: "conductor", the scheduler's id of the job that holds it, "" (nothing legible); None: no claim.
+
+        Raises OSError where that cannot be told.
+        """
+        data = read_small(self.claim(job, restart))
+        return None if data is None else holder_of(data)
+
+    # ---- what is kept once for all jobs of a case ----
+
+    def _payload(self, case: Case) -> Path:
+        known = self._payloads.get(case.id)
+        if known is None or known[0] is not case:
+            if len(self._payloads) >= _CACHED_CASES:
+                self._payloads.clear()
+            known = self._payloads[case.id] = case, keep_payload(self.layout, payload_script(case, self.layout))
+        return known[1]
+
+    def _folder(self, folder: Path) -> None:
+        if folder not in self._made:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._made.add(folder)
+
+
+def keep_payload(layout: Layout, text: str) -> Path:
+    """Purpose: a payload in its file, whole or not at all. Raises OSError."""
+    path = payload_path(layout, text)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+        draft.write_bytes(_bytes(text))
+        draft.replace(path)
+    return path
+
+
+def payload_path(layout: Layout, text: str) -> Path:
+    return layout.payload(digest(_bytes(text))[:32])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def holder_of(claim: bytes) -> str:
+    """Who a claim's first line names."""
+    line = claim.split(b"\n", 1)[0]
+    if line == CONDUCTOR.encode():
+        return CONDUCTOR
+    match = re.match(rb"job=([0-9][0-9A-Za-z_+]{0,63}) ", line)
+    return match[1].decode() if match else ""
+
+
+def read_small(path: Path) -> bytes | None:
+    """Purpose: the beginning of a file that ought to be small; b"" for what is no regular file, None where there is nothing.
+
+    Never waits for a writer. Raises OSError.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket: not of our making
+            return b""
+        raise
+    try:
+        return os.read(descriptor, MARK_BYTES)
+    except (IsADirectoryError, BlockingIOError):
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+# ---- names at the scheduler --------------------------------------------------------------------------------------------
+
+
+def campaign_token(layout: Layout) -> str:
+    """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
+
+    Raises CannotStart where there is none and none can be made.
+    """
+    path = layout.token
+    try:
+        known = read_small(path)
+        if known is None:
+            known = _make_token(path)
+    except OSError as error:
+        raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
+    token = known.decode("ascii", "replace").strip()
+    if not _TOKEN.fullmatch(token):
+        raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
+    return token
+
+
+def _make_token(path: Path) -> bytes:
+    """Durable before any job bears it, and never half there."""
+    data = secrets.token_hex(4).encode() + b"\n"
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    with contextlib.suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    return data
+
+
+def job_label(token: str, job: str) -> str:
+    """The name of a job at the scheduler."""
+    return f"sd-{token}-{job}"
+
+
+def job_of_label(token: str, label: str) -> str | None:
+    """Our id of a job that the scheduler knows by this name; None where it is not one of this campaign's."""
+    prefix = f"sd-{token}-"
+    job = label.removeprefix(prefix)
+    return job if label.startswith(prefix) and _JOB.fullmatch(job) else None

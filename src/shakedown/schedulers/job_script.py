@@ -1,0 +1,127 @@
+"""The script of a cluster's job: claim, begin mark, payload, end mark. What runs is what is shown.
+
+It is two files. The *payload* is what the case does, kept once for all its jobs; a shell of its own runs it, so that whatever it
+does to that shell (``exit``, ``exec``, ``set -e``, traps, a syntax error) the end mark is still written. The *job script* around
+it is what the scheduler is given. Its marks cost no process: they are shell builtins alone, and they take their times from
+``/proc/uptime``, which no step of a clock moves.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.schedulers.script import CLAIM_TAKEN, case_script
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+# A restart takes its own claim, and first those of the restarts before it that nobody took: a job whose place the conductor
+# took, or another job of the same name has, cannot come in by being requeued.
+#
+# A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
+# mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
+# first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
+_SCRIPT = r"""#!/bin/sh
+# job {job}
+_sd_restart=${{SLURM_RESTART_COUNT:-0}}
+_sd_control={control}
+_sd_payload={payload}
+_sd_work={work}.$_sd_restart
+_sd_output={output}.$_sd_restart.out
+read -r _sd_began _ </proc/uptime
+read -r _sd_host </proc/sys/kernel/hostname
+_sd_count=0
+set -C
+while :; do
+    if echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST ." >"$_sd_control/claim.$_sd_count"
+    then :
+    elif [ "$_sd_count" = "$_sd_restart" ]
+    then exit {taken}
+    else
+        read -r _sd_holder <"$_sd_control/claim.$_sd_count"
+        case $_sd_holder in "job=$SLURM_JOB_ID "*) ;; *) exit {taken} ;; esac
+    fi
+    [ "$_sd_count" = "$_sd_restart" ] && break
+    _sd_count=$((_sd_count + 1))
+done
+set +C
+if [ ! -d "$_sd_work" ]; then
+    mkdir -p "$_sd_work"
+{links}fi
+if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output"; then
+    export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RUN={run} SHAKEDOWN_RESTART="$_sd_restart"
+    _sd_told=
+    trap '_sd_told=TERM' TERM
+    read -r _sd_began _ </proc/uptime
+    /bin/sh "$_sd_payload" </dev/null >>"$_sd_output" 2>&1
+    _sd_status=$?
+    read -r _sd_ended _ </proc/uptime
+    _sd_pause=0.05
+    [ "$_sd_status" = 0 ] || _sd_pause=0.2
+    [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
+    sleep $_sd_pause 2>/dev/null
+    echo "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told ." >"$_sd_control/marks.$_sd_restart"
+    exit "$_sd_status"
+fi
+echo "trouble=place ." >"$_sd_control/marks.$_sd_restart"
+exit {taken}
+"""
+
+
+def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path) -> str:
+    """Purpose: the text that the scheduler is given for one job, all its restarts included.
+
+    ``payload``: the file that ``payload_script`` was written to.
+    """
+    work = _without_restart(layout.job_work(job, 0), ".0")
+    return _SCRIPT.format(
+        job=job,
+        control=quoted(layout.job(job)),
+        payload=quoted(payload),
+        work=shlex.quote(work),
+        output=shlex.quote(_without_restart(layout.job_output(job, 0), ".0.out")),
+        root=quoted(layout.root),
+        run=shlex.quote(run),
+        links="".join(_link(name, target) for name, target in case.files),
+        limit=max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else 2**31,
+        taken=CLAIM_TAKEN,
+    )
+
+
+def payload_script(case: Case, layout: Layout) -> str:
+    """Purpose: what every job of a case does: its environment, then its own script, its directories filled in.
+
+    Raises ValueError, with a sentence, for what no shell can be told.
+    """
+    build = str(layout.build(case.build)) if case.build else ""
+    lines = [f"export {_checked(name)}={shlex.quote(value)}\n" for name, value in case.environment]
+    text = "".join(lines) + case_script(case, layout, build) + "\n"
+    if "\0" in text:
+        raise ValueError("there is a NUL byte in its script or environment")
+    return text
+
+
+def quoted(path: Path) -> str:
+    """A path as one word of the shell."""
+    return shlex.quote(str(path))
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name that a shell can give to an environment variable")
+    return name
+
+
+def _without_restart(path: Path, ending: str) -> str:
+    return str(path).removesuffix(ending)
+
+
+def _link(name: str, target: str) -> str:
+    """An input file for a directory that the script itself had to make."""
+    folder = str(Path(name).parent)
+    place = '"$_sd_work"/' + shlex.quote(name)
+    deeper = "" if folder == "." else f'    mkdir -p "$_sd_work"/{shlex.quote(folder)}\n'
+    return f"{deeper}    ln -s {shlex.quote(target)} {place}\n"

@@ -1,0 +1,162 @@
+"""What has left the queue: one sacct a cluster and look, ever less often for a job that stays unknown.
+
+Where there is no accounting it is the list of finished jobs, if there is one; the controller says so once.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from shakedown.model.nouns import Cluster
+from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.evidence import SETTLE_S, Found, by_restart
+from shakedown.schedulers.slurm.parsing import Record, clean, finished, records, settings
+from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.versions import accounting_is_off
+
+MOST_ASKED = 500  # jobs in one sacct: a command line has an end
+LONGEST_PAUSE_S = 600.0  # between two questions about a job that stays unknown
+_MOST_DAYS = 3650
+_FIRST_LOOK_BYTES = 16 << 20  # at the end of a list of finished jobs that may be years long
+_LOOK_BYTES = 64 << 20
+
+
+@dataclass(slots=True)
+class Accounting:
+    """The memory of a site's clusters. ``pauses``: when a job is asked about again, and the pause after that."""
+
+    run: Run
+    clusters: Sequence[Cluster]
+    command_s: float
+    clock: Callable[[], float]
+    absent: set[str] = field(default_factory=set)  # clusters without accounting
+    configured: dict[str, dict[str, str]] = field(default_factory=dict)
+    pauses: dict[str, tuple[float, float]] = field(default_factory=dict)
+    lists: dict[str, FinishedJobs] = field(default_factory=dict)
+    names_next: bool = False  # ids and names cannot be asked for in one call: they take turns
+
+    def ask(self, found: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
+        """Purpose: add what is remembered of the wanted jobs (our id -> name) to what was found."""
+        self.pauses = {job: pause for job, pause in self.pauses.items() if job in wanted}
+        due = [f for f in found if f.job.id in wanted and self._is_due(f)]
+        told = {f.job.id: f for f in self._ask_due(due, wanted)}
+        return [told.get(f.job.id, f) for f in found]
+
+    def _is_due(self, found: Found) -> bool:
+        return self.clock() >= self.pauses.get(found.job.id, (0.0, 0.0))[0]
+
+    def _ask_due(self, due: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
+        """One sacct for each cluster that any of them may be on; then the list of finished jobs where there is no accounting."""
+        with_id = [f for f in due if _known_id(f)]
+        without = [f for f in due if not _known_id(f)]
+        self.names_next = bool(without) and (self.names_next or not with_id)
+        chosen = (without if self.names_next else with_id)[:MOST_ASKED]
+        self.names_next = bool(without) and not self.names_next
+        for cluster in self.clusters:
+            here = [f for f in chosen if _cluster(f) in ("", cluster.name)]
+            answers = self._ask_cluster(cluster, here, wanted) if here else {}
+            chosen = [answers.get(f.job.id, f) for f in chosen]
+        for f in chosen:
+            self._pause(f)
+        return chosen
+
+    def _pause(self, found: Found) -> None:
+        """Ask again soon while sources may be settling, then after twice as long each time."""
+        if found.doubt_s < 2 * SETTLE_S and found.accounting != "silent":
+            return
+        pause = min(max(5.0, 2 * self.pauses.get(found.job.id, (0.0, 2.5))[1]), LONGEST_PAUSE_S)
+        self.pauses[found.job.id] = (self.clock() + pause, pause)
+
+    def _ask_cluster(self, cluster: Cluster, here: Sequence[Found], wanted: Mapping[str, str]) -> dict[str, Found]:
+        if cluster.name in self.absent:
+            return {f.job.id: self._from_list(cluster, f, wanted[f.job.id]) for f in here}
+        several = len(self.clusters) > 1
+        if not _known_id(here[0]):
+            days = 2 + int(
+                max(0.0, time.time() - min(f.job.since for f in here)) / 86400
+            )  # a day for clocks that differ
+            labels = [wanted[f.job.id] for f in here]
+            ran = self.run(
+                commands.sacct(cluster.name, several, labels=labels, days=min(days, _MOST_DAYS)), self.command_s
+            )
+        else:
+            ids = sorted({_known_id(f) for f in here})
+            ran = self.run(commands.sacct(cluster.name, several, ids=ids), self.command_s)
+        if ran.status == 0:
+            answered = records(ran.output)
+            return {f.job.id: _told(f, answered, wanted[f.job.id]) for f in here}
+        if accounting_is_off(ran.error) or (ran.status == 127 and not ran.timed_out):
+            self.absent.add(cluster.name)
+            return {f.job.id: self._from_list(cluster, f, wanted[f.job.id]) for f in here}
+        why = "; ".join(w for w in (here[0].trouble, f"sacct: {clean(ran.error) or ran.status}") if w)
+        return {f.job.id: msgspec.structs.replace(f, accounting="silent", trouble=why) for f in here}
+
+    # ---- without accounting ----
+
+    def _from_list(self, cluster: Cluster, found: Found, label: str) -> Found:
+        """What the list of finished jobs has, where the controller writes one that can be read from here."""
+        lists = self._list(cluster)
+        if lists is None:
+            return msgspec.structs.replace(found, accounting="none")
+        lists.read()
+        line = lists.lines.get(label)
+        return msgspec.structs.replace(found, accounting="none", finished=line[-1] if line else None)
+
+    def _list(self, cluster: Cluster) -> FinishedJobs | None:
+        if cluster.name not in self.configured:
+            ran = self.run(commands.scontrol_config(cluster.name, len(self.clusters) > 1), self.command_s)
+            if ran.status != 0:
+                return None
+            self.configured[cluster.name] = settings(ran.output)
+        known = self.configured[cluster.name]
+        if known.get("JobCompType") != "jobcomp/filetxt":
+            return None
+        return self.lists.setdefault(cluster.name, FinishedJobs(known.get("JobCompLoc", "")))
+
+
+@dataclass(slots=True)
+class FinishedJobs:
+    """The file that jobcomp/filetxt appends to, read on from where it was read last. ``lines``: by job name, ours only."""
+
+    path: str
+    position: int = -1
+    lines: dict[str, list[Record]] = field(default_factory=dict)
+
+    def read(self) -> None:
+        """Purpose: take in what was added. What cannot be read is as if it were not there."""
+        try:
+            with open(self.path, "rb") as file:  # noqa: PTH123 - the path is a site's own word
+                size = os.fstat(file.fileno()).st_size
+                if self.position < 0 or size < self.position:
+                    self.position = max(0, size - _FIRST_LOOK_BYTES)
+                file.seek(self.position)
+                data = file.read(_LOOK_BYTES)
+        except OSError:
+            return
+        whole, newline, _ = data.rpartition(b"\n")
+        self.position += len(whole) + len(newline)
+        for line in whole.decode("utf-8", "replace").split("\n"):
+            if " Name=sd-" in line and (record := finished(line)) is not None:
+                self.lines.setdefault(record.name, []).append(record)
+
+
+def _told(found: Found, answered: list[Record], label: str) -> Found:
+    mine = by_restart(answered, label, _known_id(found))
+    silent = found.accounting == "silent" and not mine  # another cluster, which may know it, does not answer
+    return msgspec.structs.replace(found, accounting="silent" if silent else "told", records=mine or found.records)
+
+
+def _known_id(found: Found) -> str:
+    """The scheduler's id, from whoever knows it, without its cluster."""
+    if found.marks is not None and found.marks.scheduler_id:
+        return found.marks.scheduler_id
+    return found.row.id if found.row is not None else found.job.scheduler_id.split(";")[0]
+
+
+def _cluster(found: Found) -> str:
+    return found.row.cluster if found.row is not None else found.job.scheduler_id.partition(";")[2]

@@ -1,0 +1,236 @@
+"""One look at all our jobs: one squeue a cluster, files where they are needed, one sacct, and for what is left the last resorts.
+
+It runs in a process of its own, which may hang with a file system or a command; what it says first does not wait for what may hang.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Cluster
+from shakedown.model.ports import JobReport
+from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
+from shakedown.schedulers.marks import Marks, read_marks, read_restart
+from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.accounting import Accounting
+from shakedown.schedulers.slurm.evidence import Asked, Found, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.parsing import NodeState, QueueRow, last_words, node_states, queue_rows
+from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.workplace import CONDUCTOR
+
+_WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
+_MOST_NODES = 8  # named in one message
+_MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
+Say = Callable[[list[JobReport]], None]
+
+
+@dataclass(slots=True)
+class Asker:
+    """What is asked of Slurm and of the job directories. ``doubts``: since when (monotonic) a job is not plainly alive."""
+
+    layout: Layout
+    token: str
+    clusters: Sequence[Cluster]
+    run: Run
+    command_s: float
+    clock: Callable[[], float] = time.monotonic
+    doubts: dict[str, float] = field(default_factory=dict)
+    explained: set[str] = field(default_factory=set)  # jobs whose failed nodes sinfo was asked about
+    places: JobPlaces = field(init=False)
+    accounting: Accounting = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = JobPlaces(self.layout)
+        self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
+
+    def look(self, jobs: Sequence[Asked], say: Say) -> None:
+        """Purpose: say what became of each job, in parts; of some nothing, where nothing is to be said."""
+        rows, silent = self._queue()
+        chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
+        plain = [job for job in jobs if is_plain(job, chosen[job.id])]
+        say([report for job in plain if (report := weigh(Found(job, row=chosen[job.id])))])
+        self._forget(plain, jobs)
+        plain_ids = {job.id for job in plain}
+        found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
+        found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
+        found = [self._last_words(f) for f in found]
+        reports = [report for f in found if (report := weigh(f))]
+        say(self._explain(reports))
+        self._sweep(rows, {job.id: job for job in jobs}, found)
+
+    def _label(self, job: str) -> str:
+        return job_label(self.token, job)
+
+    # ---- the queue ----
+
+    def _queue(self) -> tuple[dict[str, list[QueueRow]], dict[str, str]]:
+        """Our rows by our ids; and for each cluster that does not answer, what it said instead."""
+        rows: dict[str, list[QueueRow]] = {}
+        silent: dict[str, str] = {}
+        several = len(self.clusters) > 1
+        for cluster in self.clusters:
+            ran = self.run(commands.squeue(cluster.name, os.getuid(), several), self.command_s)
+            if ran.status != 0:
+                silent[cluster.name] = ran.error.strip().split("\n")[0] or f"squeue ended with {ran.status}"
+                continue
+            for row in queue_rows(ran.output, cluster.name if several else ""):
+                job = job_of_label(self.token, row.name)
+                if job is not None:
+                    rows.setdefault(job, []).append(row)
+        return rows, silent
+
+    def _forget(self, plain: Sequence[Asked], jobs: Sequence[Asked]) -> None:
+        """Doubts about jobs that are plainly alive, or that nobody asks about any more."""
+        for job in plain:
+            self.doubts.pop(job.id, None)
+        if len(self.doubts) > len(jobs):
+            wanted = {job.id for job in jobs}
+            self.doubts = {job: since for job, since in self.doubts.items() if job in wanted}
+
+    # ---- files ----
+
+    def _read(self, job: Asked, rows: Sequence[QueueRow], silent: dict[str, str]) -> Found:
+        """A job that is not plainly alive: its marks, and for how long it has been so."""
+        now = self.clock()
+        doubt = now - self.doubts.setdefault(job.id, now)
+        quiet = not rows and bool(silent) and _home(job) in ("", *silent)
+        marks, trouble = self._marks(job)
+        return Found(
+            job,
+            marks=marks,
+            marks_trouble=trouble,
+            row=_choose(rows, job, marks.scheduler_id if marks else ""),
+            queue="silent" if quiet else "told",
+            trouble="; ".join(f"squeue: {what}" for what in silent.values()) if quiet else "",
+            doubt_s=doubt,
+            output=self._output(job, marks),
+        )
+
+    def _marks(self, job: Asked) -> tuple[Marks | None, str]:
+        """The newest marks; those of the present restart where it has ended by itself, whatever came after."""
+        try:
+            marks = read_marks(self.places, job.id)
+            if marks is not None and marks.restart > job.restart:
+                own = read_restart(self.places, job.id, job.restart)
+                marks = own if own.exit_status is not None else marks
+        except OSError as error:
+            return None, error.strerror or str(error)
+        return marks, ""
+
+    def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
+        """Where its output is: paths inside the campaign."""
+        if marks is None or not marks.claimed or marks.holder == CONDUCTOR:
+            return {}
+        root = self.places.layout.root
+        file, place = self.places.output(job.id, job.restart), self.places.directory(job.id, job.restart)
+        return {
+            "file": str(file.relative_to(root)),
+            "bytes": marks.output_bytes,
+            "directory": str(place.relative_to(root)),
+        }
+
+    def _last_words(self, found: Found) -> Found:
+        """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains."""
+        if found.row is not None and found.row.state not in ("FAILED", "COMPLETED"):
+            return found
+        if found.marks is not None and found.marks.exit_status is not None:
+            return found
+        words = ""
+        try:
+            with self.places.slurm_output(found.job.id).open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _WORDS_BYTES))
+                said = list(last_words(file.read(_WORDS_BYTES).decode("utf-8", "replace")))
+                words = (
+                    said[-1] if len(said) > found.job.restart else ""
+                )  # those of earlier restarts say nothing of this one
+        except OSError:
+            pass
+        return msgspec.structs.replace(found, words=words)
+
+    # ---- more about failed nodes ----
+
+    def _explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
+        """What is known of the nodes of jobs that lost one; asked once for all of them, and once for each job."""
+        wanted = [r for r in reports if r.state == "node_fail" and r.nodes and r.job not in self.explained]
+        if not wanted:
+            return list(reports)
+        self.explained.update(r.job for r in wanted)
+        states: dict[str, NodeState] = {}
+        for cluster in self.clusters:
+            names = sorted({r.nodes for r in wanted if _home(r) in ("", cluster.name)})
+            if names:
+                ran = self.run(commands.sinfo(cluster.name, len(self.clusters) > 1, ",".join(names)), self.command_s)
+                states |= {state.name: state for state in node_states(ran.output)}
+        return [_with_nodes(r, states) if r in wanted else r for r in reports]
+
+    # ---- jobs that must not run ----
+
+    def _sweep(self, rows: dict[str, list[QueueRow]], jobs: dict[str, Asked], found: Iterable[Found]) -> None:
+        """Take out of the queue what could only end at once or would be done twice.
+
+        That is: waiting jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
+        """
+        ended = {f.job.id for f in found if f.marks is not None and f.marks.exit_status is not None}
+        surplus: dict[str, list[str]] = {}
+        for job, ours in rows.items():
+            waiting = [row for row in ours if row.state in ("PENDING", "REQUEUE_HOLD", "SPECIAL_EXIT")]
+            if not waiting or (job in jobs and job not in ended):
+                continue
+            for row in waiting[:_MOST_SWEPT]:
+                surplus_restart = job in ended and row.restart > jobs[job].restart
+                if surplus_restart or (job not in jobs and self._is_void(job, row)):
+                    surplus.setdefault(row.cluster, []).append(row.id)
+        for cluster, ids in surplus.items():
+            self.run(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
+
+    def _is_void(self, job: str, row: QueueRow) -> bool:
+        """Whether a job that nobody asks about would find its claim taken by the conductor, or its work done."""
+        try:
+            if self.places.claim_holder(job, 0) == CONDUCTOR or self.places.claim_holder(job, row.restart) == CONDUCTOR:
+                return True
+            return row.restart > 0 and read_restart(self.places, job, row.restart - 1).exit_status is not None
+        except OSError:
+            return False
+
+
+def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow | None:
+    """Of several jobs with one name: the one that has the claim, else that we know, else one that runs, else the oldest."""
+    if len(rows) < 2:
+        return rows[0] if rows else None
+    known = holder or job.scheduler_id.split(";")[0]
+    return min(
+        rows, key=lambda row: (row.id != known, row.state == "CANCELLED", row.state == "PENDING", len(row.id), row.id)
+    )
+
+
+def _home(job: Asked | JobReport) -> str:
+    """The cluster that a scheduler's id names; "" where there is but one, or it is not known."""
+    return job.scheduler_id.partition(";")[2]
+
+
+def _with_nodes(report: JobReport, states: dict[str, NodeState]) -> JobReport:
+    """Name the nodes that are not well, and why; those that are well again by now say nothing."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    try:
+        nodes = list(NodeSet(report.nodes, resolver=RESOLVER_NOGROUP))
+    except (NodeSetException, ValueError):
+        return report
+    ill = [states[node] for node in nodes if node in states and _is_ill(states[node])][:_MOST_NODES]
+    words = [f"{node.name} is {node.state}" + (f" ({node.reason})" if node.reason else "") for node in ill]
+    return msgspec.structs.replace(report, message="; ".join([report.message, *words]))
+
+
+def _is_ill(node: NodeState) -> bool:
+    return (
+        bool(node.reason)
+        or node.state.endswith("*")
+        or node.state.rstrip("*").startswith(("down", "drain", "fail", "unk"))
+    )

@@ -1,0 +1,112 @@
+"""Argument lists of Slurm's commands. Pure: nothing is run here.
+
+``-M`` is given only where a system has several clusters: it needs slurmdbd. Then ids at our side read ``id;cluster``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from shakedown.model.nouns import Case, Cluster, Partition
+from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, SEPARATOR, queue_format
+
+ROOM_S = 30.0  # beyond a test's own limit, so that its script can still write its end mark
+
+
+def sbatch(
+    case: Case, cluster: Cluster, label: str, script: str, output: str, directory: str, held: bool, several: bool
+) -> list[str]:
+    """Purpose: submit one job. What the site's files ask for comes first, so that ours is what counts in the end."""
+    partition = next(p for p in cluster.partitions if case.partition == f"{cluster.name}:{p.name}")
+    shape = case.shape
+    command = ["sbatch", "--parsable", *_where(cluster.name, several), f"--partition={partition.name}"]
+    command += [*cluster.options, *partition.options]  # a part of a mixed partition names Slurm's own one here
+    command += [f"--job-name={label}", f"--nodes={shape.nodes}"]
+    command += [f"--ntasks-per-node={shape.tasks_per_node}", f"--cpus-per-task={shape.cpus_per_task}"]
+    command += _optional(case, cluster, partition)
+    command += ["--requeue" if shape.requeue else "--no-requeue", "--export=ALL"]
+    command += [f"--chdir={directory}", f"--output={literal(output)}", "--open-mode=append"]
+    return [*command, *(["--hold"] if held else []), script]
+
+
+def _optional(case: Case, cluster: Cluster, partition: Partition) -> list[str]:
+    shape = case.shape
+    words = ["--exclusive"] if shape.exclusive else []
+    if shape.time_limit_s > 0:
+        words.append(f"--time={minutes(shape.time_limit_s, partition.time_limit_s)}")
+    ours = licences(case, cluster)
+    return [*words, f"--licenses={ours}"] if ours else words
+
+
+def minutes(limit_s: float, most_s: float = 0.0) -> int:
+    """Purpose: Slurm's time limit in whole minutes for a test's limit, with room for the end mark, within the partition's."""
+    wanted = math.ceil((limit_s + ROOM_S) / 60)
+    return max(1, min(wanted, math.floor(most_s / 60))) if most_s > 0 else wanted
+
+
+def licences(case: Case, cluster: Cluster) -> str:
+    """Purpose: the loads that the cluster itself hands out, as ``name:count`` joined by commas."""
+    known = dict(cluster.licences)
+    return ",".join(f"{name}:{math.ceil(amount)}" for name, amount in case.loads if name in known and amount > 0)
+
+
+def literal(path: str) -> str:
+    """A path in which Slurm replaces nothing."""
+    return path.replace("%", "%%")
+
+
+def squeue(cluster: str, user: int, several: bool, everything: bool = True) -> list[str]:
+    """Purpose: all jobs of a user in one call; those that are over too, as long as the controller remembers them."""
+    states = ["--states=all"] if everything else []
+    return [
+        "squeue",
+        "--noheader",
+        "--all",
+        f"--user={user}",
+        *_where(cluster, several),
+        *states,
+        f"--Format={queue_format()}",
+    ]
+
+
+def sacct(cluster: str, several: bool, ids: Sequence[str] = (), labels: Sequence[str] = (), days: int = 1) -> list[str]:
+    """Purpose: the records of some jobs, by id or by name (of the last days), one for each restart."""
+    whom = [f"--jobs={','.join(ids)}"] if ids else [f"--name={','.join(labels)}", f"--starttime=now-{days}days"]
+    form = [f"--delimiter={SEPARATOR}", f"--format={','.join(ACCOUNT_FIELDS)}"]
+    return [
+        "sacct",
+        "--noheader",
+        "--parsable2",
+        "--duplicates",
+        "--allocations",
+        *_where(cluster, several),
+        *whom,
+        *form,
+    ]
+
+
+def scontrol_job(cluster: str, several: bool, job: str) -> list[str]:
+    return ["scontrol", "--oneliner", *_where(cluster, several), "show", "job", job]
+
+
+def scontrol_config(cluster: str, several: bool) -> list[str]:
+    return ["scontrol", *_where(cluster, several), "show", "config"]
+
+
+def scancel(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
+    return ["scancel", *_where(cluster, several), *ids]
+
+
+def scontrol_hold(cluster: str, several: bool, ids: Iterable[str], release: bool) -> list[str]:
+    return ["scontrol", *_where(cluster, several), "release" if release else "hold", ",".join(ids)]
+
+
+def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:
+    """Purpose: the states of some nodes (a folded set) and what an administrator or the controller says of them."""
+    form = SEPARATOR.join(("%N", "%T", "%E"))
+    return ["sinfo", "--noheader", "--Node", *_where(cluster, several), f"--nodes={nodes}", f"--format={form}"]
+
+
+def _where(cluster: str, several: bool) -> list[str]:
+    return [f"--clusters={cluster}"] if several else []

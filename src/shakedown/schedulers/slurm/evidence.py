@@ -1,0 +1,359 @@
+"""What one look found of a job -> one report, in the order: marks, queue, accounting, list of finished jobs. Pure.
+
+Times come from the scheduler's clock alone; durations from the marks alone. Silence is never an end: a source that does not
+answer makes "no_answer", only the word of all that they do not know the job makes "absent".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from shakedown.model.ports import JobReport
+from shakedown.schedulers.marks import Marks
+from shakedown.schedulers.slurm.parsing import QueueRow, Record
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, CHANGES, OVER, meaning
+from shakedown.schedulers.workplace import CONDUCTOR
+
+SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
+TOLD_S = 60.0  # after which a job that was told to end is believed to have been, though nobody says why
+_NEVER_LAUNCHED = -53  # "0:53": slurmd could not even open the job's output or directory
+
+Told = Literal["told", "silent", "none", "unasked"]
+
+
+class Asked(Struct, frozen=True):
+    """A job that is asked about: our id, the scheduler's ("" not known), its restart, since when it has been ours."""
+
+    id: str
+    scheduler_id: str = ""
+    restart: int = 0
+    since: float = 0.0
+
+
+class Found(Struct, frozen=True):
+    """All that one look found of a job.
+
+    ``queue``, ``accounting``: whether it answered ("none": there is no accounting here). ``records``: of this job, by
+    restart. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd wrote into the job's own output
+    last. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has not been plainly waiting or
+    running. ``output``: where its output is.
+    """
+
+    job: Asked
+    marks: Marks | None = None
+    marks_trouble: str = ""
+    row: QueueRow | None = None
+    queue: Told = "told"
+    records: tuple[Record, ...] = ()
+    accounting: Told = "unasked"
+    finished: Record | None = None
+    words: str = ""
+    doubt_s: float = 0.0
+    trouble: str = ""  # why a source was silent
+    output: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Later(Struct, frozen=True):
+    """Nothing is said yet: another source may know better in a moment."""
+
+
+Said = JobReport | Later | None
+
+
+def weigh(found: Found) -> JobReport | None:
+    """Purpose: the report on a job; None where nothing is to be said now."""
+    for source in (_from_marks, _from_queue, _from_accounting, _from_finished, _from_words):
+        said = source(found)
+        if said is not None:
+            return None if isinstance(said, Later) else said
+    return _ignorance(found)
+
+
+def is_plain(job: Asked, row: QueueRow | None) -> bool:
+    """Purpose: whether the queue's word is enough: the job waits or runs as it did, and no file need be looked at."""
+    if row is None or row.restart != job.restart or row.state not in ("PENDING", "RUNNING", "SUSPENDED", "CONFIGURING"):
+        return False
+    return job.scheduler_id in ("", row.id, f"{row.id};{row.cluster}")
+
+
+def needs_accounting(found: Found) -> bool:
+    """Purpose: whether accounting has to be asked: the queue has lost it, or does not say who or what ended it."""
+    marks, row, young = _own_marks(found), found.row, found.doubt_s < SETTLE_S
+    newest = max(marks.restart if marks else 0, row.restart if row else 0)
+    if newest > found.job.restart:
+        return young
+    if marks is not None and (marks.exit_status is not None or marks.trouble):
+        return False
+    return row is None or (young and meaning(row.state).state == "cancelled")
+
+
+# ---- the sources, first to last ------------------------------------------------------------------------------------------
+
+
+def _from_marks(found: Found) -> Said:
+    marks = _own_marks(found)
+    if marks is None:
+        return None
+    if marks.restart > found.job.restart:
+        return _requeued(found, marks.restart, "marks")
+    if marks.trouble:
+        return _report(found, "refused", "marks", message=marks.trouble)
+    if marks.exit_status is None:
+        return None
+    row = found.row
+    killed = marks.exit_status >= 128 and found.doubt_s < SETTLE_S
+    if killed and row is not None and row.restart == marks.restart and meaning(row.state).state in BEFORE_AND_DURING:
+        return _report(found, "running", "queue")  # the scheduler may know in a moment what killed it
+    state = "completed" if marks.exit_status == 0 else "failed"
+    return _report(
+        found, state, "marks", exit_status=marks.exit_status, message=_note(found) if state == "failed" else ""
+    )
+
+
+def _from_queue(found: Found) -> Said:
+    row = found.row
+    if row is None or row.restart < found.job.restart:
+        return None
+    if row.restart > found.job.restart:
+        return _requeued(found, row.restart, "queue")
+    word = meaning(row.state)
+    if word.state in OVER:
+        return _over(found, "queue", row.state, row.exit, row.nodes, row.reason, _canceller(found))
+    state = "running" if word.state == "queued" and _has_begun(found) else word.state
+    if state == "requeued":
+        return _requeued(found, max(row.restart, found.job.restart + 1), "queue")
+    return _report(
+        found, state, "queue", nodes=row.nodes, message=_joined(word.note, row.reason if state == "queued" else "")
+    )
+
+
+def _from_accounting(found: Found) -> Said:
+    if found.accounting == "unasked" and found.doubt_s < SETTLE_S:
+        return Later()
+    restart = found.job.restart
+    if len(found.records) > restart + 1:
+        return _requeued(found, len(found.records) - 1, "accounting")
+    if len(found.records) < restart + 1:
+        return None
+    record = found.records[restart]
+    word = meaning(record.state)
+    if word.state in OVER:
+        return _over(found, "accounting", record.state, record.exit, record.nodes, record.reason, record.by)
+    if word.state == "unknown":
+        return _report(found, "unknown", "accounting", nodes=record.nodes, message=word.note)
+    return None  # a record that says RUNNING while the queue has no such job may say so for ever
+
+
+def _from_finished(found: Found) -> Said:
+    line = found.finished
+    if line is None or meaning(line.state).state not in OVER:
+        return None
+    return _over(found, "accounting", line.state, line.exit, line.nodes, line.reason, line.by)
+
+
+def _from_words(found: Found) -> Said:
+    """What slurmstepd wrote when it ended the job, where nobody else remembers it."""
+    if not found.words or not _is_over_for_all(found):
+        return None
+    for phrase, state in _PHRASES:
+        if phrase in found.words:
+            return _over(found, "marks", state, None, _nodes(found), "")
+    return None
+
+
+_PHRASES = (
+    ("DUE TO TIME LIMIT", "TIMEOUT"),
+    ("DUE TO NODE FAILURE", "NODE_FAIL"),
+    ("DUE TO PREEMPTION", "PREEMPTED"),
+    ("CANCELLED AT", "CANCELLED"),
+)
+
+
+def _ignorance(found: Found) -> JobReport | None:
+    """Nobody knew more. Who was silent, and who was asked?"""
+    if found.marks_trouble:
+        return _report(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
+    if found.queue == "silent" or found.accounting == "silent":
+        return _report(found, "no_answer", "queue" if found.queue == "silent" else "accounting", message=found.trouble)
+    settling = found.doubt_s < SETTLE_S and (found.job.scheduler_id != "" or _has_begun(found))
+    if found.accounting == "unasked" or settling:
+        return None
+    marks = _own_marks(found)
+    if marks is not None and marks.told and found.doubt_s >= TOLD_S:
+        why = f"it was told to end ({marks.told}), and no source knows why"
+        return _report(found, "interrupted", "marks", message=why)
+    return _report(found, "absent", "accounting", message=_absence(found))
+
+
+def _absence(found: Found) -> str:
+    words = ["the queue does not know it"]
+    if found.records:
+        words.append(f"accounting still calls it {found.records[-1].state}")
+    elif found.accounting == "told":
+        words.append("accounting has no record of it")
+    else:
+        words.append("there is no accounting here")
+    begun = f"it began on {_nodes(found)} and left no end mark" if _has_begun(found) else "it left no marks"
+    return "; ".join([*words, begun])
+
+
+# ---- ends and restarts ---------------------------------------------------------------------------------------------------
+
+
+def _over(
+    found: Found, source: str, word: str, status: int | None, nodes: str, reason: str, by: str = ""
+) -> JobReport | Later:
+    """The scheduler says that it is over, and no mark does."""
+    said = meaning(word)
+    young = found.doubt_s < SETTLE_S
+    never_launched = status == _NEVER_LAUNCHED and not _has_begun(found)
+    if said.state in ("completed", "failed"):
+        if found.marks_trouble:
+            return _report(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
+        if not _has_begun(found):
+            if young and not never_launched:
+                return Later()  # its marks may be on their way
+            return _never_ran(found, source, word, status, nodes, reason)
+        if young:
+            return Later()
+    if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
+        return Later()  # accounting knows who it was, but not yet
+    note = _joined(said.note, _who(by) if by else "", _shown(reason))
+    where = nodes or _nodes(found)
+    note = _joined(_failed_nodes(where), note) if said.state == "node_fail" else note
+    shown = status if said.state in ("completed", "failed") else None
+    if source == "accounting" and said.state == "failed" and status is not None and 0 < status < 128:
+        note = _joined(note, f"accounting does not tell exit status {status} from {status + 128}")
+    return _report(found, said.state, source, exit_status=shown, nodes=where, message=note)
+
+
+def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str) -> JobReport:
+    code = "" if status is None else f" with exit status {status}" if status >= 0 else f" by signal {-status}"
+    why = "its output file or work directory could not be opened" if status == _NEVER_LAUNCHED else found.words
+    text = f"Slurm started it on {nodes or '?'} and it ended{code} ({word}) before it took its claim"
+    return _report(found, "refused", source, nodes=nodes, message=_joined(text, why, _shown(reason)))
+
+
+def _requeued(found: Found, restart: int, source: str) -> Said:
+    """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
+    before = found.records[found.job.restart] if len(found.records) > found.job.restart else None
+    if before is None or meaning(before.state).state in BEFORE_AND_DURING:
+        if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
+            return Later()
+        return _report(found, "requeued", source, restart=restart, message="Slurm put it back into the queue")
+    word = meaning(before.state)
+    why = _failed_nodes(before.nodes) if word.state == "node_fail" else word.note
+    text = _joined(why, "Slurm put it back into the queue" if word.state != "requeued" else "")
+    return _report(found, "requeued", source, restart=restart, nodes=before.nodes, message=text)
+
+
+def _report(
+    found: Found,
+    state: str,
+    source: str,
+    exit_status: int | None = None,
+    nodes: str = "",
+    message: str = "",
+    restart: int | None = None,
+) -> JobReport:
+    marks = _own_marks(found)
+    ours = marks if marks is not None and marks.restart == found.job.restart else None
+    row = found.row if found.row is not None and found.row.restart == found.job.restart else None
+    record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
+    times = row if row is not None and row.start else record
+    over = state in OVER
+    return JobReport(
+        found.job.id,
+        state,
+        source,  # type: ignore[arg-type]
+        scheduler_id=_scheduler_id(found),
+        restart=found.job.restart if restart is None else restart,
+        exit_status=exit_status,
+        elapsed_s=ours.elapsed_s if ours and over else None,
+        nodes=nodes or _nodes(found),
+        message=message,
+        output=found.output if ours and over else {},
+        began=times.start if times is not None and state not in ("queued", "requeued") else None,
+        over=times.end if times is not None and over else None,
+    )
+
+
+# ---- small questions -----------------------------------------------------------------------------------------------------
+
+
+def _own_marks(found: Found) -> Marks | None:
+    """The marks, unless they are of an earlier restart or say no more than that the conductor took the claim."""
+    marks = found.marks
+    if marks is None or marks.restart < found.job.restart or not marks.claimed or marks.holder == CONDUCTOR:
+        return None
+    return marks
+
+
+def _has_begun(found: Found) -> bool:
+    marks = _own_marks(found)
+    return marks is not None and marks.restart == found.job.restart
+
+
+def _is_over_for_all(found: Found) -> bool:
+    return found.row is None and found.queue == "told" and found.doubt_s >= SETTLE_S
+
+
+def _scheduler_id(found: Found) -> str:
+    """The id of the job that holds the claim, else of the row, else as it was known."""
+    marks, row = _own_marks(found), found.row
+    cluster = f";{row.cluster}" if row is not None and row.cluster else ""
+    if marks is not None and marks.scheduler_id:
+        known = found.job.scheduler_id
+        return known if known.split(";")[0] == marks.scheduler_id else f"{marks.scheduler_id}{cluster}"
+    return f"{row.id}{cluster}" if row is not None else found.job.scheduler_id
+
+
+def _nodes(found: Found) -> str:
+    marks = _own_marks(found)
+    if marks is not None and marks.nodes:
+        return marks.nodes
+    return found.row.nodes if found.row is not None else ""
+
+
+def _note(found: Found) -> str:
+    """What the scheduler adds to an end that the marks tell."""
+    row = found.row
+    return meaning(row.state).note if row is not None and meaning(row.state).state in OVER else ""
+
+
+def _canceller(found: Found) -> str:
+    """Who cancelled it, as accounting says; the queue does not."""
+    record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
+    return record.by if record is not None else ""
+
+
+def _shown(reason: str) -> str:
+    """A reason of Slurm's, unless it says no more than the state does, or misleads."""
+    return "" if reason in ("NonZeroExitCode", "TimeLimit", "JobLaunchFailure", "NodeDown") else reason
+
+
+def _failed_nodes(nodes: str) -> str:
+    return f"Slurm lost a node of {nodes}" if nodes else "Slurm lost a node"
+
+
+def _who(by: str) -> str:
+    return f"by user id {by}" if by.isdigit() else f"by {by}"
+
+
+def _joined(*words: str) -> str:
+    return "; ".join(dict.fromkeys(word for word in words if word))
+
+
+def by_restart(records: list[Record], label: str, scheduler_id: str) -> tuple[Record, ...]:
+    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out."""
+    named = [record for record in records if record.name == label and record.state not in CHANGES]
+    wanted = scheduler_id.split(";", maxsplit=1)[0]
+    ids = {record.id for record in named}
+    if not ids:
+        return ()
+    chosen = wanted if wanted in ids else min(ids, key=lambda job: (len(job), job))
+    mine = [record for record in named if record.id == chosen]
+    return tuple(sorted(mine, key=lambda record: record.submit or 0.0))

@@ -1,0 +1,128 @@
+"""Looking at all jobs again and again: when, by whom, and what if the one who looks does not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from shakedown.model.ports import JobReport, JobView
+from shakedown.processes.reactor import Reactor, Timer
+from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.helper import Helper
+from shakedown.schedulers.slurm.wire import Look, Seen, Setup
+
+LONGEST_PAUSE_S = 300.0  # between two looks when one after the other hangs: each leaves a process behind
+
+
+class Looking:
+    """At most one look is under way. ``count`` is told how often commands were run."""
+
+    def __init__(
+        self, setup: Setup, reactor: Reactor, poll_s: float, look_s: float, count: Callable[[Mapping[str, int]], None]
+    ) -> None:
+        """``poll_s``: from the start of one look to that of the next; ``look_s``: how long one may take."""
+        self._setup, self._reactor, self._count = setup, reactor, count
+        self._poll_s, self._look_s = poll_s, look_s
+        self._helper: Helper | None = None
+        self._jobs: Mapping[str, JobView] = {}
+        self._reports: dict[str, JobReport] = {}
+        self._asked: dict[str, Asked] = {}  # of the look under way, and not answered
+        self._number = 0
+        self._busy = False
+        self._failures = 0  # in a row
+        self._began = 0.0
+        self._next: Timer | None = None
+        self._limit: Timer | None = None
+
+    def poll(self, jobs: Mapping[str, JobView]) -> list[JobReport]:
+        """What has been seen since the last time. ``jobs`` is looked at again when the next look begins."""
+        self._jobs = jobs
+        if not self._busy and self._next is None and jobs:
+            self._look()
+        reports, self._reports = self._reports, {}
+        return [report for report in reports.values() if _is_current(report, jobs)]
+
+    def close(self) -> None:
+        for timer in (self._next, self._limit):
+            if timer is not None:
+                timer.cancel()
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
+
+    # ---- one look ----
+
+    def _look(self) -> object:
+        """Begin a look, if there is anything to look at; otherwise the next poll does."""
+        self._next = None
+        if not self._jobs:
+            return False
+        self._number += 1
+        self._began = self._reactor.now()
+        self._asked = {job.id: _asked(job) for job in self._jobs.values()}
+        self._busy = True
+        try:
+            if self._helper is None:
+                self._helper = Helper(self._setup, self._reactor, self._heard)
+        except OSError as error:
+            return self._failed(f"no process can be started to ask Slurm: {error.strerror}")
+        self._helper.send(Look(self._number, list(self._asked.values())))
+        self._limit = self._reactor.call_later(self._look_s, self._too_late)
+        return False
+
+    def _heard(self) -> bool:
+        """The helper said something, or has ended. True: there is something to poll."""
+        helper = self._helper
+        if helper is None:
+            return False
+        for message in helper.take():
+            if isinstance(message, Seen) and message.number == self._number:
+                self._take(message)
+        if helper.has_ended:
+            return self._failed(f"the process that asks Slurm ended unexpectedly ({helper.how_it_ended()})")
+        return bool(self._reports)
+
+    def _take(self, seen: Seen) -> None:
+        self._count(seen.calls)
+        for report in seen.reports:
+            self._asked.pop(report.job, None)
+            self._reports[report.job] = report
+        if seen.last:
+            self._failures = 0
+            self._over()
+
+    def _too_late(self) -> bool:
+        self._limit = None
+        return self._failed(f"asking Slurm or reading the jobs' files hung for {self._look_s:g} s")
+
+    def _failed(self, why: str) -> bool:
+        """Nobody answers for the rest. The helper is replaced at the next look, which is later each time."""
+        for job, asked in self._asked.items() if self._busy else ():
+            self._reports[job] = JobReport(job, "no_answer", "queue", asked.scheduler_id, asked.restart, message=why)
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
+        if self._busy:
+            self._failures += 1
+            self._over()
+        return bool(self._reports)
+
+    def _over(self) -> None:
+        """The look is over: when is the next one?"""
+        self._busy = False
+        self._asked = {}
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+        pause = min(self._poll_s * 2.0 ** min(self._failures, 10), max(LONGEST_PAUSE_S, self._poll_s))
+        spent = self._reactor.now() - self._began
+        self._next = self._reactor.call_later(max(0.0, pause - spent), self._look)
+
+
+def _asked(job: JobView) -> Asked:
+    return Asked(job.id, job.scheduler_id, job.restart, getattr(job, "ordered", 0.0))
+
+
+def _is_current(report: JobReport, jobs: Mapping[str, JobView]) -> bool:
+    """Whether a report is still about the same restart: what happened meanwhile made older ones worthless."""
+    job = jobs.get(report.job)
+    return job is not None and report.restart >= job.restart

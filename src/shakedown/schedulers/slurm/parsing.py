@@ -1,0 +1,209 @@
+"""What Slurm's commands print, as rows. Pure. Odd lines are passed over, unknown words are kept as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, QUEUE_FIELDS, SEPARATOR
+
+_LONGEST = 300  # characters of a sentence of somebody else's
+_NOTHING = frozenset({"", "(null)", "None", "none", "N/A", "n/a", "Unknown", "unknown", "None assigned"})
+_KEY = re.compile(r"(?:^| )([A-Za-z][A-Za-z0-9_/:\[\]]*)=")
+_ID = re.compile(r"\d+(?:_\d+|\+\d+)?(?:;[\w.-]+)?")
+
+
+class QueueRow(Struct, frozen=True):
+    """A job as the controller knows it. ``exit`` is an exit status, -N for signal N; times in seconds since 1970."""
+
+    id: str
+    name: str
+    state: str
+    reason: str = ""
+    nodes: str = ""
+    restart: int = 0
+    exit: int | None = None
+    start: float | None = None
+    end: float | None = None
+    cluster: str = ""
+
+
+class Record(Struct, frozen=True):
+    """One restart of a job as accounting, or the list of finished jobs, knows it. ``by``: the uid that cancelled it."""
+
+    id: str
+    name: str
+    state: str
+    exit: int | None = None
+    nodes: str = ""
+    submit: float | None = None
+    start: float | None = None
+    end: float | None = None
+    reason: str = ""
+    by: str = ""
+
+
+class NodeState(Struct, frozen=True):
+    """A node, its state and why, in Slurm's words."""
+
+    name: str
+    state: str
+    reason: str = ""
+
+
+def clean(text: str) -> str:
+    """One printable line of somebody else's text, not too long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+
+
+def job_id(text: str) -> str:
+    """Purpose: the id that ``sbatch --parsable`` printed, "" where it printed none."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines and _ID.fullmatch(lines[-1]) else ""
+
+
+def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
+    """Purpose: the rows of squeue. A header ("CLUSTER: x") or a torn line is no row."""
+    names = [name for name, _ in QUEUE_FIELDS]
+    rows = []
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.split(SEPARATOR)]
+        if len(cells) < len(names) or not cells[0]:
+            continue
+        value = dict(zip(names, cells, strict=False))
+        rows.append(
+            QueueRow(
+                id=value["id"],
+                name=value["name"],
+                state=value["state"],
+                reason=_word(value["reason"]),
+                nodes=_word(value["nodes"]),
+                restart=int(value["restart"]) if _is_number(value["restart"]) else 0,
+                exit=wait_status(value["exit"]),
+                start=seconds(value["start"]),
+                end=seconds(value["end"]),
+                cluster=cluster,
+            )
+        )
+    return rows
+
+
+def records(text: str) -> list[Record]:
+    """Purpose: the records of sacct, allocations only, in the order that it prints them."""
+    found = []
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.split(SEPARATOR)]
+        if len(cells) < len(ACCOUNT_FIELDS) or not cells[0] or "." in cells[0]:
+            continue
+        job, name, state, code, nodes, submit, start, end, reason = cells[: len(ACCOUNT_FIELDS)]
+        word, by = cancelled_by(state)
+        times = (seconds(submit), seconds(start), seconds(end))
+        found.append(Record(job, name, word, exit_pair(code), _word(nodes), *times, _word(reason), by))
+    return found
+
+
+def finished(line: str) -> Record | None:
+    """Purpose: one line of jobcomp/filetxt as a record; None for what is no such line. Its times are local words: left out."""
+    value = key_values(line)
+    if not value.get("JobId") or "JobState" not in value:
+        return None
+    word, by = cancelled_by(value["JobState"])
+    code, nodes = exit_pair(value.get("ExitCode", "")), _word(value.get("NodeList", ""))
+    return Record(value["JobId"], value.get("Name", ""), word, code, nodes, by=by)
+
+
+def job_lines(text: str) -> list[QueueRow]:
+    """Purpose: the jobs of ``scontrol --oneliner show job``."""
+    rows = []
+    for value in map(key_values, text.splitlines()):
+        if not value.get("JobId") or "JobState" not in value:
+            continue
+        task = value.get("ArrayTaskId", "")
+        part = value.get("HetJobOffset", "")
+        job = f"{value['ArrayJobId']}_{task}" if task and "ArrayJobId" in value else value["JobId"]
+        job = f"{value['HetJobId']}+{part}" if part and "HetJobId" in value else job
+        rows.append(
+            QueueRow(
+                id=job,
+                name=value.get("JobName", ""),
+                state=value["JobState"],
+                reason=_word(value.get("Reason", "")),
+                nodes=_word(value.get("NodeList", "")),
+                restart=int(value["Restarts"]) if _is_number(value.get("Restarts", "")) else 0,
+                exit=exit_pair(value.get("ExitCode", "")),
+                start=seconds(value.get("StartTime", "")),
+                end=seconds(value.get("EndTime", "")),
+            )
+        )
+    return rows
+
+
+def key_values(line: str) -> dict[str, str]:
+    """Purpose: ``Key=Value`` words of one line; a value goes on to the next key. The first of equal keys counts."""
+    value: dict[str, str] = {}
+    keys = list(_KEY.finditer(line))
+    for key, following in zip(keys, [*keys[1:], None], strict=False):
+        end = len(line) if following is None else following.start()
+        value.setdefault(key[1], line[key.end() : end].strip())
+    return value
+
+
+def settings(text: str) -> dict[str, str]:
+    """Purpose: ``scontrol show config`` as name -> value."""
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def node_states(text: str) -> list[NodeState]:
+    """Purpose: each node of ``sinfo --Node`` once (it is printed for every partition that has it)."""
+    found: dict[str, NodeState] = {}
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.split(SEPARATOR)]
+        if len(cells) >= 3 and cells[0]:
+            found.setdefault(cells[0], NodeState(cells[0], cells[1], _word(cells[2])))
+    return list(found.values())
+
+
+def cancelled_by(state: str) -> tuple[str, str]:
+    """Purpose: ("CANCELLED", "1000") for "CANCELLED by 1000"; other states as they are."""
+    word, _, by = state.partition(" by ")
+    return word.strip().rstrip("+"), by.strip()
+
+
+def wait_status(word: str) -> int | None:
+    """Purpose: an exit status from a raw wait status: 51200 is 200, 9 is -9 (signal 9)."""
+    if not _is_number(word):
+        return None
+    raw = int(word)
+    return -(raw & 0x7F) if raw & 0x7F else raw >> 8
+
+
+def exit_pair(word: str) -> int | None:
+    """Purpose: an exit status from "7:0", -9 from "0:9"."""
+    code, _, signal = word.partition(":")
+    if not _is_number(code) or not _is_number(signal or "0"):
+        return None
+    return -int(signal) if signal and int(signal) else int(code)
+
+
+def seconds(word: str) -> float | None:
+    return float(word) if _is_number(word) and int(word) > 0 else None
+
+
+def last_words(text: str) -> Iterator[str]:
+    """Purpose: what slurmstepd said of the job's end in the job's own output, in order."""
+    for line in text.splitlines():
+        match = re.search(r"\*\*\* JOB \d+ ON \S+ (.*?) \*\*\*", line)
+        if match:
+            yield clean(match[1])
+
+
+def _word(text: str) -> str:
+    return "" if text in _NOTHING else clean(text)
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 19

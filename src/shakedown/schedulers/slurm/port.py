@@ -1,0 +1,221 @@
+"""The Scheduler port onto Slurm. The loop never waits for Slurm or a file system for longer than a few seconds.
+
+Two helper processes do what may hang: one looks at all jobs, one submits, cancels, releases and takes claims. What a look finds
+arrives by itself and wakes the loop. Jobs outlive the conductor; whoever comes next finds them by their names.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Cluster
+from shakedown.model.ports import JobOrder, JobReport, JobView, SubmitAnswer
+from shakedown.processes.reactor import Reactor
+from shakedown.schedulers.job_places import campaign_token
+from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.helper import Helper
+from shakedown.schedulers.slurm.looking import Looking
+from shakedown.schedulers.slurm.wire import Act, Acted, Answered, FromHelper, Setup, Stop, Stopped, Submit
+
+COMMAND_S = 20.0  # that one of Slurm's commands may take
+LOOK_S = 90.0  # that a look may take: three commands and some reading
+PATIENCE_S = 5.0  # that the loop waits for a batch of submissions
+ACT_S = 3.0  # and for anything else
+
+
+class SlurmScheduler:
+    """The Scheduler port for one or several Slurm clusters."""
+
+    poll_s = 0.0  # looks keep their own pace and wake the loop
+
+    def __init__(
+        self,
+        layout: Layout,
+        reactor: Reactor,
+        clusters: Sequence[Cluster],
+        command_s: float = COMMAND_S,
+        look_s: float = LOOK_S,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """``layout`` absolute. Raises CannotStart where the campaign's token can be neither read nor made."""
+        root = str(layout.root.absolute()).encode("utf-8", "surrogateescape")
+        token = campaign_token(layout)
+        self._reactor, self._patience_s = reactor, patience_s
+        self._calls: Counter[str] = Counter()
+        self._act_setup = Setup("act", root, token, tuple(clusters), command_s)
+        self._actor: Helper | None = None
+        self._late: dict[str, JobReport] = {}  # answers to submissions that came after the loop had gone on
+        self._number = 0
+        poll_s = min((cluster.patience.poll_s for cluster in clusters), default=5.0)
+        look_setup = Setup("look", root, token, tuple(clusters), command_s)
+        self._looking = Looking(look_setup, reactor, poll_s, look_s, self._calls.update)
+
+    # ---- the port ----
+
+    def submit(self, orders: Sequence[JobOrder]) -> Sequence[SubmitAnswer]:
+        """Submit several at a time. What is not begun when patience ends waits; what is not answered may have been accepted."""
+        if not orders:
+            return []
+        answers: dict[str, SubmitAnswer] = {}
+        number = self._next_number()
+
+        def take(message: FromHelper) -> bool:
+            if isinstance(message, Answered) and message.number == number:
+                answers[message.answer.job] = message.answer
+            return len(answers) == len(orders)
+
+        trouble = self._hire()
+        if trouble:
+            return [_unanswered(order.job, False, trouble) for order in orders]
+        trouble = self._ask(Submit(number, list(orders)), take, self._patience_s)
+        begun: set[str] = set()
+        if trouble:
+            begun = self._begun(number, take)
+            if self._actor is not None and not answers:
+                self._drop_actor()  # nothing at all in that time: it hangs
+        return [answers.get(order.job) or _unanswered(order.job, order.job in begun, trouble) for order in orders]
+
+    def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
+        """What has arrived; begins a look where none is under way."""
+        self._hear_actor()
+        reports = self._looking.poll(jobs)
+        seen = {report.job for report in reports}
+        late, self._late = self._late, {}
+        return [
+            *reports,
+            *(r for job, r in late.items() if job in jobs and job not in seen and not jobs[job].scheduler_id),
+        ]
+
+    def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """Cancel those that are in the queue under our name. Their end is reported when it is seen."""
+        return self._act("cancel", jobs)
+
+    def release(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """Let held jobs start."""
+        return self._act("release", jobs)
+
+    def take_claim(self, job: JobView) -> bool:
+        """Make sure that the job can never start. False where it holds its claim, or where the file system does not let us tell."""
+        return self._act("claim", [job]) == [job.id]
+
+    def calls(self) -> Mapping[str, int]:
+        return dict(self._calls)
+
+    def close(self) -> None:
+        """End the helpers. The jobs go on."""
+        self._looking.close()
+        self._drop_actor()
+
+    # ---- the one who acts ----
+
+    def _act(self, what: str, jobs: Sequence[JobView]) -> list[str]:
+        done: list[str] = []
+        number = self._next_number()
+
+        def take(message: FromHelper) -> bool:
+            if isinstance(message, Acted) and message.number == number:
+                done.extend(message.jobs)
+                return True
+            return False
+
+        asked = [Asked(job.id, job.scheduler_id, job.restart) for job in jobs]
+        self._hire()
+        self._ask(Act(number, what, asked), take, ACT_S)
+        return done
+
+    def _hire(self) -> str:
+        """See that there is a process that acts. Returns why there is none, or ""."""
+        try:
+            self._actor = self._actor or Helper(self._act_setup, self._reactor, self._hear_actor)
+        except OSError as error:
+            return f"no process can be started to submit to Slurm: {error.strerror}"
+        return ""
+
+    def _begun(self, number: int, take: Callable[[FromHelper], bool]) -> set[str]:
+        """Tell it to begin no more of a batch; which orders it has begun. Of one that is gone, all may have been."""
+        begun: set[str] = set()
+        stopped = False
+
+        def hear(message: FromHelper) -> bool:
+            nonlocal stopped
+            take(message)
+            if isinstance(message, Stopped) and message.number == number:
+                begun.update(message.begun)
+                stopped = True
+            return stopped
+
+        if self._actor is not None:
+            self._ask(Stop(number), hear, 1.0)
+        if not stopped:
+            self._drop_actor()
+            return _Everything()
+        return begun
+
+    def _ask(self, message: Submit | Act | Stop, take: Callable[[FromHelper], bool], patience_s: float) -> str:
+        """Purpose: send an order and hear answers until ``take`` has had enough. Returns why it had not, or ""."""
+        actor = self._actor
+        if actor is None:
+            return "there is no process to act"
+        until = time.monotonic() + patience_s
+        actor.send(message)
+        while actor.wait(until):
+            enough = False
+            for heard in actor.take():
+                enough = self._hear(heard, take) or enough
+            if enough:
+                return ""
+        if actor.has_ended:
+            why = actor.how_it_ended()
+            self._drop_actor()
+            return f"the process that submits to Slurm ended unexpectedly ({why})"
+        return f"Slurm did not answer within {patience_s:g} s"
+
+    def _hear(self, message: FromHelper, take: Callable[[FromHelper], bool]) -> bool:
+        """Count, keep what is for nobody any more, and pass on."""
+        if isinstance(message, Answered | Acted):
+            self._calls.update(message.calls)
+        if isinstance(message, Answered) and message.number != self._number:
+            self._keep_late(message.answer)
+        return take(message)
+
+    def _hear_actor(self) -> bool:
+        """Between orders only late answers come. True: there is something to poll."""
+        if self._actor is None:
+            return False
+        for message in self._actor.take():
+            self._hear(message, lambda _: False)
+            if isinstance(message, Answered):
+                self._keep_late(message.answer)
+        if self._actor.has_ended:
+            self._drop_actor()
+        return bool(self._late)
+
+    def _keep_late(self, answer: SubmitAnswer) -> None:
+        """An answer to a submission that was given up as "unknown". What was refused is found absent in its time."""
+        if answer.outcome == "accepted":
+            self._late[answer.job] = JobReport(answer.job, "queued", "queue", scheduler_id=answer.scheduler_id)
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _drop_actor(self) -> None:
+        if self._actor is not None:
+            self._actor.close()
+            self._actor = None
+
+
+class _Everything(set[str]):
+    """A set that has every job."""
+
+    def __contains__(self, job: object) -> bool:
+        return True
+
+
+def _unanswered(job: str, begun: bool, why: str) -> SubmitAnswer:
+    if begun:
+        return SubmitAnswer(job, "unknown", message=why)
+    return SubmitAnswer(job, "refused", transient=True, message=f"it was not submitted yet: {why}")

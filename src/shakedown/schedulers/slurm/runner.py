@@ -1,0 +1,97 @@
+"""Running one of Slurm's commands: with a time-out, in a session of its own, and counted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from shakedown.processes.spawn import base_environment
+from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
+
+
+class Ran(Struct, frozen=True):
+    """What came of a command. ``status``: -N for signal N, 127 where it cannot be started."""
+
+    status: int
+    output: str = ""
+    error: str = ""
+    timed_out: bool = False
+
+
+class Run(Protocol):
+    """How commands are run; tests put their own in its place."""
+
+    def __call__(self, command: Sequence[str], timeout_s: float) -> Ran: ...
+
+    def take_calls(self) -> dict[str, int]: ...
+
+
+class Runner:
+    """Runs commands of Slurm for real; from any thread."""
+
+    def __init__(self) -> None:
+        self._calls: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._environment = command_environment()
+
+    def __call__(self, command: Sequence[str], timeout_s: float) -> Ran:
+        """Purpose: run to its end, or kill it with all it started after ``timeout_s`` seconds. Raises nothing."""
+        with self._lock:
+            self._calls[command[0]] += 1
+        try:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return Ran(127, error=f"{command[0]} cannot be run: {error.strerror}")
+        try:
+            output, complaint = child.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            _kill(child)
+            return Ran(-signal.SIGKILL, error=f"{command[0]} gave no answer for {timeout_s:g} s", timed_out=True)
+        return Ran(child.returncode, _text(output), _text(complaint))
+
+    def take_calls(self) -> dict[str, int]:
+        """How often each command was run since this was asked last."""
+        with self._lock:
+            calls, self._calls = dict(self._calls), Counter()
+        return calls
+
+
+def command_environment() -> dict[bytes, bytes]:
+    """Purpose: the environment of Slurm's commands, which sbatch hands on to the job (``--export=ALL``).
+
+    It is the conductor's, our own programs first, less what belongs to the session or the job that the conductor runs in.
+    ``--export=NONE`` would have Slurm rebuild the person's login environment for every job by ``su``, which is slow and may fail.
+    """
+    kept = {name: value for name, value in base_environment().items() if _is_ours(os.fsdecode(name))}
+    return kept | {name.encode(): value.encode() for name, value in ENVIRONMENT.items()}
+
+
+def _is_ours(name: str) -> bool:
+    return name in KEPT or not (name in FOREIGN or name.startswith(FOREIGN_PREFIXES))
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """Kill and collect it, unless it hangs in the kernel."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.communicate(timeout=1.0)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

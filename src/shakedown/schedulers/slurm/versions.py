@@ -1,0 +1,55 @@
+"""Where releases of Slurm differ, in one place. Everything here was seen with 22.05; what newer ones do otherwise is said.
+
+Fields are always asked for by name, with a separator that cannot come in a name. A field that a release does not know comes
+empty from squeue (with a complaint on standard error) and makes sacct fail as a whole: so sacct is asked only for fields
+that have been there for ten years (22.05 has no ``Restarts``, newer ones call ``Reserved`` ``Planned``).
+"""
+
+from __future__ import annotations
+
+SEPARATOR = "\x1f"  # sacct and squeue both pass it on; ``-O`` wants no comma in it
+
+# squeue -O names. A width keeps old releases from cutting our names at 20 characters; newer ones cut nothing without a width.
+QUEUE_FIELDS = (
+    ("id", "JobArrayID"),
+    ("name", "Name:64"),
+    ("state", "State"),
+    ("reason", "Reason"),
+    ("nodes", "NodeList"),
+    ("restart", "RestartCnt"),
+    ("exit", "exit_code"),  # the raw wait status: 51200 is exit status 200
+    ("start", "StartTime"),
+    ("end", "EndTime"),
+)
+ACCOUNT_FIELDS = ("JobID", "JobName", "State", "ExitCode", "NodeList", "Submit", "Start", "End", "Reason")
+
+# Times come as seconds since 1970 instead of words in a time zone.
+ENVIRONMENT = {"SLURM_TIME_FORMAT": "%s"}
+
+# Our job would take these for its own: what belongs to the job or session that the conductor itself runs in.
+FOREIGN_PREFIXES = (
+    "SLURM_",
+    "SLURMD_",
+    "SBATCH_",
+    "SRUN_",
+    "SALLOC_",
+    "PMI_",
+    "PMIX_",
+    "OMPI_",
+    "HYDRA_",
+    "SQUEUE_",
+    "SACCT_",
+)
+FOREIGN = frozenset({"TMPDIR", "TMP", "TEMP", "DISPLAY", "XDG_RUNTIME_DIR", "XDG_SESSION_ID", "DBUS_SESSION_BUS_ADDRESS",
+                     "SSH_AUTH_SOCK", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "OLDPWD", "PWD", "SHAKEDOWN_JOB"})  # fmt: skip
+KEPT = frozenset({"SLURM_CONF", "SLURM_JWT", "SBATCH_ACCOUNT", "SRUN_DEBUG"})
+
+
+def queue_format() -> str:
+    """The argument of ``squeue -O``."""
+    return ",".join(f"{field}{SEPARATOR}" if ":" in field else f"{field}:{SEPARATOR}" for _, field in QUEUE_FIELDS)
+
+
+def accounting_is_off(text: str) -> bool:
+    """Whether this complaint of sacct says that there is no accounting at all, rather than that it is away."""
+    return "accounting storage is disabled" in text.lower()

@@ -1,0 +1,119 @@
+"""What the conductor and its helper processes say to each other: MessagePack, each message after its length in four bytes."""
+
+from __future__ import annotations
+
+import struct
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from shakedown.model.nouns import Cluster
+from shakedown.model.ports import JobOrder, JobReport, SubmitAnswer
+from shakedown.schedulers.slurm.evidence import Asked
+
+_LENGTH = struct.Struct("<I")
+
+# ---- to a helper -------------------------------------------------------------------------------------------------------
+
+
+class Setup(Struct, frozen=True, tag=True):
+    """The first message. ``root``: the campaign directory, absolute. ``side``: look or act."""
+
+    side: str
+    root: bytes
+    token: str
+    clusters: tuple[Cluster, ...]
+    command_s: float
+
+
+class Look(Struct, frozen=True, tag=True):
+    number: int
+    jobs: list[Asked]
+
+
+class Submit(Struct, frozen=True, tag=True):
+    number: int
+    orders: list[JobOrder]
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """Begin no more of this batch."""
+
+    number: int
+
+
+class Act(Struct, frozen=True, tag=True):
+    """``what``: cancel, release, claim."""
+
+    number: int
+    what: str
+    jobs: list[Asked]
+
+
+# ---- from a helper -----------------------------------------------------------------------------------------------------
+
+
+class Seen(Struct, frozen=True, tag=True):
+    """A part of what a look found; ``last`` where it is over. ``calls``: how often commands were run since the last message."""
+
+    number: int
+    reports: list[JobReport] = []
+    last: bool = False
+    calls: dict[str, int] = {}
+
+
+class Answered(Struct, frozen=True, tag=True):
+    number: int
+    answer: SubmitAnswer
+    calls: dict[str, int] = {}
+
+
+class Stopped(Struct, frozen=True, tag=True):
+    """``begun``: orders of the batch that sbatch was given, or may have been."""
+
+    number: int
+    begun: list[str]
+
+
+class Acted(Struct, frozen=True, tag=True):
+    """``jobs``: those that it worked for."""
+
+    number: int
+    jobs: list[str]
+    calls: dict[str, int] = {}
+
+
+ToHelper = Setup | Look | Submit | Stop | Act
+FromHelper = Seen | Answered | Stopped | Acted
+Message = TypeVar("Message")
+
+
+def packed(message: ToHelper | FromHelper) -> bytes:
+    """Purpose: a message as bytes."""
+    data = _encoder.encode(message)
+    return _LENGTH.pack(len(data)) + data
+
+
+class Unpacker(Generic[Message]):
+    """Bytes in pieces -> whole messages."""
+
+    def __init__(self, kind: object) -> None:
+        self._decoder = msgspec.msgpack.Decoder(kind)
+        self._data = bytearray()
+
+    def feed(self, data: bytes) -> list[Message]:
+        self._data += data
+        messages: list[Message] = []
+        start = 0
+        while len(self._data) - start >= _LENGTH.size:
+            end = start + _LENGTH.size + _LENGTH.unpack_from(self._data, start)[0]
+            if end > len(self._data):
+                break
+            messages.append(self._decoder.decode(memoryview(self._data)[start + _LENGTH.size : end]))
+            start = end
+        del self._data[:start]
+        return messages
+
+
+_encoder = msgspec.msgpack.Encoder()

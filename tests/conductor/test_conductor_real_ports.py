@@ -1,0 +1,103 @@
+"""Which scheduler a plan gets, and what a session says when it leaves one."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from shakedown.conductor.leaving import LEAVE, Interruptions, leave
+from shakedown.conductor.real_ports import clusters_of
+from shakedown.model.errors import UsageError
+from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
+
+
+def document(*used: str, unavailable: str = "") -> Document:
+    """A plan on a system of a login node and two clusters, one of an unknown kind."""
+    kinds = {"login": "local", "big": "slurm", "small": "slurm", "old": "slurn"}
+    clusters = tuple(Cluster(name, kind, (Partition("all", name, "n1", 1, "node"),)) for name, kind in kinds.items())
+    cases = [Case(f"c{number}", "t", f"{name}:all") for number, name in enumerate(used)]
+    cases += [Case("no", "t", f"{unavailable}:all", unavailable="why not")] if unavailable else []
+    return Document("p", System("s", clusters, (NodeType("node"),)), (), tuple(cases), ())
+
+
+def names(plan: Document) -> list[str]:
+    return [cluster.name for cluster in clusters_of(plan)]
+
+
+def test_a_plan_gets_the_clusters_that_its_cases_run_on() -> None:
+    assert names(document("big", "big")) == ["big"]
+    assert names(document("small", "big")) == ["big", "small"]
+    assert names(document("big", unavailable="login")) == ["big"]
+    assert names(document()) == ["login"]
+
+
+def test_a_plan_over_two_kinds_of_scheduler_is_refused_with_a_way_out() -> None:
+    with pytest.raises(UsageError) as caught:
+        clusters_of(document("login", "big"))
+    assert str(caught.value) == (
+        "plan p runs on clusters of different schedulers: login (local), big (slurm)\n"
+        "hint: make it one plan for each: a campaign has one kind of scheduler"
+    )
+
+
+def test_a_scheduler_that_nobody_knows_is_refused_by_name() -> None:
+    with pytest.raises(
+        UsageError, match=r"cluster old has a scheduler that nobody knows: slurn\nhint: did you mean 'slurm'"
+    ):
+        clusters_of(document("old"))
+
+
+class Listener:
+    """A conductor whose jobs are as told; ``logged`` is what was recorded."""
+
+    def __init__(self, running: int, queued: int) -> None:
+        jobs = {str(n): SimpleNamespace(phase="running" if n < running else "queued") for n in range(running + queued)}
+        self.logged: list[tuple[str, str]] = []
+        self.state: Any = SimpleNamespace(jobs=jobs, runs={}, stopping="", builds_running=lambda: 0)
+
+    def log(self, event: str, value: dict[str, Any], reason: str) -> None:
+        self.logged.append((event, reason))
+        self.state.stopping = reason
+
+
+@pytest.mark.parametrize(
+    ("running", "queued", "words"),
+    [
+        (
+            2,
+            3,
+            "; 5 jobs (2 running) at the scheduler: they go on without us, and whoever resumes the campaign picks them up",
+        ),
+        (
+            0,
+            1,
+            "; 1 job (0 running) at the scheduler: they go on without us, and whoever resumes the campaign picks them up",
+        ),
+        (0, 0, ""),
+    ],
+)
+def test_what_is_left_behind_is_said_and_nothing_is_ended(running: int, queued: int, words: str) -> None:
+    conductor: Any = Listener(running, queued)
+    assert leave(conductor, None) == f"the conductor was told to leave at once{words}"
+    assert conductor.logged == [("stop_request", "the conductor was told to leave at once")]
+
+
+def test_ctrl_c_says_once_what_goes_on_and_a_second_one_leaves() -> None:
+    said: list[str] = []
+    conductor: Any = Listener(1, 1)
+    interruptions = Interruptions(said.append, jobs_go_on=True)
+    assert not interruptions.should_stop(conductor)
+    interruptions.signalled(2, None)
+    assert not interruptions.should_stop(conductor)
+    assert not interruptions.should_stop(conductor)
+    assert said == [
+        "nothing new is submitted; 2 jobs (1 running) may end (Ctrl-C again to leave at once; they go on without us)"
+    ]
+    conductor.state.jobs.clear()
+    assert interruptions.should_stop(conductor), "nothing is left to wait for"
+    conductor.state.jobs["1"] = SimpleNamespace(phase="running")
+    interruptions.signalled(2, None)
+    assert interruptions.level >= LEAVE
+    assert interruptions.should_stop(conductor)

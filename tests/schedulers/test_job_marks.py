@@ -1,0 +1,198 @@
+"""Marks, claims and names of a cluster's jobs: read from files that a dying machine wrote, or anybody else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder
+from shakedown.schedulers.job_places import JobPlaces, campaign_token, job_label, job_of_label
+from shakedown.schedulers.marks import Marks, read_marks
+from shakedown.schedulers.workplace import CannotStart
+
+JOB = "j000007"
+CLAIM = b"job=4711 host=n001 uptime=120.50 pid=17 nodes=n[001-002] .\n"
+END = b"began=120.60 ended=123.10 status=3 told= .\n"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> JobPlaces:
+    places = JobPlaces(Layout(tmp_path / "c"))
+    places.control(JOB).mkdir(parents=True)
+    return places
+
+
+def test_what_a_whole_life_leaves(places: JobPlaces) -> None:
+    places.claim(JOB, 0).write_bytes(CLAIM)
+    assert read_marks(places, JOB) == Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.5)
+    places.marks(JOB, 0).write_bytes(END)
+    places.output(JOB, 0).parent.mkdir(parents=True)
+    places.output(JOB, 0).write_text("12345")
+    assert read_marks(places, JOB) == Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.6, 3, 2.5, 5)
+
+
+def test_the_newest_restart_counts_by_number(places: JobPlaces) -> None:
+    for restart in (0, 2, 10):
+        places.claim(JOB, restart).write_bytes(CLAIM)
+    places.marks(JOB, 2).write_bytes(END)
+    for junk in ("claim.11.tmp", "claim.011", "claim.-1", "marks.", "claim.9999999", "marks.1e3", "claim.٣"):
+        (places.control(JOB) / junk).write_bytes(CLAIM)
+    marks = read_marks(places, JOB)
+    assert marks is not None
+    assert (marks.restart, marks.exit_status) == (10, None)
+
+
+@pytest.mark.parametrize("length", range(len(CLAIM)))
+def test_a_claim_that_is_being_written_is_a_claim_and_no_more(places: JobPlaces, length: int) -> None:
+    places.claim(JOB, 0).write_bytes(CLAIM[:length])
+    marks = read_marks(places, JOB)
+    assert marks is not None
+    assert (marks.claimed, marks.host, marks.nodes, marks.began_uptime_s) == (True, "", "", None)
+    assert marks.holder in ("", "4711"), "half a number is no holder"
+
+
+@pytest.mark.parametrize("length", range(len(END)))
+def test_an_end_that_is_being_written_is_no_end(places: JobPlaces, length: int) -> None:
+    places.claim(JOB, 0).write_bytes(CLAIM)
+    places.marks(JOB, 0).write_bytes(END[:length])
+    marks = read_marks(places, JOB)
+    assert marks is not None
+    assert (marks.exit_status, marks.elapsed_s, marks.told) == (None, None, "")
+
+
+@settings(max_examples=200, deadline=None)
+@given(claim=st.binary(max_size=200), end=st.binary(max_size=200), cut=st.integers(0, 60), hole=st.integers(0, 60))
+def test_junk_is_never_a_verdict(
+    claim: bytes, end: bytes, cut: int, hole: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Bytes of any kind, and true marks with a piece of them gone or zeroed, as file systems leave them."""
+    places = JobPlaces(Layout(tmp_path_factory.mktemp("junk")))
+    places.control(JOB).mkdir(parents=True)
+    damaged = END[:hole] + bytes(max(0, min(cut, len(END)) - hole)) + END[max(hole, cut) :]
+    for number, (first, second) in enumerate(((claim, end), (CLAIM, end), (claim, damaged))):
+        places.claim(JOB, number).write_bytes(first)
+        places.marks(JOB, number).write_bytes(second)
+        marks = read_marks(places, JOB)
+        assert marks is not None
+        assert marks.claimed
+        if second is damaged and damaged != END:
+            assert marks.exit_status is None
+        if marks.exit_status is not None:
+            assert 0 <= marks.exit_status <= 999
+        if marks.elapsed_s is not None:
+            assert marks.elapsed_s >= 0
+
+
+def test_a_clock_that_ran_backwards_measures_nothing(places: JobPlaces) -> None:
+    places.claim(JOB, 0).write_bytes(CLAIM)
+    places.marks(JOB, 0).write_bytes(b"began=120.60 ended=20.10 status=0 told= .\n")
+    marks = read_marks(places, JOB)
+    assert marks is not None
+    assert (marks.exit_status, marks.elapsed_s) == (0, None)
+
+
+def test_megabytes_fifos_links_and_directories_hold_nobody_up(places: JobPlaces, tmp_path: Path) -> None:
+    places.claim(JOB, 0).write_bytes(b"x" * (5 << 20))
+    os.mkfifo(places.marks(JOB, 0))
+    marks = read_marks(places, JOB)
+    assert marks == Marks(0, claimed=True)
+    (tmp_path / "secret").write_bytes(CLAIM)
+    places.claim(JOB, 1).symlink_to(tmp_path / "secret")
+    places.marks(JOB, 1).mkdir()
+    assert read_marks(places, JOB) == Marks(1, claimed=True)
+
+
+def test_no_directory_is_no_mark_and_one_that_cannot_be_read_is_no_answer(places: JobPlaces) -> None:
+    assert read_marks(places, JOB) is None
+    assert read_marks(places, "j000008") is None
+    places.control("j000009").write_text("a file in its place")
+    assert read_marks(places, "j000009") is None
+    if os.getuid() == 0:
+        pytest.skip("root may read everything")
+    places.control(JOB).chmod(0)
+    with pytest.raises(PermissionError):
+        read_marks(places, JOB)
+
+
+def test_a_claim_of_nobody_is_told_from_no_claim(places: JobPlaces) -> None:
+    assert places.claim_holder(JOB, 0) is None
+    places.claim(JOB, 0).write_bytes(b"")
+    assert places.claim_holder(JOB, 0) == ""
+    assert not places.take_claim(JOB, 0)
+    assert places.take_claim(JOB, 1)
+    assert places.claim_holder(JOB, 1) == "conductor"
+    marks = read_marks(places, JOB)
+    assert marks == Marks(1, claimed=True, holder="conductor")
+
+
+def test_a_claim_that_cannot_be_taken_is_neither_taken_nor_not(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c/jobs").write_text("in the way")
+    with pytest.raises(CannotStart, match="the claim of job j000007 cannot be taken: Not a directory"):
+        JobPlaces(Layout(tmp_path / "c")).take_claim(JOB, 0)
+
+
+# ---- names at the scheduler ------------------------------------------------------------------------------------------
+
+
+def test_a_campaign_keeps_its_token_when_it_moves(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    token = campaign_token(Layout(tmp_path / "a"))
+    assert campaign_token(Layout(tmp_path / "a")) == token
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert campaign_token(Layout(tmp_path / "b")) == token
+    (tmp_path / "a").mkdir()
+    assert campaign_token(Layout(tmp_path / "a")) != token
+
+
+@pytest.mark.parametrize("damage", [b"", b"abc", b"0123456789\n", b"\0" * 8, b"ABCDEF01\n"])
+def test_a_damaged_token_is_not_replaced_in_silence(tmp_path: Path, damage: bytes) -> None:
+    """Under another token the jobs that are out there would be strangers."""
+    Layout(tmp_path).token.write_bytes(damage)
+    with pytest.raises(CannotStart, match=r"token does not hold what was once written there"):
+        campaign_token(Layout(tmp_path))
+
+
+@given(label=st.text(max_size=40), token=st.from_regex(r"[0-9a-f]{8}", fullmatch=True))
+def test_only_our_own_names_are_ours(label: str, token: str) -> None:
+    assert job_of_label(token, job_label(token, JOB)) == JOB
+    assert job_of_label(token, label) is None or label == job_label(token, label.rpartition("-")[2])
+    other = "0" * 8 if token != "0" * 8 else "1" * 8
+    assert job_of_label(other, job_label(token, JOB)) is None
+    for near in (
+        f"sd-{token}-",
+        f"sd-{token}-j",
+        f"sd-{token}-j1\n",
+        f"xsd-{token}-j1",
+        f"sd-{token}-j1 2",
+        f"sd-{token}-../j1",
+    ):
+        assert job_of_label(token, near) is None
+
+
+# ---- before it is submitted ------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_passes_and_a_missing_right_does_not(places: JobPlaces, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = JobOrder(JOB, "r000007", Case("c", "t", "emu:batch", script="true"))
+
+    def no_room(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", str(places.script(JOB)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", no_room)
+        with pytest.raises(CannotStart, match=r"run r000007 cannot be started: No space left .*job\.sh") as caught:
+            places.prepare(order)
+    assert caught.value.transient
+    script = places.prepare(order)
+    assert stat.S_ISREG(script.stat().st_mode)
+    places.layout.payloads.joinpath("x").write_text("")
+    (places.layout.root / "work/000/j000008.0").write_text("in the way")
+    places.prepare(JobOrder("j000008", "r000008", order.case))  # the script finds out on the node, and says so

@@ -1,0 +1,319 @@
+"""The script of a cluster's job: executed once, whatever its payload does, and honest about how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, Pairs
+from shakedown.model.ports import JobOrder
+from shakedown.schedulers.job_places import JobPlaces
+from shakedown.schedulers.marks import Marks, read_marks
+from shakedown.schedulers.script import CLAIM_TAKEN
+from shakedown.schedulers.workplace import CannotStart
+
+SHELLS = [words for words in (["sh"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(words[0])]
+
+
+@dataclass
+class Site:
+    """A campaign whose name no shell likes, and a node that runs its jobs."""
+
+    places: JobPlaces
+    shell: list[str]
+
+    def prepare(self, script: str, job: str = "j000001", files: Pairs = (), environment: Pairs = ()) -> Path:
+        case = Case("c", "t", "emu:batch", script=script, files=files, environment=environment)
+        return self.places.prepare(JobOrder(job, "r000001", case))
+
+    def start(self, job: str = "j000001", slurm_id: str = "4711", restart: int = 0) -> subprocess.Popen[str]:
+        environment = os.environ | {"SLURM_JOB_ID": slurm_id, "SLURM_JOB_NODELIST": "n[001-002]"}
+        if restart:
+            environment["SLURM_RESTART_COUNT"] = str(restart)
+        return subprocess.Popen(
+            [*self.shell, str(self.places.script(job))],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, script: str, environment: Pairs = ()) -> tuple[int, Marks, str]:
+        """One job from start to end: its status, its marks, its output."""
+        self.prepare(script, environment=environment)
+        process = self.start()
+        process.communicate(timeout=60)
+        return process.returncode, self.marks(), self.output()
+
+    def marks(self, job: str = "j000001") -> Marks:
+        marks = read_marks(self.places, job)
+        assert marks is not None
+        return marks
+
+    def output(self, restart: int = 0) -> str:
+        return self.places.output("j000001", restart).read_bytes().decode()
+
+
+@pytest.fixture(params=SHELLS, ids=lambda words: words[0])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
+    root = tmp_path / "it's a $(camp) %j"
+    root.mkdir()
+    return Site(JobPlaces(Layout(root)), request.param)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def test_a_job_says_where_and_how_long_it_ran(site: Site) -> None:
+    status, marks, output = site.run("echo out; echo err >&2; sleep 0.2; pwd")
+
+    assert status == 0
+    assert output == f"out\nerr\n{site.places.directory('j000001', 0)}\n"
+    assert (marks.restart, marks.claimed, marks.holder, marks.scheduler_id) == (0, True, "4711", "4711")
+    assert (marks.host, marks.nodes) == (os.uname().nodename, "n[001-002]")
+    assert marks.exit_status == 0
+    assert marks.began_uptime_s is not None
+    assert marks.elapsed_s is not None
+    assert 0.19 <= marks.elapsed_s < 60
+    assert marks.output_bytes == len(output)
+
+
+@pytest.mark.parametrize(
+    ("payload", "status"),
+    [
+        ("exit 7", 7),
+        ("exec sh -c 'exit 5'", 5),
+        ("set -e\nfalse\necho no", 1),
+        ("set -u; trap 'exit 9' EXIT; exit 3", 9),
+        ("kill -9 $$", 137),
+        ("(", 2),
+        ("exit 97", 97),
+        ("cd /; rm -f marks.0; unset PATH; return 4", 4),
+        ("ulimit -n 3; exit 6", 6),
+        ("exec >&- 2>&-; exit 8", 8),
+    ],
+)
+def test_nothing_that_a_payload_does_loses_its_end(site: Site, payload: str, status: int) -> None:
+    ended, marks, _ = site.run(payload)
+
+    assert (ended, marks.exit_status, marks.told) == (status, status, "")
+    assert marks.elapsed_s is not None
+
+
+def test_a_payload_sees_its_environment_and_nothing_of_ours(site: Site) -> None:
+    environment = (("GREETING", 'it\'s "$HOME" `x`\n2'), ("SHAKEDOWN_RUN_SHAPE", "1"))
+    _, _, output = site.run(
+        'set | grep -c _sd_; trap; env | grep -a ^SHAKEDOWN_ | sort; echo "$GREETING"; cat', environment=environment
+    )
+
+    root = site.places.layout.root
+    wanted = [f"SHAKEDOWN_CAMPAIGN={root}", "SHAKEDOWN_RESTART=0", "SHAKEDOWN_RUN=r000001", "SHAKEDOWN_RUN_SHAPE=1"]
+    assert output.splitlines() == ["0", *wanted, 'it\'s "$HOME" `x`', "2"]
+
+
+def test_a_variable_that_a_login_shell_exported_reaches_the_payload(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever word we might have used for our own purposes."""
+    words = ("status", "count", "host", "work", "restart", "output", "job", "holder", "payload", "began", "told")
+    for word in words:
+        monkeypatch.setenv(word, f"my {word}")
+    _, _, output = site.run(f"printenv {' '.join(words)}")
+    assert output.splitlines() == [f"my {word}" for word in words]
+
+
+def test_a_job_runs_once_however_often_it_is_submitted(site: Site) -> None:
+    site.prepare("echo once >> {campaign}/executed")
+    processes = [site.start(slurm_id=str(number)) for number in range(1, 9)]
+    for process in processes:
+        process.communicate(timeout=60)
+
+    assert sorted(process.returncode for process in processes) == [0] + [CLAIM_TAKEN] * 7
+    assert (site.places.layout.root / "executed").read_text() == "once\n"
+    winner = next(number for number, process in enumerate(processes, 1) if process.returncode == 0)
+    assert site.places.claim_holder("j000001", 0) == str(winner)
+
+
+def test_a_restart_of_the_same_job_has_a_place_of_its_own(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "in.put").write_text("atoms\n")
+    site.prepare(
+        "ls -R; cat in.put 'deep er/in 2'; echo $SHAKEDOWN_RESTART > mine",
+        files=(("in.put", str(tmp_path / "in.put")), ("deep er/in 2", str(tmp_path / "in.put"))),
+    )
+    site.start().communicate(timeout=60)
+    first = site.output()
+    site.start(restart=1).communicate(timeout=60)
+
+    marks = site.marks()
+    assert (marks.restart, marks.exit_status) == (1, 0)
+    assert site.output(1) == first
+    assert "atoms\natoms\n" in first
+    assert [(site.places.directory("j000001", n) / "mine").read_text() for n in (0, 1)] == ["0\n", "1\n"]
+
+
+def test_a_job_whose_place_was_taken_cannot_come_back_by_a_requeue(site: Site) -> None:
+    """The conductor took claim 0 and ordered another job: whatever the scheduler restarts must not run."""
+    site.prepare("echo no >> {campaign}/executed")
+    assert site.places.take_claim("j000001", 0)
+    assert site.places.take_claim("j000001", 0), "it is still ours after a crash"
+    for restart in (0, 1, 2):
+        process = site.start(restart=restart)
+        process.communicate(timeout=60)
+        assert process.returncode == CLAIM_TAKEN
+
+    assert not (site.places.layout.root / "executed").exists()
+    assert site.marks().holder == "conductor"
+
+
+def test_another_job_of_the_same_name_cannot_come_in_by_a_requeue(site: Site) -> None:
+    site.prepare("echo ran >> {campaign}/executed")
+    site.start(slurm_id="1").communicate(timeout=60)
+    stranger = site.start(slurm_id="2", restart=1)
+    stranger.communicate(timeout=60)
+
+    assert stranger.returncode == CLAIM_TAKEN
+    assert (site.places.layout.root / "executed").read_text() == "ran\n"
+
+
+def test_a_job_that_was_restarted_before_it_ever_ran_closes_the_door_behind_it(site: Site) -> None:
+    site.prepare("echo ran >> {campaign}/executed")
+    site.start(restart=2).communicate(timeout=60)
+
+    assert site.marks().restart == 2
+    assert not site.places.take_claim("j000001", 0), "it ran: nobody may order another"
+    assert site.places.claim_holder("j000001", 0) == "4711"
+
+
+@pytest.mark.parametrize("payload", ["sleep 61", "trap 'echo saved; exit 5' TERM; sleep 61 & wait"])
+def test_a_job_that_is_told_to_end_leaves_the_reason_to_the_scheduler(site: Site, payload: str) -> None:
+    """As at a time limit: TERM to everything at once. What the payload's status was is no verdict of its own."""
+    site.prepare(f"echo on; {payload}")
+    process = site.start()
+    wait_until(lambda: site.places.output("j000001", 0).exists() and site.output() == "on\n")
+    os.killpg(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+
+    marks = site.marks()
+    assert (marks.exit_status, marks.told) == (None, "TERM")
+    assert marks.elapsed_s is not None
+    if "trap" in payload:
+        assert site.output() == "on\nsaved\n", "it had time to save what it had"
+
+
+def test_a_job_that_is_killed_says_nothing(site: Site) -> None:
+    site.prepare("echo on; sleep 61")
+    process = site.start()
+    wait_until(lambda: site.places.output("j000001", 0).exists() and site.output() == "on\n")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+
+    marks = site.marks()
+    assert (marks.claimed, marks.exit_status, marks.elapsed_s, marks.told) == (True, None, None, "")
+
+
+def test_a_work_directory_that_vanished_is_made_again(site: Site) -> None:
+    site.prepare("pwd")
+    site.places.directory("j000001", 0).rmdir()
+    site.start().communicate(timeout=60)
+    assert site.output() == f"{site.places.directory('j000001', 0)}\n"
+
+
+@pytest.mark.parametrize("lost", ["work", "outputs", "payloads"])
+def test_what_cannot_be_opened_on_the_node_is_said_and_is_no_failure_of_the_test(site: Site, lost: str) -> None:
+    site.prepare("echo no >> {campaign}/executed")
+    shutil.rmtree(site.places.layout.root / lost)
+    (site.places.layout.root / lost).write_text("in the way")
+    process = site.start()
+    process.communicate(timeout=60)
+
+    marks = site.marks()
+    assert (process.returncode, marks.exit_status) == (CLAIM_TAKEN, None)
+    assert marks.trouble == "its work directory, its output file or its payload could not be opened on the node"
+    assert not (site.places.layout.root / "executed").exists()
+
+
+def test_without_a_job_directory_nothing_runs(site: Site) -> None:
+    script = site.prepare("echo no >> {campaign}/executed").read_text()
+    shutil.rmtree(site.places.control("j000001"))
+    environment = os.environ | {"SLURM_JOB_ID": "1"}
+    done = subprocess.run([*site.shell, "-c", script], env=environment, capture_output=True, check=False, timeout=60)
+    assert done.returncode == CLAIM_TAKEN
+    assert not (site.places.layout.root / "executed").exists()
+    assert read_marks(site.places, "j000001") is None
+
+
+def test_payloads_are_kept_once_and_preparing_again_changes_nothing(site: Site) -> None:
+    first = site.prepare("true").read_text()
+    assert site.prepare("true").read_text() == first
+    site.prepare("true", job="j000002")
+    assert len(list(site.places.layout.payloads.iterdir())) == 1
+    assert site.places.control("j000002") != site.places.control("j000001")
+
+
+def test_what_no_shell_can_be_told_is_refused_before_it_is_submitted(site: Site) -> None:
+    with pytest.raises(CannotStart, match=r"run r000001 cannot be started: 'A-B' is no name that a shell can give"):
+        site.prepare("true", environment=(("A-B", "1"),))
+    with pytest.raises(CannotStart, match="NUL byte"):
+        site.prepare("echo \0")
+    with pytest.raises(CannotStart, match=r"an input file is missing|No such file"):
+        site.prepare("true", files=(("in", "/nowhere/at/all"),))
+
+
+@settings(max_examples=25, deadline=None)
+@given(name=st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20))
+def test_any_directory_will_do(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    root = tmp_path_factory.mktemp("any") / f"c{name}"
+    try:
+        root.mkdir()
+    except OSError:
+        return  # too long in bytes
+    for shell in SHELLS[:1]:
+        status, marks, output = Site(JobPlaces(Layout(root)), shell).run("pwd")
+        assert (status, marks.exit_status) == (0, 0)
+        assert output == f"{root}/work/000/j000001.0\n"
+
+
+def test_our_own_part_needs_no_program(site: Site, tmp_path: Path) -> None:
+    """With none to be found (PATH is the user's) a job whose payload needs none still runs and has its marks."""
+    site.prepare("echo fine")
+    environment = {"PATH": str(tmp_path / "nothing"), "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}
+    shell = str(shutil.which(site.shell[0]))
+    words = [shell, *site.shell[1:], str(site.places.script("j000001"))]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert site.output() == "fine\n"
+    assert site.marks().exit_status == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_payload_whose_child_is_killed_first_does_not_pass_for_one_that_ended_well(
+    site: Site, number: signal.Signals
+) -> None:
+    """Slurm signals children before their parents: ``wait`` returns, with status 0, while we are not told yet."""
+    site.prepare("sleep 61 & echo $! $$ $PPID; wait; exit 0")
+    process = site.start()
+    wait_until(lambda: site.places.output("j000001", 0).exists() and site.output().endswith("\n"))
+    for pid in map(int, site.output().split()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+        time.sleep(0.005)  # the processes that woke up take the core from the one that signals
+    process.communicate(timeout=60)
+
+    assert site.marks().exit_status is None

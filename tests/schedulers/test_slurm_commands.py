@@ -1,0 +1,104 @@
+"""The argument lists of Slurm's commands, and the environment that they and the jobs get."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shakedown.model.nouns import Case, Cluster, Partition, Shape
+from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.runner import Runner, command_environment
+
+BATCH = Partition("batch", "emu", "n[001-004]", 4, "node", time_limit_s=3600.0, options=("--reservation=test",))
+EMU = Cluster(
+    "emu", "slurm", (BATCH,), options=("--account=a", "--job-name=mine"), licences=(("scratch", 4.0), ("mds", 8.0))
+)
+
+
+def submission(shape: Shape | None = None, held: bool = False, several: bool = False, **fields: object) -> list[str]:
+    case = Case("c", "t", "emu:batch", shape=shape or Shape(), **fields)  # type: ignore[arg-type]
+    return commands.sbatch(case, EMU, "sd-1-j1", "/c/job.sh", "/c/100%/slurm.out", "/c", held, several)
+
+
+def test_a_whole_submission() -> None:
+    assert submission(Shape(2, 4, 3, 2, True, 100.0)) == [
+        "sbatch",
+        "--parsable",
+        "--account=a",
+        "--job-name=mine",
+        "--reservation=test",
+        "--job-name=sd-1-j1",
+        "--partition=batch",
+        "--nodes=2",
+        "--ntasks-per-node=4",
+        "--cpus-per-task=3",
+        "--exclusive",
+        "--time=3",
+        "--no-requeue",
+        "--export=ALL",
+        "--chdir=/c",
+        "--output=/c/100%%/slurm.out",
+        "--open-mode=append",
+        "/c/job.sh",
+    ]
+
+
+def test_what_is_asked_for_only_sometimes() -> None:
+    words = submission(Shape(requeue=True), held=True, several=True, loads=(("scratch", 1.5), ("f2/bandwidth", 3.0)))
+    assert "--requeue" in words and "--no-requeue" not in words
+    assert words[-2] == "--hold" and "--clusters=emu" in words
+    assert "--licenses=scratch:2" in words, "a part of a licence is a whole one; a load that is no licence is none"
+    assert "--exclusive" not in words
+
+
+@given(st.floats(0.001, 1e6))
+def test_a_time_limit_leaves_room_for_the_end_mark(limit: float) -> None:
+    asked = commands.minutes(limit) * 60
+    assert limit + commands.ROOM_S <= asked < limit + commands.ROOM_S + 60.0 + 1e-6
+
+
+@given(st.floats(1, 1e6), st.floats(60, 1e6))
+def test_a_time_limit_stays_within_the_partitions(limit: float, most: float) -> None:
+    assert 1 <= commands.minutes(limit, most) <= math.floor(most / 60)
+
+
+def test_one_cluster_needs_no_database_to_be_named() -> None:
+    for words in (
+        commands.squeue("emu", 0, False),
+        commands.sacct("emu", False, ids=["1"]),
+        commands.scancel("emu", False, ["1"]),
+    ):
+        assert not any(word.startswith("--clusters") for word in words)
+    assert "--clusters=emu" in commands.squeue("emu", 0, True)
+
+
+def test_ids_are_asked_for_by_id_and_names_by_name() -> None:
+    assert "--jobs=3_4,11+0" in commands.sacct("emu", False, ids=["3_4", "11+0"])
+    words = commands.sacct("emu", False, labels=["sd-1-j1"], days=2)
+    assert "--name=sd-1-j1" in words and "--starttime=now-2days" in words
+
+
+def test_the_conductors_own_job_does_not_leak_into_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_JOB_ID", "SBATCH_PARTITION", "PMI_RANK", "TMPDIR", "SSH_TTY"):
+        monkeypatch.setenv(name, "x")
+    for name in ("SLURM_CONF", "SBATCH_ACCOUNT", "OMP_PROC_BIND"):
+        monkeypatch.setenv(name, "kept")
+    environment = command_environment()
+    assert not environment.keys() & {b"SLURM_JOB_ID", b"SBATCH_PARTITION", b"PMI_RANK", b"TMPDIR", b"SSH_TTY"}
+    assert {environment[name] for name in (b"SLURM_CONF", b"SBATCH_ACCOUNT", b"OMP_PROC_BIND")} == {b"kept"}
+    assert environment[b"SLURM_TIME_FORMAT"] == b"%s"
+
+
+def test_a_command_that_hangs_is_ended_with_all_it_started() -> None:
+    ran = Runner()(["sh", "-c", "sleep 1000 & sleep 1000"], 0.2)
+    assert ran.timed_out and ran.status == -9 and ran.error == "sh gave no answer for 0.2 s"
+
+
+def test_a_command_that_is_not_there() -> None:
+    runner = Runner()
+    ran = runner(["no-such-command-of-slurm"], 5.0)
+    assert (ran.status, ran.error) == (127, "no-such-command-of-slurm cannot be run: No such file or directory")
+    assert (runner.take_calls(), runner.take_calls()) == ({"no-such-command-of-slurm": 1}, {})

@@ -1,0 +1,460 @@
+"""What is reported of a job, from what its sources say or do not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shakedown.model.ports import JOB_STATES
+from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.runner import Ran
+from tests.support.fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looker, cluster, record, row
+
+JOB = Asked("j000001", "7", 0, 0.0)
+
+
+@pytest.fixture
+def looker(tmp_path: Path) -> Looker:
+    return Looker(tmp_path)
+
+
+# ---- alive ----
+
+
+def test_a_waiting_job_and_why_it_waits(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="PENDING", reason="JobHeldUser")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.message, report.began) == ("queued", "JobHeldUser", None)
+
+
+def test_a_running_job_costs_one_squeue_and_no_look_at_files(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(nodes="n[001-002]", start=1795337739)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.nodes, report.began) == ("running", "n[001-002]", 1795337739.0)
+    assert [command[0] for command in looker.slurm.asked] == ["squeue"]
+
+
+def test_however_many_jobs_one_squeue_and_one_sacct(looker: Looker) -> None:
+    jobs = [Asked(f"j{n:06}", str(n)) for n in range(1, 401)]
+    looker.slurm.queue[""] = [row(job.id, job.scheduler_id) for job in jobs[:200]]
+    looker.slurm.memory[""] = [record(job.id, job.scheduler_id, "TIMEOUT") for job in jobs[200:]]
+    reports = looker.look(*jobs)
+    assert len(reports) == 400
+    assert (looker.slurm.count("squeue"), looker.slurm.count("sacct")) == (1, 1)
+
+
+@pytest.mark.parametrize("state", ["SUSPENDED", "COMPLETING", "STAGE_OUT"])
+def test_still_running_for_us(looker: Looker, state: str) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state=state)]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "running"
+    assert looker.slurm.count("sacct") == 0
+
+
+def test_an_unknown_state_is_told(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="GONE_FISHING")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "unknown" and "'GONE_FISHING'" in report.message
+
+
+# ---- ended by itself ----
+
+
+def test_the_end_mark_is_believed_first(looker: Looker) -> None:
+    looker.begin()
+    looker.end(0)
+    looker.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n001", start=50, end=60)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None
+    assert (report.state, report.source, report.exit_status, report.elapsed_s) == ("completed", "marks", 0, 2.5)
+    assert (report.began, report.over, report.nodes) == (50.0, 60.0, "n001")
+    assert report.output["directory"] == "work/000/j000001.0"
+    assert looker.slurm.count("sacct") == 0
+
+
+def test_an_end_mark_is_enough_while_nobody_answers(looker: Looker) -> None:
+    looker.begin()
+    looker.end(3)
+    looker.slurm.queue[""], looker.slurm.memory[""] = DOWN, NO_DATABASE
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.exit_status) == ("failed", 3)
+
+
+def test_what_killed_it_is_waited_for(looker: Looker) -> None:
+    looker.begin()
+    looker.end(137)
+    looker.slurm.queue[""] = [row(state="COMPLETING")]
+    assert (report := looker.one(JOB, settled=False)) is not None and report.state == "running"
+    looker.slurm.queue[""] = [row(state="OUT_OF_MEMORY")]
+    assert (report := looker.one(JOB, settled=False)) is not None
+    assert (report.state, report.exit_status, report.message) == ("failed", 137, "it ran out of memory")
+
+
+def test_a_claim_of_the_conductor_is_no_sign_of_life(looker: Looker) -> None:
+    assert looker.places.take_claim("j000001", 0)
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent"
+
+
+# ---- ended by others ----
+
+
+def test_a_time_limit(looker: Looker) -> None:
+    looker.begin()
+    looker.end(143, told="TERM")
+    looker.slurm.queue[""] = [row(state="TIMEOUT", reason="TimeLimit", nodes="n001")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.elapsed_s, report.exit_status) == ("timeout", 2.5, None)
+
+
+def test_a_lost_node_is_named_and_explained_once(looker: Looker) -> None:
+    looker.begin(nodes="n[001,007]")
+    looker.slurm.queue[""] = [row(state="NODE_FAIL", reason="NodeDown", nodes="n[001,007]")]
+    said = "\x1f".join(("n001", "mixed", "none")) + "\n" + "\x1f".join(("n007", "down*", "Not responding")) + "\n"
+    looker.slurm.answers["sinfo"] = Ran(0, said)
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.nodes) == ("node_fail", "n[001,007]")
+    assert report.message == "Slurm lost a node of n[001,007]; n007 is down* (Not responding)"
+    looker.look(JOB, after=5.0)
+    assert looker.slurm.count("sinfo") == 1
+
+
+def test_someone_elses_scancel_says_who(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="CANCELLED")]
+    looker.slurm.memory[""] = [record(state="RUNNING")]
+    assert looker.one(JOB, settled=False) is None
+    looker.slurm.memory[""] = [record(state="CANCELLED by 1000", ExitCode="0:15")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.message) == ("cancelled", "by user id 1000")
+
+
+def test_cancelled_while_it_waited_without_accounting(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="CANCELLED")]
+    looker.slurm.memory[""] = NO_ACCOUNTING
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == "cancelled"
+
+
+def test_preempted_for_good(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="PREEMPTED")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.message) == ("interrupted", "it was preempted by other work")
+
+
+def test_killed_without_an_end_mark(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="FAILED", reason="JobLaunchFailure", exit="9")]
+    assert looker.one(JOB, settled=False) is None, "its end mark may be on its way"
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status, report.message) == ("failed", -9, "")
+
+
+def test_a_job_that_never_began_was_refused(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="FAILED", reason="JobLaunchFailure", exit="53", nodes="n001")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == "refused"
+    assert report.message == (
+        "Slurm started it on n001 and it ended by signal 53 (FAILED) before it took its claim; "
+        "its output file or work directory could not be opened"
+    )
+
+
+def test_trouble_on_the_node_is_a_refusal(looker: Looker) -> None:
+    looker.begin()
+    looker.end(trouble="place")
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == "refused" and "could not be opened" in report.message
+
+
+# ---- out of the queue, and accounting ----
+
+
+def test_ended_while_we_were_away(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001", Start=50, End=90)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None
+    assert (report.state, report.source, report.began, report.over) == ("timeout", "accounting", 50.0, 90.0)
+
+
+def test_accounting_does_not_tell_some_exit_statuses(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.memory[""] = [record(state="FAILED", ExitCode="11:0")]
+    report = looker.one(JOB)
+    assert report is not None and report.exit_status == 11
+    assert report.message == "accounting does not tell exit status 11 from 139"
+
+
+def test_accounting_is_late(looker: Looker) -> None:
+    looker.begin()
+    assert looker.one(JOB, settled=False) is None, "a record may be some seconds late"
+    looker.slurm.memory[""] = [record(state="NODE_FAIL", NodeList="n001")]
+    report = looker.look(JOB, after=5.0)["j000001"]
+    assert report.state == "node_fail"
+
+
+def test_no_record_at_all(looker: Looker) -> None:
+    looker.begin()
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent"
+    assert report.message == (
+        "the queue does not know it; accounting has no record of it; it began on n001 and left no end mark"
+    )
+
+
+def test_a_record_that_ran_away(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.memory[""] = [record(state="RUNNING")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent"
+    assert "accounting still calls it RUNNING" in report.message
+
+
+def test_a_job_that_stays_away_is_asked_for_less_and_less_often(looker: Looker) -> None:
+    looker.begin()
+    for _ in range(3600 // 5):
+        looker.look(JOB, after=5.0)
+    assert looker.slurm.count("squeue") == 720
+    assert looker.slurm.count("sacct") < 20
+
+
+def test_nobody_answers(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""], looker.slurm.memory[""] = DOWN, NO_DATABASE
+    report = looker.one(JOB)
+    assert report is not None and report.state == "no_answer"
+    assert "squeue: slurm_load_jobs error: Unable to contact" in report.message and "sacct: " in report.message
+
+
+def test_accounting_alone_does_not_answer(looker: Looker) -> None:
+    looker.slurm.memory[""] = NO_DATABASE
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.source) == ("no_answer", "accounting")
+
+
+def test_accounting_answers_while_the_controller_does_not(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = DOWN
+    looker.slurm.memory[""] = [record(state="TIMEOUT")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == "timeout"
+    looker.slurm.memory[""] = [record(state="RUNNING")]
+    assert (report := looker.one(JOB)) is not None and report.state == "no_answer"
+
+
+def test_an_id_that_somebody_else_had_before_is_not_ours(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(name="payroll", state="FAILED")]
+    looker.slurm.memory[""] = [record(JobName="payroll", state="FAILED")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent"
+
+
+# ---- without accounting ----
+
+
+def without_accounting(looker: Looker, jobcomp: str = "") -> None:
+    looker.slurm.memory[""] = NO_ACCOUNTING
+    path = looker.root / "jobcomp.log"
+    path.write_text(jobcomp)
+    kind = "jobcomp/filetxt" if jobcomp else "jobcomp/none"
+    looker.slurm.answers["scontrol"] = Ran(0, f"JobCompLoc              = {path}\nJobCompType             = {kind}\n")
+
+
+def test_the_list_of_finished_jobs(looker: Looker) -> None:
+    looker.begin()
+    line = f"JobId=7 UserId=root(0) Name=sd-{TOKEN}-j000001 JobState=NODE_FAIL NodeList=n001 ExitCode=0:0 \n"
+    without_accounting(looker, line)
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.nodes) == ("node_fail", "n001")
+    asked = looker.slurm.count("sacct")
+    looker.look(JOB, after=60.0)
+    assert looker.slurm.count("sacct") == asked, "that there is no accounting is asked once"
+
+
+def test_slurms_last_words_in_the_jobs_own_output(looker: Looker) -> None:
+    looker.begin()
+    without_accounting(looker)
+    looker.slurm_says(
+        "slurmstepd-n001: error: *** JOB 7 ON n001 CANCELLED AT 2026-11-21T08:30:06 DUE TO TIME LIMIT ***\n"
+    )
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.source) == ("timeout", "marks")
+
+
+def test_nothing_is_left_but_its_claim(looker: Looker) -> None:
+    looker.begin()
+    without_accounting(looker)
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent" and "there is no accounting here" in report.message
+
+
+def test_told_to_end_and_nobody_knows_why(looker: Looker) -> None:
+    looker.begin()
+    looker.end(143, told="TERM")
+    without_accounting(looker)
+    assert (report := looker.one(JOB)) is not None and report.state == "absent"
+    report = looker.look(JOB, after=60.0)["j000001"]
+    assert report.state == "interrupted" and "told to end (TERM)" in report.message
+
+
+# ---- submissions of which nobody knows ----
+
+UNSURE = Asked("j000001", "", 0, 0.0)
+
+
+def test_an_unsure_submission_is_found_by_its_name(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(id="99", state="PENDING")]
+    report = looker.one(UNSURE, settled=False)
+    assert report is not None and (report.state, report.scheduler_id) == ("queued", "99")
+
+
+def test_or_by_its_name_in_accounting(looker: Looker) -> None:
+    looker.slurm.memory[""] = [record(id="99", state="CANCELLED by 0")]
+    report = looker.one(UNSURE, settled=False)
+    assert report is not None and report.state == "cancelled"
+
+
+def test_or_by_its_claim(looker: Looker) -> None:
+    looker.begin(id="99")
+    looker.end(0)
+    report = looker.one(UNSURE, settled=False)
+    assert report is not None and (report.state, report.scheduler_id) == ("completed", "99")
+
+
+def test_an_unsure_submission_that_nobody_knows_is_absent_only_when_all_were_asked(looker: Looker) -> None:
+    assert (report := looker.one(UNSURE, settled=False)) is not None and report.state == "absent"
+    looker.slurm.memory[""] = NO_DATABASE
+    assert (report := looker.one(UNSURE)) is not None and report.state == "no_answer"
+
+
+def test_ids_and_names_take_turns_and_nobody_is_forgotten(looker: Looker) -> None:
+    other = Asked("j000002", "8")
+    seen: dict[str, str] = {}
+    for _ in range(6):
+        before = looker.slurm.count("sacct")
+        seen |= {job: report.state for job, report in looker.look(UNSURE, other, after=3.0).items()}
+        assert looker.slurm.count("sacct") - before <= 1
+    assert seen == {"j000001": "absent", "j000002": "absent"}
+
+
+def test_of_two_with_our_name_the_one_with_the_claim_counts(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(id="98", state="FAILED", exit=97 << 8), row(id="99", state="COMPLETING")]
+    looker.begin(id="99")
+    report = looker.one(UNSURE, settled=False)
+    assert report is not None and (report.state, report.scheduler_id) == ("running", "99")
+
+
+# ---- restarts ----
+
+
+def test_a_restart_after_a_lost_node(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="PENDING", reason="BeginTime", restart=1)]
+    looker.slurm.memory[""] = [
+        record(state="NODE_FAIL", NodeList="n007", Submit=10),
+        record(state="PENDING", Submit=20),
+    ]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart, report.nodes) == ("requeued", 1, "n007")
+    assert report.message == "Slurm lost a node of n007; Slurm put it back into the queue"
+
+
+def test_after_that_it_waits_under_its_new_restart(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="PENDING", reason="BeginTime", restart=1)]
+    report = looker.one(Asked("j000001", "7", 1), settled=False)
+    assert report is not None and (report.state, report.restart) == ("queued", 1)
+
+
+def test_preempted_and_queued_again(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    looker.slurm.memory[""] = [record(state="PREEMPTED", Submit=10)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.message == "it was preempted by other work; Slurm put it back into the queue"
+
+
+def test_a_restart_without_accounting(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="RUNNING", restart=2)]
+    looker.slurm.memory[""] = NO_ACCOUNTING
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart) == ("requeued", 2)
+
+
+def test_a_restart_that_only_the_marks_and_accounting_remember(looker: Looker) -> None:
+    looker.begin()
+    looker.begin(restart=1)
+    looker.end(0, restart=1)
+    looker.slurm.memory[""] = [record(state="REQUEUED", Submit=10), record(Submit=20)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart) == ("requeued", 1)
+    report = looker.one(Asked("j000001", "7", 1), settled=False)
+    assert report is not None and (report.state, report.restart, report.elapsed_s) == ("completed", 1, 2.5)
+
+
+def test_a_change_of_size_is_no_restart(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.memory[""] = [record(state="RESIZING", Submit=10), record(state="TIMEOUT", Submit=20)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart) == ("timeout", 0)
+
+
+def test_a_restart_of_work_that_is_done_is_taken_out_of_the_queue(looker: Looker) -> None:
+    looker.begin()
+    looker.end(0)
+    looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart) == ("completed", 0)
+    assert ["scancel", "7"] in looker.slurm.asked
+
+
+def test_what_the_conductor_claimed_is_taken_out_of_the_queue_and_nothing_else(looker: Looker) -> None:
+    assert looker.places.take_claim("j000001", 0)
+    others = [row(id="8", name="payroll", state="PENDING"), row("j000002", "9", "PENDING"), row("j000003", "10")]
+    looker.slurm.queue[""] = [row(state="PENDING"), *others]
+    looker.look()
+    assert [command for command in looker.slurm.asked if command[0] == "scancel"] == [["scancel", "7"]]
+
+
+# ---- several clusters, files ----
+
+
+def test_several_clusters(tmp_path: Path) -> None:
+    slurm = FakeSlurm(queue={"a": [], "b": [row(id="7", state="RUNNING")]}, memory={"a": [], "b": []})
+    looker = Looker(tmp_path, slurm, (cluster("a"), cluster("b")))
+    report = looker.one(UNSURE, settled=False)
+    assert report is not None and (report.state, report.scheduler_id) == ("running", "7;b")
+    slurm.queue = {"a": DOWN, "b": [row(id="7", state="TIMEOUT")]}
+    report = looker.one(Asked("j000001", "7;b"), settled=False)
+    assert report is not None and (report.state, report.scheduler_id) == ("timeout", "7;b")
+
+
+def test_a_silent_cluster_makes_only_its_own_jobs_unsure(tmp_path: Path) -> None:
+    slurm = FakeSlurm(queue={"a": DOWN, "b": []}, memory={"a": NO_DATABASE, "b": []})
+    looker = Looker(tmp_path, slurm, (cluster("a"), cluster("b")))
+    reports = looker.settle(Asked("j000001", "7;a"), Asked("j000002", "7;b"))
+    assert {job: report.state for job, report in reports.items()} == {"j000001": "no_answer", "j000002": "absent"}
+
+
+def test_files_that_cannot_be_read_are_no_answer(looker: Looker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stale(*_: object) -> None:
+        raise OSError(116, "Stale file handle")
+
+    monkeypatch.setattr("shakedown.schedulers.slurm.asker.read_marks", stale)
+    report = looker.one(JOB)
+    assert report is not None and report.state == "no_answer"
+    assert report.message == "its files cannot be read: Stale file handle"
+    looker.slurm.queue[""] = [row(state="COMPLETED")]
+    assert (report := looker.one(JOB)) is not None and report.state == "no_answer"
+
+
+def test_every_report_is_one_that_the_engine_knows(looker: Looker) -> None:
+    looker.begin()
+    states = ("PENDING", "RUNNING", "COMPLETED", "FAILED", "REVOKED", "SPECIAL_EXIT", "BOOT_FAIL", "REQUEUED", "?", "")
+    for state in states:
+        looker.slurm.queue[""] = [row(state=state)]
+        report = looker.one(JOB)
+        assert report is not None and report.state in JOB_STATES

@@ -1,0 +1,275 @@
+"""What Slurm prints: captured, odd, torn; and what sbatch's answers mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shakedown.schedulers.slurm.parsing import (
+    cancelled_by,
+    clean,
+    exit_pair,
+    finished,
+    job_id,
+    job_lines,
+    key_values,
+    last_words,
+    node_states,
+    queue_rows,
+    records,
+    settings,
+    wait_status,
+)
+from shakedown.schedulers.slurm.refusals import sort_answer
+from shakedown.schedulers.slurm.runner import Ran
+from shakedown.schedulers.slurm.states import meaning
+from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, QUEUE_FIELDS, SEPARATOR
+
+SAMPLES = Path(__file__).resolve().parents[1] / "machines" / "slurm" / "samples"
+
+
+def sample(name: str) -> str:
+    return (SAMPLES / name).read_text()
+
+
+# ---- squeue ----
+
+
+def test_captured_queue() -> None:
+    rows = {row.id: row for row in queue_rows(sample("squeue.txt"))}
+    waiting = rows["483"]
+    assert (waiting.name, waiting.state, waiting.reason, waiting.restart) == (
+        "sd-ceef7ae7-j000001",
+        "PENDING",
+        "BeginTime",
+        1,
+    )
+    assert (waiting.nodes, waiting.start) == ("", 1795337778.0)
+    lost = rows["485"]
+    assert (lost.state, lost.nodes, lost.start, lost.end) == ("NODE_FAIL", "n003", 1795337739.0, 1795337763.0)
+    assert rows["488"].state == "RUNNING"
+
+
+def row_text(**cells: str) -> str:
+    plain = {"id": "7", "name": "sd-1-j1", "state": "RUNNING", "restart": "0", "exit": "0"}
+    return SEPARATOR.join(({name: "" for name, _ in QUEUE_FIELDS} | plain | cells).values()) + SEPARATOR + "\n"
+
+
+@pytest.mark.parametrize("job", ["7", "3_4", "3_[3-4%2]", "11+0"])
+def test_ids_are_strings(job: str) -> None:
+    assert queue_rows(row_text(id=job))[0].id == job
+
+
+def test_a_torn_line_a_header_and_nothing_are_no_rows() -> None:
+    assert queue_rows("CLUSTER: emu\n" + row_text()[:12] + "\n\n") == []
+    assert len(queue_rows("CLUSTER: emu\n" + row_text())) == 1
+
+
+def test_fields_that_a_release_does_not_know_come_empty() -> None:
+    row = queue_rows(row_text(restart="", exit="", start="", nodes="(null)", reason="None"))[0]
+    assert (row.restart, row.exit, row.start, row.nodes, row.reason) == (0, None, None, "", "")
+
+
+@given(st.lists(st.text(), min_size=len(QUEUE_FIELDS), max_size=len(QUEUE_FIELDS) + 2))
+def test_no_cell_is_too_odd(cells: list[str]) -> None:
+    for row in queue_rows(SEPARATOR.join(cells)):
+        assert row.id and row.reason.isprintable()
+        assert meaning(row.state).state
+
+
+@given(st.text())
+def test_no_text_is_too_odd(text: str) -> None:
+    queue_rows(text), records(text), job_lines(text), node_states(text), settings(text), list(last_words(text))
+    finished(text)
+    assert clean(text) == "" or (clean(text).isprintable() and len(clean(text)) <= 300)
+
+
+# ---- sacct, jobcomp, scontrol ----
+
+
+def account_text(**cells: str) -> str:
+    plain = {"JobID": "226", "JobName": "a", "State": "COMPLETED", "ExitCode": "0:0"}
+    return SEPARATOR.join(({name: "" for name in ACCOUNT_FIELDS} | plain | cells).values()) + "\n"
+
+
+def test_captured_records() -> None:
+    first = records(sample("sacct.txt"))[0]
+    assert (first.id, first.name, first.state, first.exit, first.nodes) == ("283", "x-1", "CANCELLED", -15, "n001")
+
+
+def test_steps_are_left_out_and_the_canceller_is_kept() -> None:
+    text = account_text(State="CANCELLED by 1000", Start="Unknown") + account_text(JobID="226.batch")
+    (record,) = records(text)
+    assert (record.state, record.by, record.start) == ("CANCELLED", "1000", None)
+    assert cancelled_by("CANCELLED+") == ("CANCELLED", "")
+
+
+def test_captured_list_of_finished_jobs() -> None:
+    lines = [record for line in sample("jobcomp.log").splitlines() if (record := finished(line))]
+    by_name = {record.name: record for record in lines}
+    assert (by_name["fail0"].state, by_name["fail0"].exit, by_name["fail0"].nodes) == ("FAILED", 3, "n001")
+    assert by_name["held"].nodes == ""
+
+
+def test_captured_jobs_of_scontrol() -> None:
+    rows = {row.id: row for row in job_lines(sample("scontrol_o_array.txt"))}
+    assert rows["3_2"].state == "RUNNING"
+    assert rows["3_3-4%2"].reason == "JobArrayTaskLimit"
+    (failed,) = job_lines(" ".join(sample("scontrol_show_job_failed.txt").split()))
+    assert (failed.exit, failed.reason, failed.restart) == (3, "NonZeroExitCode", 0)
+
+
+def test_values_may_hold_spaces() -> None:
+    assert key_values("JobId=1 Command=/a b/c d Reason=x") == {"JobId": "1", "Command": "/a b/c d", "Reason": "x"}
+
+
+def test_captured_configuration() -> None:
+    known = settings(sample("scontrol_config.txt"))
+    assert known["JobCompType"] == "jobcomp/filetxt"
+    assert known["AccountingStorageType"] == "accounting_storage/slurmdbd"
+
+
+def test_a_node_of_several_partitions_is_one_node() -> None:
+    nodes = node_states(sample("sinfo.txt"))
+    assert [node.name for node in nodes] == ["n001", "n002", "n003", "n004"]
+    assert nodes[3].state == "mixed"
+
+
+@given(st.integers(0, 255))
+def test_exit_statuses(status: int) -> None:
+    assert wait_status(str(status << 8)) == status
+    assert exit_pair(f"{status}:0") == status
+
+
+@given(st.integers(1, 64))
+def test_signals(signal: int) -> None:
+    assert wait_status(str(signal)) == -signal
+    assert exit_pair(f"0:{signal}") == -signal
+
+
+@pytest.mark.parametrize("word", ["", "0:", "x:y", "1;2"])
+def test_an_empty_exit_status_is_not_zero(word: str) -> None:
+    assert exit_pair(word) in (None, 0) and (word == "0:" or exit_pair(word) is None)
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [
+        ("RUNNING", "running"),
+        ("COMPLETING", "running"),
+        ("SUSPENDED", "running"),
+        ("OUT_OF_MEMORY", "failed"),
+        ("PREEMPTED", "interrupted"),
+        ("DEADLINE", "timeout"),
+        ("BOOT_FAIL", "node_fail"),
+        ("REVOKED", "cancelled"),
+        ("SPECIAL_EXIT", "queued"),
+        ("GONE_FISHING", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_states(word: str, state: str) -> None:
+    assert meaning(word).state == state
+
+
+def test_an_unknown_state_is_told_as_it_is() -> None:
+    assert "'GONE_FISHING'" in meaning("GONE_FISHING").note
+
+
+def test_last_words() -> None:
+    text = "slurmstepd-n007: error: *** JOB 105 ON n007 CANCELLED AT 2026-11-21T08:30:06 DUE TO TIME LIMIT ***\n"
+    assert list(last_words(text)) == ["CANCELLED AT 2026-11-21T08:30:06 DUE TO TIME LIMIT"]
+
+
+# ---- what sbatch's answers mean ----
+
+
+def complaint(text: str) -> Ran:
+    return Ran(1, error=f"sbatch: error: {text}\n")
+
+
+@pytest.mark.parametrize(("output", "job"), [("17\n", "17"), ("a banner\n17;emu2\n", "17;emu2"), ("3_4\n", "3_4")])
+def test_accepted(output: str, job: str) -> None:
+    answer = sort_answer(Ran(0, output))
+    assert (answer.outcome, answer.scheduler_id) == ("accepted", job)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "invalid partition specified: nope\nsbatch: error: Batch job submission failed: Invalid partition name specified",
+        "Batch job submission failed: Invalid account or account/partition combination specified",
+        "Batch job submission failed: Requested node configuration is not available",
+        "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
+        "Batch job submission failed: Invalid license specification",
+        "Memory specification can not be satisfied",
+        "Batch job submission failed: Access/permission denied",
+        "QOSMaxWallDurationPerJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
+        " (job submit limit, user's size and/or time limits)",
+        "No cluster 'zz' known by database.\nsbatch: error: 'zz' can't be reached now, or it is an invalid entry for --cluster.",
+    ],
+)
+def test_refused_for_good(text: str) -> None:
+    answer = sort_answer(complaint(text))
+    assert (answer.outcome, answer.transient) == ("refused", False), answer
+    assert answer.message and not answer.message.startswith("sbatch")
+
+
+@pytest.mark.parametrize(
+    ("text", "unreachable"),
+    [
+        ("Batch job submission failed: Unable to contact slurm controller (connect failure)", True),
+        ("Batch job submission failed: Slurm backup controller in standby mode", True),
+        ("Batch job submission failed: Connection refused", True),
+        ("fetch_config: DNS SRV lookup failed\nsbatch: fatal: Could not establish a configuration source", True),
+        ("Batch job submission failed: Protocol authentication error", True),
+        (
+            "AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
+            " (job submit limit, user's size and/or time limits)",
+            False,
+        ),
+        (
+            "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            False,
+        ),
+        ("Batch job submission failed: Slurm temporarily unable to accept job", False),
+        ("Batch job submission failed: Resource temporarily unavailable", False),
+        ("Batch job submission failed: I/O error writing script/environment to file", False),
+        ("Batch job submission failed: No space left on device", False),
+        ("Batch job submission failed: Required partition not available (inactive or drain)", False),
+    ],
+)
+def test_refused_for_now(text: str, unreachable: bool) -> None:
+    answer = sort_answer(complaint(text))
+    assert (answer.outcome, answer.transient, answer.unreachable) == ("refused", True, unreachable), answer
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        complaint("Batch job submission failed: Socket timed out on send/recv operation"),
+        complaint("Batch job submission failed: Unable to contact slurm controller (receive failure)"),
+        complaint("Batch job submission failed: Zero Bytes were transmitted or received"),
+        complaint("Batch job submission failed: Unexpected message received"),
+        Ran(-9, error="sbatch gave no answer for 20 s", timed_out=True),
+        Ran(-15),
+        Ran(1),
+        Ran(0, "Submitted, perhaps"),
+        Ran(0),
+    ],
+)
+def test_it_may_have_been_accepted(ran: Ran) -> None:
+    answer = sort_answer(ran)
+    assert answer.outcome == "unknown"
+    assert answer.message
+
+
+@given(st.integers(-64, 255), st.text(), st.text())
+def test_every_answer_is_sorted(status: int, output: str, error: str) -> None:
+    answer = sort_answer(Ran(status, output, error))
+    assert answer.outcome in ("accepted", "refused", "unknown")
+    assert (answer.outcome == "accepted") == bool(answer.scheduler_id)
+    assert status == 0 or answer.outcome != "accepted"

@@ -1,0 +1,164 @@
+"""Clusters for the tests of this directory, and the rules they run under: see README.md."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+from slurm_cluster import Cluster, why_not
+from slurm_pool import KINDS, PREFIX, Pool, remove
+
+HERE = Path(__file__).resolve().parent
+POOL = Pool()
+FIRST_ATTEMPT = "first attempt"
+CONFIGURATIONS = ("accounting", "plain", "forgetful")
+
+
+@pytest.fixture(scope="session")
+def slurm_here() -> None:
+    """Skips, with the reason, where no emulated Slurm can run."""
+    if reason := why_not():
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def short_directory() -> Iterator[Path]:
+    """For a cluster of the test's own (sockets want short paths); it is taken down at the end whatever the test did."""
+    directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
+    yield directory
+    remove(directory)
+
+
+def _lend(kind: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    cluster = POOL.lend(kind)
+    monkeypatch.setenv("SLURM_CONF", str(cluster.slurm_conf))
+    yield cluster
+    POOL.give_back()
+
+
+@pytest.fixture
+def accounting_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """16 nodes with slurmdbd."""
+    yield from _lend("accounting", monkeypatch)
+
+
+@pytest.fixture
+def plain_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """8 nodes without accounting."""
+    yield from _lend("plain", monkeypatch)
+
+
+@pytest.fixture
+def forgetful_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """8 nodes; finished jobs leave memory after 2 s, accounting stores no comments."""
+    yield from _lend("forgetful", monkeypatch)
+
+
+@pytest.fixture
+def limited_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """4 nodes; 20 jobs of a user at most are accepted (MaxSubmitJobs of the association, enforced)."""
+    yield from _lend("limited", monkeypatch)
+
+
+@pytest.fixture
+def fault_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """8 nodes with slurmdbd; a silent node is down after 10 s."""
+    yield from _lend("fault_accounting", monkeypatch)
+
+
+@pytest.fixture(params=CONFIGURATIONS)
+def any_cluster(request: pytest.FixtureRequest, slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """The test runs three times: on each configuration."""
+    yield from _lend(request.param, monkeypatch)
+
+
+@pytest.fixture(params=CONFIGURATIONS)
+def any_fault_cluster(
+    request: pytest.FixtureRequest, slurm_here: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cluster]:
+    """The test runs three times: on each configuration, where a silent node is down after 10 s."""
+    yield from _lend(f"fault_{request.param}", monkeypatch)
+
+
+def kind_of(item: pytest.Item) -> str:
+    """Which cluster the test uses; empty when none."""
+    names = getattr(item, "fixturenames", ())
+    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    if "any_cluster" in names:
+        return str(parameters["any_cluster"])
+    if "any_fault_cluster" in names:
+        return f"fault_{parameters['any_fault_cluster']}"
+    if "fault_cluster" in names:
+        return "fault_accounting"
+    return next((kind for kind in KINDS if f"{kind}_cluster" in names), "")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test here is marked, and tests of one cluster run one after another: few daemons live at a time."""
+    order = ["", *KINDS]
+    mine = [number for number, item in enumerate(items) if item.path.is_relative_to(HERE)]
+    sorted_items = sorted((items[number] for number in mine), key=lambda item: order.index(kind_of(item)))
+    for number, item in zip(mine, sorted_items, strict=True):
+        item.add_marker(pytest.mark.slurm)
+        items[number] = item
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A failed test is repeated once on fresh clusters: Slurm's own daemons misbehave on a busy machine. Both are told."""
+    if not item.path.is_relative_to(HERE) or not kind_of(item):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    if failed := [report for report in reports if report.failed]:
+        POOL.renew()
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        for report in reports:
+            if report.when == "call" or report.failed:
+                report.user_properties.append((FIRST_ATTEMPT, whole_text(failed[0])))
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def whole_text(report: pytest.TestReport) -> str:
+    """A failure with all that was captured, as it would have been printed."""
+    return "\n".join((report.longreprtext, *(f"--- {title}\n{text}" for title, text in report.sections)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a failure shows what Slurm saw."""
+    report = yield
+    if report.failed and POOL.current and kind_of(item):
+        report.sections.append((f"Slurm cluster {POOL.current.name}", POOL.current.story()))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Never in silence: what passed only at its second attempt, and what had to be put right between tests."""
+    stats: dict[str, list[Any]] = terminalreporter.stats
+    seen = [r for outcome in ("passed", "failed", "error", "skipped") for r in stats.get(outcome, [])]
+    for report in seen:
+        for name, text in getattr(report, "user_properties", ()):
+            if name == FIRST_ATTEMPT:
+                how = "PASSED ONLY AT ITS SECOND ATTEMPT" if report.passed else "FAILED AT BOTH ATTEMPTS"
+                terminalreporter.section(f"{how}: {report.nodeid}", sep="!", red=True, bold=True)
+                terminalreporter.line("The first attempt's failure:")
+                terminalreporter.line(text)
+    if POOL.notes:
+        terminalreporter.section("Slurm clusters between tests")
+        for note in POOL.notes:
+            terminalreporter.line(note)
+
+
+def pytest_unconfigure() -> None:
+    POOL.close()

@@ -1,0 +1,116 @@
+"""Bringing a cluster up, and taking it down for good."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import socket
+import time
+import zlib
+
+from . import nodes, services
+from .configuration import write_all
+from .processes import kill_all, marked
+from .site import Cluster, Settings, Trouble
+
+LARGEST = 200
+FIRST_PORT, LAST_PORT, BLOCK = 14000, 31000, 250
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "sbatch", "munged", "mariadbd", "unshare", "nsenter")
+
+
+def up(cluster: Cluster, words: argparse.Namespace) -> None:
+    """Start what does not run yet and wait until all nodes answer."""
+    start = time.monotonic()
+    demand_programs()
+    with cluster.site.alone():
+        settings = settle(cluster, words)
+        if not running(cluster):
+            cluster.directory.mkdir(parents=True, exist_ok=True)
+            write_all(cluster, settings)
+        services.start_services(cluster)
+        for node in settings.node_names():
+            nodes.power_on(cluster, node)
+        nodes.await_idle(cluster, 120.0)
+    print(f"{cluster.name}: {settings.nodes} nodes up in {time.monotonic() - start:.1f} s ({settings.configuration})")
+    print(f"export SLURM_CONF={cluster.slurm_conf}")
+
+
+def demand_programs() -> None:
+    path = "/usr/sbin:/usr/bin:/sbin:/bin"
+    if absent := [name for name in PROGRAMS if not shutil.which(name, path=path)]:
+        raise Trouble(f"not installed: {', '.join(absent)}", "install what is needed with: scripts/slurm-packages")
+
+
+def running(cluster: Cluster) -> bool:
+    return bool(marked(cluster.mark()))
+
+
+def settle(cluster: Cluster, words: argparse.Namespace) -> Settings:
+    """The settings asked for, which a running cluster must have already. Ports: as before, as asked, or free ones."""
+    if not 1 <= words.nodes <= LARGEST:
+        raise Trouble(f"{words.nodes} nodes cannot be emulated here", f"ask for 1 to {LARGEST}")
+    if words.max_submit and words.config == "plain":
+        raise Trouble("--max-submit needs accounting", "take --config accounting or forgetful")
+    old = cluster.settings() if cluster.known else None
+    ports = words.ports or (old.ports if old else 0)
+    asked = Settings(cluster.name, words.nodes, words.config, ports, words.slurmd_timeout, words.max_submit)
+    if old and running(cluster):
+        if asked != old:
+            raise Trouble(
+                f"{cluster.name} already runs as {old}",
+                "end it first (tests/slurm/cluster down) or take another --name",
+            )
+        return old
+    return Settings(**{**asked.__dict__, "ports": ports or free_ports(cluster)})
+
+
+def free_ports(cluster: Cluster) -> int:
+    """The first block in which nobody listens; different directories start their search at different places."""
+    blocks = (LAST_PORT - FIRST_PORT) // BLOCK
+    first = zlib.crc32(str(cluster.directory).encode()) % blocks
+    taken = {other.settings().ports for other in cluster.site.clusters()}
+    for number in range(blocks):
+        base = FIRST_PORT + (first + number) % blocks * BLOCK + 2
+        if base not in taken and all(free(port) for port in range(base - 2, base + LARGEST + 1)):
+            return base
+    raise Trouble("no block of free ports was found", "name one with --ports")
+
+
+def free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return True
+    return False
+
+
+def down(cluster: Cluster, words: argparse.Namespace) -> None:
+    """Stop one cluster; the last one takes what is shared with it. Thorough: what carries the mark dies."""
+    site = cluster.site
+    if not site.directory.is_dir():
+        print(f"nothing runs: there is no {site.directory}")
+        return
+    with site.alone():
+        chosen = site.clusters() if words.all else [cluster]
+        for one in chosen:
+            stop(one)
+        if words.all or not any(running(other) for other in site.clusters()):
+            if not words.remove:  # what is removed need not be saved
+                services.end_quietly(services.slurmdbd_pid(site))
+                services.end_quietly(services.database_pid(site))
+                services.end_quietly(services.munge_pid(site))
+            kill_all(lambda: marked(site.mark()), str(site.directory))
+    if words.remove:
+        shutil.rmtree(site.directory if words.all else cluster.directory, ignore_errors=True)
+    print(f"{', '.join(one.name for one in chosen)}: down")
+
+
+def stop(cluster: Cluster) -> None:
+    """Nodes first, as jobs must not see their controller go; what is left is killed."""
+    if cluster.known:
+        for node in cluster.settings().node_names():
+            nodes.power_off(cluster, node)
+        services.end_quietly(services.slurmctld_pid(cluster))
+    kill_all(lambda: marked(cluster.mark()), cluster.name)
