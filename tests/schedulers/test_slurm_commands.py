@@ -27,11 +27,11 @@ def test_a_whole_submission() -> None:
     assert submission(Shape(2, 4, 3, 2, True, 100.0)) == [
         "sbatch",
         "--parsable",
+        "--partition=batch",
         "--account=a",
         "--job-name=mine",
         "--reservation=test",
         "--job-name=sd-1-j1",
-        "--partition=batch",
         "--nodes=2",
         "--ntasks-per-node=4",
         "--cpus-per-task=3",

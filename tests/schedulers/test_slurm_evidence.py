@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looker, cluster, record, row
 
-from shakedown.model.ports import JOB_STATES
+from shakedown.model.ports import JOB_STATES, JobReport
 from shakedown.schedulers.slurm.evidence import Asked
 from shakedown.schedulers.slurm.runner import Ran
-from tests.support.fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looker, cluster, record, row
 
 JOB = Asked("j000001", "7", 0, 0.0)
 
@@ -98,6 +98,18 @@ def test_a_claim_of_the_conductor_is_no_sign_of_life(looker: Looker) -> None:
     assert report is not None and report.state == "absent"
 
 
+def test_a_glance_at_end_marks_asks_slurm_nothing(looker: Looker) -> None:
+    looker.begin()
+    looker.end(0)
+    looker.begin("j000002")
+    looker.begin("j000003")
+    looker.end(139, "j000003")
+    reports: list[JobReport] = []
+    looker.asker.glance([JOB, Asked("j000002"), Asked("j000003"), Asked("j000004")], reports.extend)
+    assert [(report.job, report.state) for report in reports] == [("j000001", "completed")]
+    assert looker.slurm.asked == []
+
+
 # ---- ended by others ----
 
 
@@ -119,6 +131,19 @@ def test_a_lost_node_is_named_and_explained_once(looker: Looker) -> None:
     assert report.message == "Slurm lost a node of n[001,007]; n007 is down* (Not responding)"
     looker.look(JOB, after=5.0)
     assert looker.slurm.count("sinfo") == 1
+
+
+def test_a_job_that_lost_a_node_is_dead_once_all_its_nodes_answer_again(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n001")]
+    looker.slurm.answers["sinfo"] = Ran(0, "n001\x1fdown*\x1fNot responding\n")
+    assert looker.look(JOB)["j000001"].state == "node_fail"
+    assert looker.look(JOB, after=40.0)["j000001"].state == "node_fail"
+    looker.slurm.answers["sinfo"] = Ran(0, "n001\x1fdrained\x1fafter a crash\n")
+    assert looker.look(JOB, after=5.0)["j000001"].state == "node_fail"
+    assert looker.slurm.count("sinfo") == 2
+    report = looker.look(JOB, after=40.0)["j000001"]
+    assert report.state == "interrupted" and "answer again" in report.message
 
 
 def test_someone_elses_scancel_says_who(looker: Looker) -> None:
@@ -161,6 +186,23 @@ def test_a_job_that_never_began_was_refused(looker: Looker) -> None:
         "Slurm started it on n001 and it ended by signal 53 (FAILED) before it took its claim; "
         "its output file or work directory could not be opened"
     )
+
+
+def test_a_second_start_of_a_forgetful_controller_is_no_failure_of_the_test(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit=97 << 8, nodes="n001")]
+    assert looker.one(JOB, settled=False) is None, "the first start may still write its end mark"
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status) == ("interrupted", None)
+    assert report.message.startswith("Slurm started it a second time")
+
+
+def test_a_payload_may_end_with_the_same_status(looker: Looker) -> None:
+    looker.begin()
+    looker.end(97)
+    looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit=97 << 8)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.exit_status) == ("failed", 97)
 
 
 def test_trouble_on_the_node_is_a_refusal(looker: Looker) -> None:
@@ -360,7 +402,7 @@ def test_a_restart_after_a_lost_node(looker: Looker) -> None:
     ]
     report = looker.one(JOB, settled=False)
     assert report is not None and (report.state, report.restart, report.nodes) == ("requeued", 1, "n007")
-    assert report.message == "Slurm lost a node of n007; Slurm put it back into the queue"
+    assert report.message == "Slurm lost a node of n007" and report.cause == "node_fail"
 
 
 def test_after_that_it_waits_under_its_new_restart(looker: Looker) -> None:
@@ -374,7 +416,8 @@ def test_preempted_and_queued_again(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
     looker.slurm.memory[""] = [record(state="PREEMPTED", Submit=10)]
     report = looker.one(JOB, settled=False)
-    assert report is not None and report.message == "it was preempted by other work; Slurm put it back into the queue"
+    assert report is not None and report.message == "it was preempted by other work"
+    assert report.cause == "interrupted"
 
 
 def test_a_restart_without_accounting(looker: Looker) -> None:

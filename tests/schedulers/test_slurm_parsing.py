@@ -13,7 +13,6 @@ from shakedown.schedulers.slurm.parsing import (
     clean,
     exit_pair,
     finished,
-    job_id,
     job_lines,
     key_values,
     last_words,
@@ -92,7 +91,7 @@ def test_no_text_is_too_odd(text: str) -> None:
 
 def account_text(**cells: str) -> str:
     plain = {"JobID": "226", "JobName": "a", "State": "COMPLETED", "ExitCode": "0:0"}
-    return SEPARATOR.join(({name: "" for name in ACCOUNT_FIELDS} | plain | cells).values()) + "\n"
+    return SEPARATOR.join((dict.fromkeys(ACCOUNT_FIELDS, "") | plain | cells).values()) + "\n"
 
 
 def test_captured_records() -> None:

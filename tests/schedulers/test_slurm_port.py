@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from fake_slurm import cluster
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Patience, Shape
 from shakedown.model.ports import JobOrder, JobReport
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.slurm import SlurmScheduler
-from tests.support.fake_slurm import cluster
 
 PATIENCE_S = 60.0
 CASE = Case("c", "t", "emu:batch", shape=Shape(time_limit_s=30.0), script="true")
@@ -41,7 +41,7 @@ class Site:
         self.campaign = root / "campaign"
         self.campaign.mkdir()
         self.reactor = Reactor()
-        monkeypatch.setattr("sys.prefix", str(root))  # its bin comes first on the path of every command
+        monkeypatch.setenv("PATH", f"{self.commands}:{os.environ['PATH']}")
         for name in ("squeue", "sacct", "scancel", "scontrol", "sinfo", "sbatch"):
             self.write(name, "exit 0")
         self._schedulers: list[SlurmScheduler] = []

@@ -177,6 +177,7 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         output=report.output,
         began=report.began,
         over=report.over,
+        cause=report.cause,
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status

@@ -66,7 +66,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
     run = state.runs[job.run]
-    value = verdict_value(state, run, verdict) | {k: v for k, v in job.facts.items() if k not in ("restart", "state")}
+    value = verdict_value(state, run, verdict) | {k: v for k, v in job.facts.items() if k not in ("restart", "state", "cause")}
     if alive:
         value["alive"] = True
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))
@@ -89,14 +89,14 @@ def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
 
 def _restarted(state: State, decision: Decision, job: Job) -> None:
     """The scheduler runs it again under the same id: the old run is judged, then a new one takes over the same job."""
-    restart = job.facts["restart"]
     run = state.runs.get(job.run)
     if run is not None and run.phase != "judged":
-        _judge(state, decision, job, "interrupted", f"the scheduler put it back into the queue (restart {restart})")
+        _judge(state, decision, job, *_put_back(job, run))
     if run is not None:
         return
     if any(order.event.event == "requeued" for order in decision.orders):
         return  # another restarted job takes a waiting result in this decision; this one finds its own in the next
+    restart = job.facts["restart"]
     waiting = _waiting_entry(state, job)
     if waiting is None:
         why = "the scheduler started it again, but its result is no longer wanted; it is ended"
@@ -113,6 +113,16 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
     }
     why = "the scheduler started the same job again"
     decision.record(Event("requeued", case=job.case, run=decision.new_run(state), job=job.id, value=value, reason=why))
+
+
+def _put_back(job: Job, run: Run) -> tuple[str, str]:
+    """The verdict on a run whose job waits again under the same id, and why."""
+    back = f"the scheduler put it back into the queue (restart {job.facts['restart']})"
+    lost = job.facts.get("cause") == "node_fail"
+    words = ["a node it ran on failed", job.message, back] if lost else [back, job.message]
+    first, *more = (word for word in words if word)
+    verdict = "cancelled" if run.cancelled else "node_fail" if lost else "interrupted"
+    return verdict, ": ".join(word for word in (first, "; ".join(more)) if word)
 
 
 def _waiting_entry(state: State, job: Job) -> tuple[int, int, int] | None:

@@ -111,7 +111,9 @@ def job_report(state: State, event: Event) -> None:
     job.seen, job.source = said, value.get("source", "")
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
-        job.facts = {"restart": max(value.get("restart", 0), job.restart + 1)}
+        job.facts = {k: v for k, v in value.items() if k in ("nodes", "output", "cause")}
+        job.facts["restart"] = max(value.get("restart", 0), job.restart + 1)
+        job.message = event.reason
         state.attention[job.id] = None
     elif said in _DOUBTFUL:
         if changed:

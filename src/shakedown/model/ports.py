@@ -79,6 +79,7 @@ class JobReport(Struct, frozen=True):
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
     ``output`` points to the kept output: {"pack", "offset", "bytes"} or {"file", "bytes"}; {} where there is none.
     ``began`` and ``over``: when, by the scheduler's clock, in seconds since 1970; None where it does not say.
+    ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
     """
 
     job: str
@@ -93,6 +94,7 @@ class JobReport(Struct, frozen=True):
     output: dict[str, Any] = field(default_factory=dict)
     began: float | None = None
     over: float | None = None
+    cause: str = ""
 
 
 class Scheduler(Protocol):

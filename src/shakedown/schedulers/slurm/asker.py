@@ -5,6 +5,7 @@ It runs in a process of its own, which may hang with a file system or a command;
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -21,12 +22,13 @@ from shakedown.schedulers.marks import Marks, read_marks, read_restart
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.evidence import Asked, Found, is_plain, needs_accounting, weigh
-from shakedown.schedulers.slurm.parsing import NodeState, QueueRow, last_words, node_states, queue_rows
+from shakedown.schedulers.slurm.failed_nodes import FailedNodes
+from shakedown.schedulers.slurm.parsing import QueueRow, last_words, queue_rows
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.workplace import CONDUCTOR
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
-_MOST_NODES = 8  # named in one message
+_MOST_GLANCED = 1024  # files that are looked for at once
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
@@ -42,13 +44,14 @@ class Asker:
     command_s: float
     clock: Callable[[], float] = time.monotonic
     doubts: dict[str, float] = field(default_factory=dict)
-    explained: set[str] = field(default_factory=set)  # jobs whose failed nodes sinfo was asked about
     places: JobPlaces = field(init=False)
     accounting: Accounting = field(init=False)
+    nodes: FailedNodes = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
         self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
+        self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
 
     def look(self, jobs: Sequence[Asked], say: Say) -> None:
         """Purpose: say what became of each job, in parts; of some nothing, where nothing is to be said."""
@@ -62,8 +65,21 @@ class Asker:
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
         found = [self._last_words(f) for f in found]
         reports = [report for f in found if (report := weigh(f))]
-        say(self._explain(reports))
+        say(self.nodes.explain(reports))
         self._sweep(rows, {job.id: job for job in jobs}, found)
+
+    def glance(self, jobs: Sequence[Asked], say: Say) -> None:
+        """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
+        reports = []
+        for job in jobs[:_MOST_GLANCED]:
+            with contextlib.suppress(OSError):
+                if not self.places.marks(job.id, job.restart).exists():
+                    continue
+                marks = read_restart(self.places, job.id, job.restart)
+                if marks.exit_status is not None and marks.exit_status < 128:  # of others Slurm may know more
+                    report = weigh(Found(job, marks=marks, output=self._output(job, marks)))
+                    reports += [report] if report else []
+        say(reports)
 
     def _label(self, job: str) -> str:
         return job_label(self.token, job)
@@ -147,28 +163,10 @@ class Asker:
             with self.places.slurm_output(found.job.id).open("rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _WORDS_BYTES))
                 said = list(last_words(file.read(_WORDS_BYTES).decode("utf-8", "replace")))
-                words = (
-                    said[-1] if len(said) > found.job.restart else ""
-                )  # those of earlier restarts say nothing of this one
+                words = said[-1] if len(said) > found.job.restart else ""  # earlier restarts left theirs too
         except OSError:
             pass
         return msgspec.structs.replace(found, words=words)
-
-    # ---- more about failed nodes ----
-
-    def _explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
-        """What is known of the nodes of jobs that lost one; asked once for all of them, and once for each job."""
-        wanted = [r for r in reports if r.state == "node_fail" and r.nodes and r.job not in self.explained]
-        if not wanted:
-            return list(reports)
-        self.explained.update(r.job for r in wanted)
-        states: dict[str, NodeState] = {}
-        for cluster in self.clusters:
-            names = sorted({r.nodes for r in wanted if _home(r) in ("", cluster.name)})
-            if names:
-                ran = self.run(commands.sinfo(cluster.name, len(self.clusters) > 1, ",".join(names)), self.command_s)
-                states |= {state.name: state for state in node_states(ran.output)}
-        return [_with_nodes(r, states) if r in wanted else r for r in reports]
 
     # ---- jobs that must not run ----
 
@@ -210,27 +208,6 @@ def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow 
     )
 
 
-def _home(job: Asked | JobReport) -> str:
+def _home(job: Asked) -> str:
     """The cluster that a scheduler's id names; "" where there is but one, or it is not known."""
     return job.scheduler_id.partition(";")[2]
-
-
-def _with_nodes(report: JobReport, states: dict[str, NodeState]) -> JobReport:
-    """Name the nodes that are not well, and why; those that are well again by now say nothing."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-
-    try:
-        nodes = list(NodeSet(report.nodes, resolver=RESOLVER_NOGROUP))
-    except (NodeSetException, ValueError):
-        return report
-    ill = [states[node] for node in nodes if node in states and _is_ill(states[node])][:_MOST_NODES]
-    words = [f"{node.name} is {node.state}" + (f" ({node.reason})" if node.reason else "") for node in ill]
-    return msgspec.structs.replace(report, message="; ".join([report.message, *words]))
-
-
-def _is_ill(node: NodeState) -> bool:
-    return (
-        bool(node.reason)
-        or node.state.endswith("*")
-        or node.state.rstrip("*").startswith(("down", "drain", "fail", "unk"))
-    )

@@ -13,12 +13,17 @@ from msgspec import Struct
 
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.marks import Marks
+from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.parsing import QueueRow, Record
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, CHANGES, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
 TOLD_S = 60.0  # after which a job that was told to end is believed to have been, though nobody says why
+_STARTED_TWICE = (
+    "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
+    "and the first one left no end mark"
+)
 _NEVER_LAUNCHED = -53  # "0:53": slurmd could not even open the job's output or directory
 
 Told = Literal["told", "silent", "none", "unasked"]
@@ -219,6 +224,8 @@ def _over(
             return _never_ran(found, source, word, status, nodes, reason)
         if young:
             return Later()
+        if status == CLAIM_TAKEN:
+            return _report(found, "interrupted", source, nodes=nodes, message=_STARTED_TWICE)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
         return Later()  # accounting knows who it was, but not yet
     note = _joined(said.note, _who(by) if by else "", _shown(reason))
@@ -243,11 +250,12 @@ def _requeued(found: Found, restart: int, source: str) -> Said:
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
             return Later()
-        return _report(found, "requeued", source, restart=restart, message="Slurm put it back into the queue")
+        return _report(found, "requeued", source, restart=restart)
     word = meaning(before.state)
-    why = _failed_nodes(before.nodes) if word.state == "node_fail" else word.note
-    text = _joined(why, "Slurm put it back into the queue" if word.state != "requeued" else "")
-    return _report(found, "requeued", source, restart=restart, nodes=before.nodes, message=text)
+    why = _failed_nodes(before.nodes) if word.state == "node_fail" else "" if word.state == "requeued" else word.note
+    said = _report(found, "requeued", source, restart=restart, nodes=before.nodes, message=why)
+    cause = word.state if word.state in ("node_fail", "interrupted") else ""
+    return msgspec.structs.replace(said, cause=cause)
 
 
 def _report(

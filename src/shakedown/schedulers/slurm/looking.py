@@ -11,10 +11,14 @@ from shakedown.schedulers.slurm.helper import Helper
 from shakedown.schedulers.slurm.wire import Look, Seen, Setup
 
 LONGEST_PAUSE_S = 300.0  # between two looks when one after the other hangs: each leaves a process behind
+GLANCE_S = 1.0  # between two glances at end marks, while jobs come and go between two looks
 
 
 class Looking:
-    """At most one look is under way. ``count`` is told how often commands were run."""
+    """At most one look is under way. ``count`` is told how often commands were run.
+
+    Where jobs are shorter than the time between two looks, their end marks are glanced at in between, which costs Slurm nothing.
+    """
 
     def __init__(
         self, setup: Setup, reactor: Reactor, poll_s: float, look_s: float, count: Callable[[Mapping[str, int]], None]
@@ -29,7 +33,8 @@ class Looking:
         self._number = 0
         self._busy = False
         self._failures = 0  # in a row
-        self._began = 0.0
+        self._due = 0.0  # when the next look at everything is
+        self._short = False  # whether jobs were seen that are shorter than the time between two looks
         self._next: Timer | None = None
         self._limit: Timer | None = None
 
@@ -52,12 +57,15 @@ class Looking:
     # ---- one look ----
 
     def _look(self) -> object:
-        """Begin a look, if there is anything to look at; otherwise the next poll does."""
+        """Begin a look, or a glance, if there is anything to look at; otherwise the next poll does."""
         self._next = None
         if not self._jobs:
             return False
+        now = self._reactor.now()
+        glance = self._short and now < self._due - GLANCE_S / 2
+        if not glance:
+            self._due, self._short = now + self._poll_s, False
         self._number += 1
-        self._began = self._reactor.now()
         self._asked = {job.id: _asked(job) for job in self._jobs.values()}
         self._busy = True
         try:
@@ -65,7 +73,7 @@ class Looking:
                 self._helper = Helper(self._setup, self._reactor, self._heard)
         except OSError as error:
             return self._failed(f"no process can be started to ask Slurm: {error.strerror}")
-        self._helper.send(Look(self._number, list(self._asked.values())))
+        self._helper.send(Look(self._number, list(self._asked.values()), marks_only=glance))
         self._limit = self._reactor.call_later(self._look_s, self._too_late)
         return False
 
@@ -86,6 +94,7 @@ class Looking:
         for report in seen.reports:
             self._asked.pop(report.job, None)
             self._reports[report.job] = report
+            self._short |= report.elapsed_s is not None and report.elapsed_s < self._poll_s
         if seen.last:
             self._failures = 0
             self._over()
@@ -113,9 +122,11 @@ class Looking:
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
-        pause = min(self._poll_s * 2.0 ** min(self._failures, 10), max(LONGEST_PAUSE_S, self._poll_s))
-        spent = self._reactor.now() - self._began
-        self._next = self._reactor.call_later(max(0.0, pause - spent), self._look)
+        if self._failures:
+            pause = min(self._poll_s * 2.0 ** min(self._failures, 10), max(LONGEST_PAUSE_S, self._poll_s))
+            self._due, self._short = self._reactor.now() + pause, False
+        left = max(0.0, self._due - self._reactor.now())
+        self._next = self._reactor.call_later(min(left, GLANCE_S) if self._short else left, self._look)
 
 
 def _asked(job: JobView) -> Asked:

@@ -74,8 +74,8 @@ class SlurmScheduler:
         begun: set[str] = set()
         if trouble:
             begun = self._begun(number, take)
-            if self._actor is not None and not answers:
-                self._drop_actor()  # nothing at all in that time: it hangs
+            if not begun and not answers:
+                self._drop_actor()  # nobody got as far as sbatch in that time: the file system hangs
         return [answers.get(order.job) or _unanswered(order.job, order.job in begun, trouble) for order in orders]
 
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
@@ -212,6 +212,9 @@ class _Everything(set[str]):
     """A set that has every job."""
 
     def __contains__(self, job: object) -> bool:
+        return True
+
+    def __bool__(self) -> bool:
         return True
 
 

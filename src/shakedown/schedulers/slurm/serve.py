@@ -53,7 +53,10 @@ def _look(asker: Asker, look: Look, say: Say) -> None:
     def tell(reports: list[JobReport]) -> None:
         say(Seen(look.number, reports, calls=asker.run.take_calls()))
 
-    asker.look(look.jobs, tell)
+    if look.marks_only:
+        asker.glance(look.jobs, tell)
+    else:
+        asker.look(look.jobs, tell)
     say(Seen(look.number, last=True, calls=asker.run.take_calls()))
 
 

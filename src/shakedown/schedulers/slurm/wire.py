@@ -28,8 +28,11 @@ class Setup(Struct, frozen=True, tag=True):
 
 
 class Look(Struct, frozen=True, tag=True):
+    """``marks_only``: look for end marks and ask Slurm nothing."""
+
     number: int
     jobs: list[Asked]
+    marks_only: bool = False
 
 
 class Submit(Struct, frozen=True, tag=True):

@@ -1,0 +1,90 @@
+"""Jobs that lost a node: which one it was and why, and when nothing of the job can be alive any more.
+
+After NODE_FAIL a job may go on running on a node that only was out of reach. slurmd ends what is left of it before it takes
+part again; so once all nodes of the job answer, it is dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import structs
+
+from shakedown.model.nouns import Cluster
+from shakedown.model.ports import JobReport
+from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.parsing import NodeState, node_states
+from shakedown.schedulers.slurm.runner import Run
+
+AGAIN_S = 30.0  # between two questions about nodes that do not answer, and from the loss of a node to the first
+_MOST_NODES = 8  # named in one message
+_OUT_OF_REACH = ("down", "fail", "unk", "reboot", "power", "future", "no_respond", "boot", "inval")
+
+
+@dataclass(slots=True)
+class FailedNodes:
+    """What sinfo knows of the nodes of jobs that lost one. ``since``: when (monotonic) each job was first told of."""
+
+    run: Run
+    clusters: Sequence[Cluster]
+    command_s: float
+    clock: Callable[[], float]
+    since: dict[str, float] = field(default_factory=dict)
+    asked: float = 0.0
+
+    def explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
+        """Purpose: say more of lost nodes at first; later, that a job is dead. One sinfo a cluster for all of them."""
+        lost = {r.job: r for r in reports if r.state == "node_fail" and r.nodes}
+        self.since = {job: since for job, since in self.since.items() if job in lost}
+        now = self.clock()
+        new = {job for job in lost if job not in self.since}
+        waiting = {job for job, since in self.since.items() if now >= max(since, self.asked) + AGAIN_S}
+        if not new and not waiting:
+            return list(reports)
+        self.since |= dict.fromkeys(new, now)
+        if waiting:
+            self.asked = now
+        states = self._states([lost[job] for job in new | waiting])
+        return [_told(r, states, r.job in new, r.job in waiting) for r in reports]
+
+    def _states(self, reports: Sequence[JobReport]) -> dict[str, NodeState]:
+        states: dict[str, NodeState] = {}
+        for cluster in self.clusters:
+            names = sorted({r.nodes for r in reports if r.scheduler_id.partition(";")[2] in ("", cluster.name)})
+            if names:
+                ran = self.run(commands.sinfo(cluster.name, len(self.clusters) > 1, ",".join(names)), self.command_s)
+                states |= {state.name: state for state in node_states(ran.output)}
+        return states
+
+
+def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: bool) -> JobReport:
+    """Name the nodes that are not well, and why; or say that all answer again."""
+    if not new and not waiting:
+        return report
+    nodes = _expanded(report.nodes)
+    if waiting and nodes and all(node in states and _answers(states[node]) for node in nodes):
+        why = f"all nodes of {report.nodes} answer again; Slurm ends there what was left of it"
+        return structs.replace(report, state="interrupted", message=why)
+    ill = [states[node] for node in nodes if node in states and _is_ill(states[node])][:_MOST_NODES]
+    words = [f"{node.name} is {node.state}" + (f" ({node.reason})" if node.reason else "") for node in ill]
+    return structs.replace(report, message="; ".join([report.message, *words]))
+
+
+def _expanded(nodes: str) -> list[str]:
+    """The names of a folded node set; none where it is no node set."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    try:
+        return list(NodeSet(nodes, resolver=RESOLVER_NOGROUP))
+    except (NodeSetException, ValueError):
+        return []
+
+
+def _answers(node: NodeState) -> bool:
+    """Slurm marks nodes that do not answer with a star, those that are being restarted with other signs."""
+    return not node.state.endswith(tuple("*~#!%$@^")) and not node.state.startswith(_OUT_OF_REACH)
+
+
+def _is_ill(node: NodeState) -> bool:
+    return bool(node.reason) or not _answers(node)
