@@ -10,10 +10,10 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
 from shakedown.conductor.driving import begin
@@ -21,11 +21,13 @@ from shakedown.conductor.loop import Conductor, act, hear, log_asked, log_report
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, index_plan
+from shakedown.engine.explain import waits_for_people
 from shakedown.events.campaigns import read_document
 from shakedown.events.identity import user_name
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
+from shakedown.events.reader import read_events
 from shakedown.events.writer import DiskFull, LogWriter
 from shakedown.model.errors import RecordError
 from shakedown.model.events import Event
@@ -33,6 +35,9 @@ from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.model.ports import Clock, JobReport, Ports
+
+if TYPE_CHECKING:
+    from shakedown.processes.reactor import Reactor
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
 INBOX_PACE_S = 0.2
@@ -46,6 +51,7 @@ class Interruptions:
 
     level: int = 0
     told: int = 0
+    people: str = ""  # what was said that people have to do
     say: Callable[[str], None] = lambda text: None
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
@@ -60,7 +66,15 @@ class Interruptions:
             self.told = HURRY
             conductor.log("stop_request", value={"who": user_name(os.getuid())}, reason="Ctrl-C at the conductor")
             self.say(f"nothing new is submitted; {len(state.jobs)} jobs may end (Ctrl-C again to leave at once)")
+        self._ask_people(state)
         return bool(state.stopping) and not state.jobs and not state.runs and not state.builds_running()
+
+    def _ask_people(self, state: State) -> None:
+        """Say once what nothing goes on without."""
+        asked = "" if state.jobs else waits_for_people(state, state.time)
+        if asked and asked != self.people:
+            self.say(f"nothing goes on before people act: {asked}\nhint: Ctrl-C leaves; shakedown resume goes on later")
+        self.people = asked
 
 
 @dataclass(slots=True)
@@ -118,6 +132,8 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
 
     Errors: LeaseHeld where someone else drives it; RecordError where the record is damaged or cannot be written.
     """
+    from shakedown.conductor.fingerprints import Fingerprints, probe_of
+
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)
@@ -126,11 +142,16 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         document = documents.newest(state)
         with _open_ports(layout, document, log, lease, watchers) as (ports, clock, end_runs):
             conductor = Conductor(state, ports, watchers.event, commands_for(documents))
+            conductor.reread = lambda: read_events(layout.log)
             if state.plan is None:
                 state.plan = index_plan(document)
+            fingerprints = Fingerprints(layout, probe_of(document.system, cast("Reactor", clock.clock)))
+            conductor.commands |= {"fingerprint": fingerprints.command}
             clock.at_rest = lambda: snapshots.consider(conductor.state, log)
             driver = _driver(layout, lease.epoch)
-            return _session(conductor, documents.start_value(state), driver, tail, watchers, end_runs)
+            with closing(fingerprints):
+                start = documents.start_value(state)
+                return _session(conductor, start, driver, tail, watchers, end_runs, fingerprints.take)
 
 
 EndRuns = Callable[[], Sequence[JobReport]]
@@ -143,14 +164,16 @@ def _session(
     tail: Tail,
     watchers: Watchers,
     end_runs: EndRuns,
+    look_around: Callable[[Conductor], None],
 ) -> Outcome:
-    """The loop under signals; then the last words."""
+    """The loop under signals; then the last words. ``look_around``: what is found out before the first order."""
     interruptions = Interruptions(say=watchers.say)
     with _signals(interruptions):
         try:
             begin(conductor, start, driver, conductor.state.index.document)
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
+            look_around(conductor)
             loop(conductor, interruptions.should_stop)
             left = "" if conductor.state.phase == "ended" else _leave(conductor, interruptions, end_runs)
             log_asked(conductor)
@@ -210,16 +233,16 @@ def _open_ports(
     from shakedown.processes.reactor import Reactor
     from shakedown.schedulers.local import LocalScheduler
 
-    with ExitStack() as closing:
-        closing.callback(log.close)
+    with ExitStack() as after:
+        after.callback(log.close)
         reactor = Reactor()
-        closing.callback(reactor.close)
+        after.callback(reactor.close)
         collector = WorkerCollector(layout, reactor)
-        closing.callback(collector.close)
+        after.callback(collector.close)
         builder = LocalBuilder(layout, reactor)
-        closing.callback(builder.close)
+        after.callback(builder.close)
         scheduler = LocalScheduler(layout, reactor, cores=_cores(document))
-        closing.callback(scheduler.close)
+        after.callback(scheduler.close)
         clock = SessionClock(reactor, lease, log, watchers.idle)
         yield (
             Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S)),

@@ -92,3 +92,11 @@ VERDICTS: Final[dict[str, str]] = {
 
 COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
 NEVER_STARTED: Final = frozenset({"build_failed", "submit_failed"})  # verdicts of attempts that executed nothing
+
+PARTIES: Final[dict[str, str]] = {
+    "vendor": "The machine or what the vendor delivered with it.",
+    "site": "What the site runs around it: power, file systems, networks, people.",
+    "application": "The test's own program or input.",
+    "harness": "Shakedown, or how it was used.",
+    "excused": "Nobody's: both sides agreed not to count it.",
+}

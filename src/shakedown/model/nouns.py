@@ -103,7 +103,10 @@ class Toolchain(Struct, frozen=True):
 
 
 class System(Struct, frozen=True):
-    """A machine. ``network`` is described, not interpreted. ``budgets``: name -> how much of it there is, in base units."""
+    """A machine. ``network`` is described, not interpreted. ``budgets``: name -> how much of it there is, in base units.
+
+    ``fingerprint``: name -> shell command whose output belongs to a node's fingerprint.
+    """
 
     name: str
     clusters: tuple[Cluster, ...]
@@ -114,6 +117,7 @@ class System(Struct, frozen=True):
     toolchains: tuple[Toolchain, ...] = ()
     budgets: Loads = ()
     found: Pairs = ()  # the machine as found, for the report: kernel, operating system, CPU flags...
+    fingerprint: Pairs = ()
 
     def partitions(self) -> tuple[Partition, ...]:
         return tuple(partition for cluster in self.clusters for partition in cluster.partitions)
@@ -129,6 +133,12 @@ class System(Struct, frozen=True):
 
     def node_type(self, name: str) -> NodeType:
         return next(kind for kind in self.node_types if kind.name == name)
+
+    def copies(self, mode: Mode, case: Case) -> int:
+        """How many copies of a case a mode asks for at once: one, as many as it says, or as many as fill the partition."""
+        if mode.name == "isolated":
+            return 1
+        return mode.copies or max(1, self.capacities().get(case.partition, 0) // max(1, case.shape.units))
 
 
 # ---- what is measured and checked ------------------------------------------------------------------------------------
@@ -281,8 +291,9 @@ class Criterion(Struct, frozen=True):
     """What a component must satisfy.
 
     ``measure``: ``passed / attempts``, ``passed / wanted``, ``correct / completed`` (shares of runs), ``value`` (a figure's
-    statistic) or ``sd / mean`` (a figure's spread). ``of`` names the figure (``elapsed`` is always there); ``test``
-    narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
+    statistic), ``sd / mean`` (a figure's spread), ``fill / isolated`` (how much worse a figure is on a full machine), ``attested``
+    (procedures), ``rows met`` (contract rows), or node-hours over node-hours (utilisation). ``of`` names the figure (``elapsed``
+    is always there); ``test`` narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
     ``bound`` is in ``unit``, the unit of the figure itself; a share is a fraction of one (0.95). ``enough`` is the least
     count per population; below it the outcome is undecided. ``mode`` narrows the population to runs of one mode, ``basis``
     the contract rows that ``rows met`` asks for. ``leave_out``: runs that are not counted: ``ruled PARTY`` (a ruling's word),
@@ -296,7 +307,7 @@ class Criterion(Struct, frozen=True):
     unit: str = ""
     of: str = ""
     test: str = ""
-    statistic: Literal["mean", "median", "min", "max", "sd"] = "median"
+    statistic: Literal["mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "p90", "p95", "p99"] = "median"
     per: Literal["", "case"] = ""
     enough: int = 1
     must: str = ""  # the bound as the person wrote it
@@ -320,13 +331,14 @@ class Mode(Struct, frozen=True):
 
     ``isolated``: one run at a time on an otherwise idle machine. ``fill``: ``copies`` of one case at once, as many as fill the
     machine where it is 0; only runs that overlap fully with a full machine count. ``warm_up`` results of each case are run
-    first and count nowhere.
+    first and count nowhere. ``overlap`` is the least share of a run's time that the machine must have been so.
     """
 
     name: Literal["isolated", "fill"]
     repeats: int = 1
     warm_up: int = 0
     copies: int = 0
+    overlap: float = 0.95
 
 
 class Procedure(Struct, frozen=True):
