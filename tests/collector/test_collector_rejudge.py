@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from tests.collector.conftest import Room
 
 from shakedown.checks.judge import judge
 from shakedown.cli.rejudge import command
 from shakedown.conductor.rejudge import Act, Outcome, read_verdicts, rejudge, rejudge_campaign
-from shakedown.events.campaigns import create_campaign
+from shakedown.events.campaigns import create_campaign, write_document
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
@@ -21,7 +22,7 @@ from shakedown.model.errors import LeaseHeld, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Check, Component, Document, FigureSpec, System, Test
+from shakedown.model.nouns import Case, Check, Component, Contract, ContractRow, Document, FigureSpec, System, Test
 from shakedown.model.ports import Evidence, JobReport
 
 ACT = Act("ada", "the check was wrong")
@@ -150,6 +151,45 @@ def test_a_long_reason_of_the_person_does_not_burst_the_event(room: Room) -> Non
         [old], document(contains("done")), room.layout, room.open(), act, (), lambda: room.reactor.wait(None)
     )
     assert len(new.value["rejudged"]["because"]) == 300
+
+
+# ---- contract rows ------------------------------------------------------------------------------------------------------
+
+
+def bound(document: Document, most: float) -> Document:
+    """The document with a row that judges run times; the verdicts of this file ran for half a second."""
+    row = ContractRow(
+        "c:1", "c", "hello", "elapsed", f"<= {most:g} s", "contract", high=most, unit="s", verdict=True, clause="SOW 1"
+    )
+    case = replace(document.cases[0], rows=("c:1",))
+    return replace(document, cases=(case,), contracts=(Contract("c", (row,)),))
+
+
+def test_a_contract_row_judges_again_what_it_judges_at_first(room: Room) -> None:
+    plan = bound(document(contains("done")), 0.1)
+    old = verdict(room, plan, room.packed(b"done\n"), 5)
+    (new,) = again(room, [old], plan)
+    assert (new.value["was"], new.value["verdict"]) == ("passed", "performance")
+    assert new.reason == "elapsed is 0.5 s, must be <= 0.1 s (c:1, contract, SOW 1)"
+    assert again(room, [replace_seq(new, 6)], plan) == []
+
+
+def test_later_bounds_cannot_change_an_earlier_verdict(room: Room) -> None:
+    """A run keeps the rows of the plan it was first judged by, also once an amendment has put tighter ones into force."""
+    first, tighter = bound(document(contains("Done")), 1.0), bound(document(contains("done")), 0.1)
+    room.layout.documents.mkdir(exist_ok=True)
+    for plan in (first, tighter):
+        write_document(room.layout, freeze(plan))
+    start = Event("campaign_start", 1, 9.0, value={"document": digest(freeze(first))})
+    before = verdict(room, first, room.packed(b"done\n"), 2)
+    amended = Event("amended", 3, 10.0, value={"document": digest(freeze(tighter))})
+    after = verdict(room, tighter, room.packed(b"done\n"), 4)
+    assert (before.value["verdict"], after.value["verdict"]) == ("incorrect", "passed")
+    found = again(room, [start, before, amended, after], tighter)
+    assert [(event.run, event.value["verdict"]) for event in found] == [
+        ("r000001", "passed"),
+        ("r000002", "performance"),
+    ]
 
 
 # ---- a campaign on disk ----------------------------------------------------------------------------------------------

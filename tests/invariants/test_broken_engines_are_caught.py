@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from oracle import Violation
-from stage import Campaign, random_deaths, small_document
+from stage import Campaign, moded_document, people, random_deaths, small_document
 
 import shakedown.conductor.loop as loop_module
+import shakedown.engine.reasons as reasons_module
 from shakedown.engine import Decision, decide
 from shakedown.engine.evolve import HANDLERS
 from shakedown.model.events import Event
@@ -165,3 +167,136 @@ def test_a_verdict_from_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
     assert any("is passed but was executed 0 times" in said for said in found), found
+
+
+# ---- modes, mixes and gates --------------------------------------------------------------------------------------------
+
+
+def moded(seed: int) -> Campaign:
+    return Campaign(moded_document(seed), seed=seed, fates=Fates(failed=0.1, incorrect=0.1), script=people)
+
+
+def test_an_isolated_run_beside_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The turn is kept but nobody waits for the pool to be empty."""
+    honest = reasons_module._turn
+
+    def hasty(state: Any, key: Any, ahead: Any) -> Any:
+        reason = honest(state, key, ahead)
+        return None if reason and reason.key.startswith("alone") else reason
+
+    monkeypatch.setattr(reasons_module, "_turn", hasty)
+    found = violations(moded, range(8))
+
+    assert any("is to be isolated and is ordered beside" in said for said in found), found
+
+
+def test_others_beside_an_isolated_run_or_a_fill(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = reasons_module._turn
+    monkeypatch.setattr(
+        reasons_module, "_turn", lambda state, key, ahead: honest(state, key, ahead) if key.stage else None
+    )
+    found = violations(moded, range(8))
+
+    assert any("which are of another kind" in said for said in found), found
+
+
+def test_a_fill_that_begins_before_the_last_one_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose turn it is is forgotten as soon as nothing of the stage waits any more."""
+    honest = reasons_module._turn
+
+    def early(state: Any, key: Any, ahead: Any) -> Any:
+        waiting = {key.stage for key in state.queues}
+        if any(stage not in waiting for stage in state.floor.get(key.pool, {})):
+            return None
+        return honest(state, key, ahead)
+
+    monkeypatch.setattr(reasons_module, "_turn", early)
+    found = violations(moded, range(8))
+
+    assert any("which are of another kind" in said for said in found), found
+
+
+def test_more_copies_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = reasons_module._turn
+
+    def generous(state: Any, key: Any, ahead: Any) -> Any:
+        reason = honest(state, key, ahead)
+        return None if reason and reason.key == "copies" else reason
+
+    monkeypatch.setattr(reasons_module, "_turn", generous)
+    found = violations(moded, range(8))
+
+    assert any("is copy" in said for said in found), found
+
+
+def test_a_measured_run_before_its_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warm-ups are wanted but wait behind what is measured."""
+    import shakedown.engine.plan as plan_module
+
+    monkeypatch.setattr(reasons_module, "_warm_up", lambda state, key: None)
+    monkeypatch.setattr(plan_module, "is_warm_up", lambda mode: not mode.startswith("warm-up"))
+    found = violations(moded, range(8))
+
+    assert any("began before its warm-ups" in said for said in found), found
+
+
+def test_a_warm_up_that_is_counted_as_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log calls it a result of the mode: what was wanted is then ordered twice."""
+    import shakedown.engine.submit as submit_module
+
+    monkeypatch.setattr(submit_module, "mode_facts", lambda mode: {"mode": mode.split(":")[-1]} if mode else {})
+    found = []
+    for seed in range(8):
+        try:
+            moded(seed).run()
+        except (Violation, ValueError) as caught:
+            found.append(str(caught))
+
+    assert any("began before its warm-ups" in said or "is ordered while" in said for said in found), found
+
+
+def test_a_gate_that_opens_when_it_is_not_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reasons_module, "_not_met", lambda state, name: None)
+    found = violations(moded, range(20))
+
+    assert any("although" in said and "is not met" in said for said in found), found
+
+
+def test_a_gate_that_forgets_its_procedures(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shakedown.engine.state import State
+
+    monkeypatch.setattr(State, "unattested", lambda state, number: [])
+    found = violations(moded, range(20))
+
+    assert any("was attested" in said for said in found), found
+
+
+def test_an_outcome_that_is_not_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    import shakedown.conductor.outcomes as outcomes_module
+
+    monkeypatch.setattr(outcomes_module, "weigh", lambda conductor, name: ("met", "it looks good"))
+    found = violations(moded, range(20))
+
+    assert any("came out met" in said for said in found), found
+
+
+def test_a_mix_that_goes_on_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time is only told when the machine happens to be idle."""
+    import shakedown.engine.rolling as rolling_module
+    import shakedown.engine.submit as submit_module
+
+    decide_module = sys.modules["shakedown.engine.decide"]
+    honest, mixes = rolling_module.tell_time, rolling_module.mixes
+
+    def when_idle(state: Any, decision: Decision, now: float) -> bool:
+        return not state.jobs and honest(state, decision, now)
+
+    monkeypatch.setattr(decide_module, "tell_time", when_idle)
+    monkeypatch.setattr(submit_module, "mixes", lambda state, now: mixes(state, 0.0))
+    found = violations(moded, range(8))
+
+    assert any("after its time" in said for said in found), found
+
+
+def test_the_moded_plans_give_no_violation() -> None:
+    assert violations(moded, range(20)) == []

@@ -13,31 +13,12 @@ from typing import Any
 import msgspec
 import pytest
 from by_hand import ByHand
-from stage import Campaign, random_deaths, small_document
+from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.engine import State, decide, index_plan
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.twin import Fates, Lies
-
-TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, node_fail=0.1, requeued=0.08, build_failed=0.2)
-LOCAL_TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, build_failed=0.2)
-ALL_LIES = Lies(
-    refused=0.05,
-    timed_out=0.08,
-    lost_submit=0.05,
-    late_submit=0.05,
-    stale_s=15,
-    accounting_late_s=40,
-    accounting_missing=0.1,
-    runaway=0.05,
-    purge_s=60,
-    alive_after_node_fail=0.5,
-    marks_late_s=20,
-    marks_lost=0.1,
-    unstartable=0.03,
-    outage=0.05,
-)
 
 
 def test_a_campaign_without_trouble_passes_everything_once() -> None:

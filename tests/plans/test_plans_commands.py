@@ -46,7 +46,8 @@ def inside(example: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_check_says_what_it_checked(inside: Any) -> None:
-    assert shakedown("check") == "checked 4 tests, 5 cases, 1 plan, on this machine and 1 system: nothing is wrong\n"
+    said = "checked 4 tests, 5 cases, 2 contracts, 1 plan, on this machine and 1 system: nothing is wrong\n"
+    assert shakedown("check") == said
 
 
 def test_check_tells_every_fault_at_once(inside: Any) -> None:
@@ -168,7 +169,7 @@ def test_systems_and_plans_are_listed(inside: Any) -> None:
     assert "c5:batch (1920 x 128 cores)" in shakedown("list", "systems")
     assert [system["name"] for system in asked("list", "systems")] == ["here", "c5"]
     (plan,) = asked("list", "plans")
-    assert plan["components"] == ["vendor", "first-look", "performance", "stability", "site"]
+    assert plan["components"] == ["vendor", "first-look", "performance", "mixed", "stability", "site"]
 
 
 # ---- show ------------------------------------------------------------------------------------------------------------
@@ -213,7 +214,8 @@ def test_without_a_site_the_way_to_one_is_told(tmp_path: Any) -> None:
 
 def test_schemas_are_printed(tmp_path: Any) -> None:
     assert json.loads(shakedown("schema", "test"))["title"] == "Shakedown: a test's file"
-    assert len(json.loads(shakedown("schema"))["anyOf"]) == 4
+    assert json.loads(shakedown("schema", "contract"))["required"] == ["contract", "columns", "rows"]
+    assert len(json.loads(shakedown("schema"))["anyOf"]) == 5
 
 
 def test_unknown_options_are_clicks_to_tell(inside: Any) -> None:

@@ -16,9 +16,11 @@ from shakedown.model.nouns import (
     FigureSpec,
     FileSystem,
     Limits,
+    Mode,
     NodeType,
     Partition,
     Patience,
+    Procedure,
     Retry,
     Shape,
     Toolchain,
@@ -44,7 +46,7 @@ def test_a_plan_becomes_a_document(example: Any) -> None:
 
 def test_components_say_what_must_hold(example: Any) -> None:
     components = {component.name: component for component in example.read().components}
-    assert list(components) == ["vendor", "first-look", "performance", "stability", "site"]
+    assert list(components) == ["vendor", "first-look", "performance", "mixed", "stability", "site"]
     first, second = components["first-look"], components["stability"]
     correct = Criterion("correct", "correct / completed", "=", 1.0, unit="%", must="= 100%")
     assert first == Component(
@@ -61,6 +63,18 @@ def test_components_say_what_must_hold(example: Any) -> None:
         Criterion("steady", "sd / mean", "<=", 0.2, unit="%", of="elapsed", per="case", must="<= 20%"),
         Criterion("short", "value", "<=", 5400.0, "s", "elapsed", statistic="max", must="<= 1h30m"),
     )
+
+
+def test_components_say_how_their_cases_run_and_what_people_do(example: Any) -> None:
+    components = {component.name: component for component in example.read().components}
+    vendor, performance, mixed = (components[name] for name in ("vendor", "performance", "mixed"))
+    about = "run the vendor's diagnostics on every node"
+    assert vendor.procedures == (Procedure("diagnostics", about, "vendor", 1, "3.1"),)
+    assert vendor.about == "what the vendor shows before the site begins"
+    assert performance.modes == (Mode("isolated", 3, 1), Mode("fill", 2, 1, 4))
+    assert (performance.after, performance.gate) == (("vendor",), "met")
+    assert (mixed.duration_s, mixed.mix) == (864000.0, (("stream", 0.25), ("cm4", 0.75)))
+    assert (vendor.modes, vendor.gate, vendor.duration_s, vendor.mix) == ((), "over", 0.0, ())
 
 
 def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> None:
@@ -131,6 +145,8 @@ def test_sources_name_every_file_with_its_digest(example: Any) -> None:
         "tests/defaults.yaml",
         "tests/stream.yaml",
         "tests/golden.sha256",
+        "contracts/phase2.yaml",
+        "contracts/history.csv",
     ]
     for source in sources:
         assert source.sha256 == hashlib.sha256((example.path / source.path).read_bytes()).hexdigest()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from acceptance_story import story_document, tell
 
 from shakedown.events.lines import encode_event
 from shakedown.events.segments import first_header
@@ -34,6 +36,7 @@ from shakedown.model.nouns import (
     Toolchain,
 )
 from shakedown.report import write_report
+from shakedown.report.gallery import Pictures
 
 BEGIN = 1_793_700_000.0  # a Tuesday in November 2026
 
@@ -58,12 +61,12 @@ class CampaignBuilder:
 
     def run(
         self, case: str, component: str, verdict: str = "passed", repeat: int = 1, attempt: int = 1, seconds: float = 1.0,
-        output: str | bytes = "", reason: str = "", wait: float = 0.1, **value: Any,
+        output: str | bytes = "", reason: str = "", wait: float = 0.1, mode: str = "", **value: Any,
     ) -> str:  # fmt: skip
         """A run from its order to its verdict; the clock goes on by ``wait``, the run ends ``seconds`` later."""
         self.jobs += 1
         run, job = f"r{self.jobs:06d}", f"j{self.jobs:06d}"
-        ids = {"component": component, "repeat": repeat, "attempt": attempt}
+        ids = {"component": component, "repeat": repeat, "attempt": attempt} | ({"mode": mode} if mode else {})
         self.add("submit_order", wait, run=run, job=job, case=case, value=ids | {"units": 1, "now": self.now, "at": 1})
         self.add("submit_accepted", job=job, value={"id": str(9000 + self.jobs)})
         facts = ids | {"verdict": verdict} | value
@@ -396,8 +399,27 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return campaign
 
 
+@pytest.fixture(scope="session")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The acceptance story (six models, isolated, fill and stability), in a site, without a report."""
+    site = tmp_path_factory.mktemp("sites") / "site"
+    (site / "campaigns").mkdir(parents=True)
+    (site / "site.yaml").write_text("site: here\n")
+    builder = CampaignBuilder(site / "campaigns" / "c5-phase2-1", story_document(), "c5-phase2-1")
+    tell(builder)
+    return builder.save()
+
+
+@pytest.fixture(scope="session")
+def acceptance(told: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The acceptance story with its report; tests must leave it as it is."""
+    campaign = tmp_path_factory.mktemp("acceptance") / told.name
+    shutil.copytree(told, campaign)
+    write_report(campaign)
+    return campaign
+
+
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of words and numbers alone: figures take most of a report's time."""
-    monkeypatch.setattr("shakedown.report.draw_times.draw_times", lambda cases, begin: ([], []))
-    monkeypatch.setattr("shakedown.report.draw_machine.draw_machine", lambda gathered: ([], []))
+    monkeypatch.setattr("shakedown.report.gallery.hang", lambda root, evidence: Pictures([], [], [], [], [], [], []))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from modes_oracle import ModeRules, Violation, Want, mode_of, need, wants
 
 from shakedown.conductor.driving import fold_one
 from shakedown.engine import State, decide, explain
@@ -42,10 +43,6 @@ NEXT = {
 }
 
 
-class Violation(AssertionError):
-    """An invariant of the engine does not hold."""
-
-
 @dataclass
 class Books:
     """What the oracle knows from events alone."""
@@ -55,10 +52,13 @@ class Books:
     job_runs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job -> run by restart
     void_jobs: set[str] = field(default_factory=set)
     verdicts: dict[str, str] = field(default_factory=dict)
-    attempts: Counter[tuple[str, str, int]] = field(default_factory=Counter)
-    open: dict[tuple[str, str, int], str] = field(default_factory=dict)  # wanted result -> waiting | flying
+    attempts: Counter[Want] = field(default_factory=Counter)
+    open: dict[Want, str] = field(default_factory=dict)  # wanted result -> waiting | flying
     closed: int = 0
     unavailable: int = 0
+
+
+__all__ = ["Oracle", "Violation"]
 
 
 class Oracle:
@@ -69,7 +69,12 @@ class Oracle:
         self.shadow = State()
         self.durable_prefix = b""
         self.amended = False  # then what is wanted has changed, and only the engine's own sums are compared
+        self.document = campaign.document  # the plan in force
+        self._new_rules()
         self._watch_the_machine()
+
+    def _new_rules(self) -> None:
+        self.rules = ModeRules(lambda: self.document, lambda: self.books.open if not self.amended else {})
 
     # ---- after every event -----------------------------------------------------------------------------------------------
 
@@ -79,6 +84,7 @@ class Oracle:
         self._keep_books(event)
         self._count_alike(state)
         self._loads_fit()
+        self.rules.look_at(self._executing())
         self.last = event
 
     def _in_order(self, event: Event) -> None:
@@ -97,7 +103,9 @@ class Oracle:
         books, value = self.books, event.value
         if event.event == "campaign_start":
             self._want_everything()
-        self.amended = self.amended or event.event == "amended"
+        if event.event == "amended":
+            self.amended, self.document = True, self.campaign.documents[value["document"]]
+        self.rules.see(event)
         if event.job and event.event in NEXT:
             before = books.jobs.get(event.job)
             need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")
@@ -114,25 +122,25 @@ class Oracle:
         elif event.event == "verdict":
             self._judged(event)
         elif event.event == "retry":
-            want = (value["component"], event.case, value["repeat"])
+            want = want_of(event)
             need(books.verdicts[event.run] not in ("passed", "incorrect", "performance"), "a judged answer is retried")
             books.open[want] = "waiting"
         elif event.event == "given_up":
-            self._close((value["component"], event.case, value["repeat"]))
+            self._close(want_of(event))
+        elif value.get("kind") == "time_is_up":
+            fresh = [w for w in books.open if w[0] == value["component"] and not books.attempts[w]]
+            books.open = {want: where for want, where in books.open.items() if want not in fresh}
 
     def _want_everything(self) -> None:
-        cases = {case.id: case for case in self.campaign.document.cases}
-        for component in self.campaign.document.components:
-            for case in component.cases:
-                for repeat in range(1, component.repeats + 1):
-                    if cases[case].unavailable:
-                        self.books.unavailable += 1
-                    else:
-                        self.books.open[component.name, case, repeat] = "waiting"
+        for want, available in wants(self.campaign.document):
+            if available:
+                self.books.open[want] = "waiting"
+            else:
+                self.books.unavailable += 1
 
     def _ordered(self, event: Event) -> None:
         books, value = self.books, event.value
-        want = (value["component"], event.case, value["repeat"])
+        want = want_of(event)
         waits = books.open.get(want) == "waiting" or self.amended
         need(waits, f"{want} is ordered while it is {books.open.get(want)}")
         need(event.run not in books.verdicts, f"{event.run} is ordered again after its verdict")
@@ -140,11 +148,22 @@ class Oracle:
         if event.run not in books.runs:
             books.attempts[want] += 1
             need(value["attempt"] == books.attempts[want], f"{want}: attempt {value['attempt']} is out of turn")
+            self._want_next(want)
         books.runs[event.run] = {"want": want, "job": event.job}
         runs = books.job_runs[event.job]
         while len(runs) <= value.get("restart", 0):
             runs.append(event.run)
         runs[-1] = event.run
+
+    def _want_next(self, want: Want) -> None:
+        """Of a mix the next result of a case is wanted once one was ordered for the first time, until its time is up."""
+        component = next((c for c in self.document.components if c.name == want[0]), None)
+        rolls = component is not None and component.duration_s and want[0] not in self.rules.books.up
+        if rolls and self.books.attempts[want] == 1:
+            self.books.open[(*want[:3], want[3] + 1)] = "waiting"
+
+    def _executing(self) -> list[str]:
+        return [execution.job for execution in self.campaign.world.executions if execution.end is None]
 
     def _judged(self, event: Event) -> None:
         books, value = self.books, event.value
@@ -152,7 +171,7 @@ class Oracle:
         need(bool(event.reason), f"{event.run} is judged {value['verdict']} without a reason")
         need(event.run not in books.verdicts or "supersedes" in value, f"{event.run} is judged twice")
         books.verdicts[event.run] = value["verdict"]
-        want = (value["component"], event.case, value["repeat"])
+        want = want_of(event)
         if event.run not in books.runs:
             need(
                 value["verdict"] in ("build_failed", "cancelled"),
@@ -162,7 +181,7 @@ class Oracle:
         if value.get("final"):
             self._close(want)
 
-    def _close(self, want: tuple[str, str, int]) -> None:
+    def _close(self, want: Want) -> None:
         need(want in self.books.open or self.amended, f"{want} is closed twice")
         self.books.open.pop(want, None)
         self.books.closed += 1
@@ -219,7 +238,20 @@ class Oracle:
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
         timed = any(waiting.key == "backoff" or waiting.key.startswith("shut:") for waiting in reasons)
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
-        need(bool(flying or building or timed or haunted), "work is left and nothing is in flight")
+        people = bool(reasons) and all(w.key.startswith("gate:") for w in reasons) and self._people_are_asked(state)
+        need(bool(flying or building or timed or haunted or people), "work is left and nothing is in flight")
+
+    def _people_are_asked(self, state: State) -> bool:
+        """Some component is over, and what it needs now is a person."""
+        books = self.rules.books
+        for component in self.document.components:
+            if any(want[0] == component.name for want in self.books.open) or component.name in books.waived:
+                continue
+            if any((component.name, procedure.name) not in books.attested for procedure in component.procedures):
+                return True
+            if books.outcomes.get(component.name, "met") != "met":
+                return True
+        return False
 
     # ---- crashes and the end -----------------------------------------------------------------------------------------------
 
@@ -230,6 +262,8 @@ class Oracle:
         """The log extends the durable prefix byte for byte; the oracle goes on from what is found again."""
         need(log.startswith(self.durable_prefix), "the log does not extend what was durable")
         self.books, self.shadow, self.last = Books(), State(), Event("none")
+        self.amended, self.document = False, self.campaign.document
+        self._new_rules()
         for event in events:
             fold_one(self.shadow, event, self.campaign.documents.__getitem__, self.campaign.policy)
             self._keep_books(event)
@@ -268,8 +302,15 @@ class Oracle:
             return accept(order)
 
         world.accept = watched
+        start = world._start
+
+        def started(job: Any) -> None:
+            start(job)
+            self.rules.look_at(self._executing())
+
+        world._start = started
 
 
-def need(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise Violation(otherwise)
+def want_of(event: Event) -> Want:
+    """The wanted result that an event is about."""
+    return event.value["component"], event.case, mode_of(event.value), event.value["repeat"]

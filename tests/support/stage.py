@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from oracle import Oracle
 
 from shakedown.conductor.driving import begin, fold
@@ -14,6 +15,7 @@ from shakedown.conductor.loop import Conductor, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import Policy, State, index_plan
 from shakedown.engine.snapshot import freeze_state, thaw_state
+from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import (
     Build,
@@ -24,14 +26,16 @@ from shakedown.model.nouns import (
     Document,
     FigureSpec,
     Limits,
+    Mode,
     NodeType,
     Partition,
+    Procedure,
     Retry,
     Shape,
     System,
     Test,
 )
-from shakedown.model.ports import Ports
+from shakedown.model.ports import Command, Ports
 from shakedown.twin import (
     Fates,
     Lies,
@@ -46,6 +50,24 @@ from shakedown.twin import (
 from shakedown.twin.crashes import Crash, CrashPlan, mortal
 
 IMPATIENT = Policy(grace_s=120.0, lost_after_s=900.0, no_answer_s=7200.0, dead_after_s=60.0)
+TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, node_fail=0.1, requeued=0.08, build_failed=0.2)
+LOCAL_TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, build_failed=0.2)
+ALL_LIES = Lies(
+    refused=0.05,
+    timed_out=0.08,
+    lost_submit=0.05,
+    late_submit=0.05,
+    stale_s=15,
+    accounting_late_s=40,
+    accounting_missing=0.1,
+    runaway=0.05,
+    purge_s=60,
+    alive_after_node_fail=0.5,
+    marks_late_s=20,
+    marks_lost=0.1,
+    unstartable=0.03,
+    outage=0.05,
+)
 
 
 def small_document(
@@ -118,6 +140,7 @@ class Campaign:
     change_ports: Callable[[Ports], Ports] = lambda ports: ports
     amnesia: bool = False  # the state is thrown away and folded again after every turn
     crashes: int = 0
+    amended: bool = False
 
     def __post_init__(self) -> None:
         self.clock = VirtualClock()
@@ -158,7 +181,10 @@ class Campaign:
         state = fold(self.log.events(), self.documents.__getitem__, self.policy)
         if state.plan is None:
             state.plan = index_plan(self.document, self.policy)
-        return Conductor(state, mortal(ports, self.plan), self.oracle.watch, commands_for(self.documents.__getitem__))
+        commands = commands_for(self.documents.__getitem__) | {"waive": waive}
+        conductor = Conductor(state, mortal(ports, self.plan), self.oracle.watch, commands)
+        conductor.reread = self.log.events
+        return conductor
 
     def _drive(self, conductor: Conductor) -> None:
         self.conductor = conductor
@@ -194,6 +220,21 @@ class Campaign:
         else:
             conductor.state = thaw_state(freeze_state(conductor.state), conductor.state.index)
 
+    def state_now(self) -> State:
+        return self.conductor.state
+
+    def amend(self, document: Document) -> None:
+        """Put a changed document into force."""
+        self.amended = True
+        name = digest(freeze(document))
+        self.documents[name] = document
+        self.inbox.post("amend", reason="a change", document=name, by="Ada")
+
+    def ask(self, what: str, **value: Any) -> None:
+        """A person leaves a wish, and the conductor notices."""
+        self.inbox.post(what, reason="so it was seen", **value)
+        self.clock.at(self.clock.now(), lambda: True)
+
     def _die(self) -> None:
         """Memory is gone; of what was written but not durable, some part may be found again."""
         self.crashes += 1
@@ -204,6 +245,53 @@ class Campaign:
 
     def events(self, name: str = "") -> list[Any]:
         return [event for event in self.log.events() if name in ("", event.event)]
+
+
+def waive(conductor: Conductor, command: Command) -> Event:
+    """A person opens a gate, in the shortest form."""
+    return Event("waived", value={"what": "gate", **command.value}, reason=command.reason)
+
+
+def people(campaign: Campaign, wait: int) -> None:
+    """They come when nothing goes on without them: they attest what is asked for and waive gates that are not met."""
+    state = campaign.conductor.state
+    if state.jobs or state.runs or campaign.inbox.waiting or state.phase != "running":
+        return
+    for number, component in enumerate(state.index.components):
+        for procedure in state.unattested(number) if state.tallies[number].over else []:
+            met = campaign.world.draw("attest", procedure).random() < 0.5
+            campaign.ask("attest", component=component.name, procedure=procedure, met=met, by="Ada")
+        outcome = state.outcomes.get(component.name)
+        if outcome is not None and outcome.outcome != "met" and component.name not in state.waived:
+            campaign.ask("waive", component=component.name)
+
+
+def moded_document(seed: int, local: bool = False, nodes: int = 4) -> Document:
+    """A random plan of modes, a mix, procedures and gates, beside components that want numbers of results."""
+    draw = random.Random(seed)
+    plain = small_document(nodes=nodes, tests=4, repeats=draw.randint(1, 2), local=local, seed=seed)
+    names = tuple(case.id for case in plain.cases if not case.unavailable)
+    first, rest = plain.components
+    isolated = Mode("isolated", draw.randint(1, 2), draw.randint(0, 2))
+    fill = Mode("fill", draw.randint(1, 2), draw.randint(0, 1), draw.choice((0, 0, 2, 9)))
+    modes = draw.choice(((isolated,), (fill,), (isolated, fill), (isolated, fill)))
+    procedures = (Procedure("check cables"), Procedure("pull a plug"))[: draw.randint(0, 2)]
+    inspected = Component("inspected", "vendor", (), procedures=procedures[1:])
+    gate = draw.choice(("over", "met"))
+    modal = Component("modal", "performance", (*names[:3], "missing"), modes=modes, after=draw.choice(((), ("first",))))
+    shares = draw.choice(((), tuple(zip(names, (0.4, 0.3, 0.2, 0.1), strict=True))))
+    long = Component("long", "stability", names, duration_s=draw.choice((300.0, 900.0)), mix=shares)
+    after = draw.choice((("modal",), ("first", "inspected"), ()))
+    structs = msgspec.structs.replace
+    components = [
+        structs(first, procedures=procedures[:1]),
+        inspected,
+        structs(rest, after=draw.choice(((), ("first",)))),
+        modal,
+        structs(long, after=after, gate=gate if after else "over"),
+        Component("last", "site", names[:1], after=("rest", "long"), gate=draw.choice(("over", "met"))),
+    ]
+    return structs(plain, components=tuple(components))
 
 
 def random_deaths(seed: int, share: float = 0.01, most: int = 25) -> Callable[[str, int], bool]:

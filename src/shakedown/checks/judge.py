@@ -1,7 +1,8 @@
 """The verdict on a run that ended: its report and its evidence against its test. ``judge`` is the way in.
 
 failed: the exit status is not the one the test asks for. incorrect: a check does not hold, cannot be decided, or a
-required figure is missing. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
+required figure is missing. performance: all of that is well, but a figure lies outside a frozen contract row that judges
+runs. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import room_for, trim
-from shakedown.model.nouns import Case, FigureSpec, Test
+from shakedown.model.contracts import beside, holds, source_text
+from shakedown.model.nouns import Case, ContractRow, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
 from shakedown.model.units import show_duration
 
@@ -59,10 +61,22 @@ class Judgement:
         return value
 
 
-def judge(case: Case, test: Test, report: JobReport, evidence: Evidence) -> Judgement:
-    """Purpose: the verdict on one run. It fits an event's value together with the report's own facts."""
+def judge(
+    case: Case,
+    test: Test,
+    report: JobReport,
+    evidence: Evidence,
+    rows: Sequence[ContractRow] = (),
+    mode: str = "",
+) -> Judgement:
+    """Purpose: the verdict on one run. It fits an event's value together with the report's own facts.
+
+    ``rows``: the contract rows in force for the case; those that judge runs of this ``mode`` count.
+    """
     checks = _all_checks(test, report, evidence)
     verdict, why = _verdict(test, report, evidence)
+    if verdict == "passed":
+        verdict, why = _against_rows(judging(rows, mode), report, evidence, why)
     judgement = Judgement(
         verdict,
         cut(printable(_with_expectation(case, verdict, why)), REASON_LIMIT),
@@ -219,6 +233,38 @@ def _what_is_right(report: JobReport, evidence: Evidence) -> str:
     if figures:
         said.append("1 figure taken" if figures == 1 else f"{figures} figures taken")
     return ", ".join(said)
+
+
+# ---- contract rows ---------------------------------------------------------------------------------------------------
+
+
+def judging(rows: Sequence[ContractRow], mode: str) -> list[ContractRow]:
+    """The rows that give a verdict on a run of this mode. A run to warm up counts nowhere, so no row judges it."""
+    if mode == "warm-up":
+        return []
+    return [row for row in rows if row.verdict and row.statistic == "each" and row.mode in ("", mode)]
+
+
+def _against_rows(rows: Sequence[ContractRow], report: JobReport, evidence: Evidence, why: str) -> tuple[str, str]:
+    """A run whose value lies outside a row is judged ``performance``. A figure that is not there is outside of nothing."""
+    values = dict(evidence.figures)
+    if report.elapsed_s is not None:
+        values["elapsed"] = report.elapsed_s
+    looked = [(row, values[row.figure]) for row in rows if row.figure in values]
+    outside = [_outside(row, value) for row, value in looked if not holds(row, value)]
+    if not outside:
+        return "passed", why + (f", inside {_rows(len(looked))}" if looked else "")
+    more = f" (and outside {_rows(len(outside) - 1)} more)" if len(outside) > 1 else ""
+    return "performance", cut(printable(outside[0]), REASON_LIMIT - len(more)) + more
+
+
+def _outside(row: ContractRow, value: float) -> str:
+    """The figure, what was measured, what it must be, and the row that says so."""
+    return f"{row.figure} is {beside(value, row)}, must be {row.must} ({source_text(row)})"
+
+
+def _rows(count: int) -> str:
+    return "1 contract row" if count == 1 else f"{count} contract rows"
 
 
 # ---- what was expected, what fits ------------------------------------------------------------------------------------

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.output import emit, json_option, site_option
+from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.wishes import said_by
 
 
 @click.command()
 @click.argument("plan")
 @click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
-@click.option("--by", "who", required=True, help="Who decided it.")
-@click.option("--because", required=True, help="Why; it is kept in the record.")
+@said_by("Who decided it.", "Why; it is kept in the record.")
 @site_option
 @json_option
 def command(plan: str, campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
     """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
-    from shakedown.cli.wishes import leave_wish
+    from shakedown.cli.wishes import record_wishes
     from shakedown.conductor.amending import keep_document
     from shakedown.events.campaigns import find_campaign
     from shakedown.machine import this_system
@@ -32,6 +32,6 @@ def command(plan: str, campaign: str | None, who: str, because: str, site: str |
     if not difference:
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
         return 0
-    data = leave_wish(layout, "amend", {"document": digest, "by": who}, because)
-    emit(data | {"difference": difference}, as_json, lambda: "\n".join([*difference, data["said"]]))
+    data = record_wishes(layout, "amend", [{"document": digest, "by": who}], because)
+    emit(data | {"difference": difference}, as_json, lambda: printable("\n".join([*difference, data["said"]])))
     return 0

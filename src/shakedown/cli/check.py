@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @site_option
 @json_option
 def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
-    """Check the files of a site directory: systems, tests with all their cases, plans.
+    """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Everything is read on every system of the site and on this machine. With FILEs, only what is wrong in those is told.
     """
@@ -31,7 +31,7 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     checked = check_site(where, this_system, files)
     if checked.problems and not as_json:
         raise FileProblems(checked.problems)
-    counts = {"systems": checked.systems, "tests": checked.tests, "cases": checked.cases, "plans": checked.plans}
+    counts = {name: getattr(checked, name) for name in ("systems", "tests", "cases", "contracts", "plans")}
     emit({"site": str(where), **counts, "problems": checked.problems}, as_json, lambda: _render(checked, files))
     return WRONG_USE if checked.problems else MET
 
@@ -41,6 +41,7 @@ def _render(checked: Checked, files: tuple[str, ...]) -> str:
     parts = [
         _many(checked.tests, "test"),
         _many(checked.cases, "case"),
+        *([_many(checked.contracts, "contract")] if checked.contracts else []),
         _many(checked.plans, "plan"),
     ]
     where = f" in {', '.join(files)}" if files else ""

@@ -24,7 +24,7 @@ Wanted = Callable[[Event], bool]
 LOOK_S = 0.2  # how often a followed log is looked at
 WIDTH = 80
 INDENT = " " * 22
-# what a line says of an event that has no reason: these of its facts
+# what a line says of an event before its reason: these of its facts
 TELLING = {
     "campaign_start": ("campaign", "plan"),
     "driver_start": ("epoch",),
@@ -35,6 +35,13 @@ TELLING = {
     "verdict": ("verdict",),
     "finding": ("kind",),
     "waiting": ("class",),
+    "ruled": ("as", "by"),
+    "changed": ("by",),
+    "waived": ("what", "component", "name", "restriction", "by"),
+    "attested": ("component", "procedure", "by"),
+    "component_outcome": ("component", "outcome"),
+    "sealed": ("digest", "by"),
+    "amended": ("by",),
 }
 
 

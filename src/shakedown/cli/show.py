@@ -1,4 +1,4 @@
-"""``shakedown show``: one test, case, system or plan in full; or the exact script of a case's job."""
+"""``shakedown show``: one test, case, system, plan or contract in full; or the exact script of a case's job."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Asked:
     system: str | None
     as_json: bool
     campaign: str | None = None
+    as_csv: bool = False
 
 
 @click.command("show")
@@ -35,20 +36,24 @@ class Asked:
 @click.argument("name", required=False, default="")
 @click.option("--system", help="On this system; without it, on the machine this runs on.")
 @click.option("--campaign", help="The campaign of a run; without it the newest.")
+@click.option("--csv", "as_csv", is_flag=True, help="A contract's rows as CSV.")
 @site_option
 @json_option
 def command(
-    kind: str, name: str, system: str | None, campaign: str | None, site: str | None, as_json: bool
+    kind: str, name: str, system: str | None, campaign: str | None, as_csv: bool, site: str | None, as_json: bool
 ) -> int | None:
     """Show a test, a case, a system, a plan or a run in full; 'script' is what runs: the exact script of a case's job.
 
-    KIND is one of: test, case, system, plan, script, run. A run is looked for in the newest campaign, or --campaign.
+    KIND is one of: test, case, system, plan, contract, script, run. A run is looked for in the newest campaign, or
+    --campaign. For a contract NAME is its own or a plan's: its rows, the cases each is in force for, and what is unjudged.
     """
     if kind not in SHOWS:
         raise UsageError(f"nothing of the kind '{kind}' can be shown", did_you_mean(kind, SHOWS) or _there_are(SHOWS))
-    if not name and kind != "system":
+    if as_csv and kind != "contract":
+        raise UsageError("--csv is for a contract", "--json prints everything else")
+    if not name and kind not in ("system", "contract"):
         raise UsageError(f"which {kind} is to be shown?", f"shakedown show {kind} NAME; 'shakedown list' has the names")
-    return SHOWS[kind](Asked(site, name, system, as_json, campaign))
+    return SHOWS[kind](Asked(site, name, system, as_json, campaign, as_csv))
 
 
 def show_test(asked: Asked) -> None:
@@ -106,6 +111,13 @@ def show_plan(asked: Asked) -> None:
     emit(document, asked.as_json, lambda: _render_plan(document))
 
 
+def show_contract(asked: Asked) -> None:
+    """The rows of a contract, or of a plan's contracts, and the cases that each is in force for."""
+    from shakedown.cli.show_contract import show_contract as show
+
+    show(_site(asked), asked.name, asked.system, asked.as_json, asked.as_csv)
+
+
 def show_run(asked: Asked) -> None:
     """A run, put together again from the record: script, environment, output, verdicts."""
     from shakedown.conductor.showing import show_run as put_together
@@ -123,6 +135,7 @@ SHOWS: dict[str, Callable[[Asked], int | None]] = {
     "case": show_case,
     "system": show_system,
     "plan": show_plan,
+    "contract": show_contract,
     "script": show_script,
     "run": show_run,
 }
@@ -292,6 +305,7 @@ def _render_plan(document: Document) -> str:
         ("plan", document.plan),
         ("about", document.about),
         ("system", document.system.name),
+        ("contract", _contracts(document)),
         ("seed", str(document.seed)),
         ("copies", _pairs(limits.copies)),
         ("budgets", _pairs((name, f"{amount:g}") for name, amount in limits.budgets)),
@@ -302,13 +316,26 @@ def _render_plan(document: Document) -> str:
     return f"{head}\n\n{table(('COMPONENT', 'KIND', 'CASES', 'REPEATS', 'AFTER', 'CRITERIA'), rows, right=(2, 3))}"
 
 
+def _contracts(document: Document) -> str:
+    return "\n".join(f"{contract.name}, {len(contract.rows)} rows" for contract in document.contracts)
+
+
+def _how_often(component: Component) -> str:
+    """Repeats, or those of each mode, or for how long, and what people do."""
+    words = [f"{mode.repeats} {mode.name}" for mode in component.modes]
+    words += [f"for {component.duration_s:g} s"] if component.duration_s else []
+    words = words or ([str(component.repeats)] if component.cases else [])
+    procedures = len(component.procedures)
+    return ", ".join([*words, *([f"{procedures} procedure{'s' * (procedures > 1)}"] if procedures else [])])
+
+
 def _component(component: Component) -> tuple[str, ...]:
     criteria = "; ".join(f"{c.name}: {c.measure} {c.of} {c.must}".replace("  ", " ") for c in component.criteria)
     return (
         component.name,
         component.kind,
         str(len(component.cases)),
-        str(component.repeats),
-        ", ".join(component.after),
+        _how_often(component),
+        ", ".join(component.after) + (" (met)" if component.gate == "met" else ""),
         criteria,
     )

@@ -32,6 +32,9 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
 def _render(data: dict[str, Any]) -> str:
     driver = data["driver"] or ("nobody drives it" if data["phase"] != "ended" else "it is over")
     parts = [f"{data['campaign']}: {data['phase']}; {driver}", "", _components(data)]
+    for component in data["components"]:
+        if component["unattested"]:
+            parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
     for name, phase in data.get("builds", {}).items():
         if phase != "done":
             parts.append(f"build {name}: {phase}")

@@ -1,10 +1,58 @@
-"""Wishes to a driver: a file in the inbox, and a sentence on when it is carried out."""
+"""Wishes to a driver: a file in the inbox, and a sentence on when it is carried out; and what people say, recorded at once."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import click
+
+from shakedown.model.errors import LeaseHeld, UsageError
 from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from shakedown.conductor.loop import Commands
+    from shakedown.engine import State
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+LONGEST_REASON = 2000
+
+
+def said_by(by: str, because: str, optional: bool = False) -> Callable[[Command], Command]:
+    """Purpose: the options ``--by`` and ``--because`` of an act that is kept in the record; both are required, and no blanks.
+
+    ``optional``: the reason may be left out.
+    """
+
+    def decorate(command: Command) -> Command:
+        words = None if optional else _words
+        about = because or "Why; it is kept in the record."
+        command = click.option("--because", required=not optional, default="", callback=words, help=about)(command)
+        return click.option("--by", "who", required=True, callback=_words, help=by)(command)
+
+    return decorate
+
+
+def _words(context: click.Context, option: click.Parameter, value: str) -> str:
+    text = value.strip()
+    if not text:
+        raise UsageError(f"--{option.opts[0].lstrip('-')} is empty", hint="it is kept in the record: say it in words")
+    if len(text) > LONGEST_REASON:
+        raise UsageError(f"{option.opts[0]} is {len(text)} characters long; at most {LONGEST_REASON} are kept")
+    return text
+
+
+def find_started(site: str | None, campaign: str | None, what: str) -> tuple[Layout, State]:
+    """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words."""
+    from shakedown.conductor.looking import look
+    from shakedown.events.campaigns import find_campaign
+
+    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    state = look(layout)
+    if state.plan is None:
+        raise UsageError(f"{layout.root.name} has not started; there is nothing to {what}")
+    return layout, state
 
 
 def leave_wish(layout: Layout, what: str, value: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -19,3 +67,30 @@ def leave_wish(layout: Layout, what: str, value: dict[str, Any], reason: str) ->
     else:
         said = f"request {request} waits: nobody drives {layout.root.name}; it is carried out by: shakedown resume"
     return {"request": request, "campaign": layout.root.name, "said": said}
+
+
+def record_wishes(
+    layout: Layout, what: str, values: Sequence[dict[str, Any]], reason: str, more: Commands | None = None
+) -> dict[str, Any]:
+    """Purpose: post commands that need no scheduler, and carry them out where nobody drives the campaign.
+
+    Errors: UsageError with the reason where one was refused.
+    """
+    from shakedown.conductor.standing_in import carry_out
+    from shakedown.events.inbox import post
+
+    requests = [post(layout, what, value, reason) for value in values]
+    data: dict[str, Any] = {"requests": requests, "campaign": layout.root.name}
+    try:
+        events = carry_out(layout, more)
+    except LeaseHeld as held:
+        return data | {"recorded": [], "said": f"left for the conductor of {layout.root.name}: {held.message}"}
+    mine = {event.value.get("request"): event for event in events}
+    if not mine.keys() & set(requests):
+        return data | {"recorded": [], "said": f"taken by a conductor of {layout.root.name}; see: shakedown log"}
+    refused = [mine[request] for request in requests if request in mine and mine[request].event == "command_refused"]
+    if refused:
+        raise UsageError(refused[0].reason)
+    recorded = [mine[request].seq for request in requests if request in mine]
+    places = ", ".join(map(str, recorded))
+    return data | {"recorded": recorded, "said": f"recorded in {layout.root.name}: event {places}"}

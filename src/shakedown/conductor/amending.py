@@ -46,6 +46,7 @@ def differences(before: Document, after: Document) -> list[str]:
         ("component", {c.name: c for c in before.components}, {c.name: c for c in after.components}),
         ("case", {c.id: c for c in before.cases}, {c.id: c for c in after.cases}),
         ("test", {t.name: t for t in before.tests}, {t.name: t for t in after.tests}),
+        ("contract", {c.name: c for c in before.contracts}, {c.name: c for c in after.contracts}),
     ):
         lines += [f"{what} {name} is removed" for name in old if name not in new]
         lines += [f"{what} {name} is added" for name in new if name not in old]

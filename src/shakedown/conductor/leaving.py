@@ -14,6 +14,7 @@ from types import FrameType
 
 from shakedown.conductor.loop import Conductor, act, hear, log_reports
 from shakedown.engine import State
+from shakedown.engine.explain import waits_for_people
 from shakedown.events.identity import user_name
 from shakedown.events.writer import DiskFull
 from shakedown.model.ports import JobReport
@@ -32,6 +33,7 @@ class Interruptions:
     jobs_go_on: bool = False
     level: int = 0
     told: int = 0
+    people: str = ""  # what was said that people have to do
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
         self.level = self.level + 1 if number == signal.SIGINT else LEAVE
@@ -46,7 +48,15 @@ class Interruptions:
             conductor.log("stop_request", value={"who": user_name(os.getuid())}, reason="Ctrl-C at the conductor")
             again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
             self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
+        self._ask_people(state)
         return bool(state.stopping) and not state.jobs and not state.runs and not state.builds_running()
+
+    def _ask_people(self, state: State) -> None:
+        """Say once what nothing goes on without."""
+        asked = "" if state.jobs else waits_for_people(state, state.time)
+        if asked and asked != self.people:
+            self.say(f"nothing goes on before people act: {asked}\nhint: Ctrl-C leaves; shakedown resume goes on later")
+        self.people = asked
 
 
 @contextmanager

@@ -39,9 +39,10 @@ def status(layout: Layout) -> dict[str, Any]:
             "closed": tally.closed,
             "unavailable": tally.unavailable,
             "verdicts": dict(sorted(tally.verdicts.items())),
+            "unattested": state.unattested(number),
         }
-        for component, tally in zip(state.index.components, state.tallies, strict=True)
-        if tally.wanted or component.cases
+        for number, (component, tally) in enumerate(zip(state.index.components, state.tallies, strict=True))
+        if tally.wanted or component.cases or component.procedures
     ]
     return {
         "campaign": layout.root.name,

@@ -6,17 +6,23 @@ twin drives this very loop through other ports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from shakedown.checks.judge import judge
+from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide, evolve
 from shakedown.engine.attend import verdict_value
+from shakedown.engine.modes import mode_facts
+from shakedown.model.contracts import rows_of
 from shakedown.model.events import Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, Ports, SubmitAnswer
+
+if TYPE_CHECKING:
+    from shakedown.metrics.table import Record
 
 ASKED_EVERY_S = 300.0  # between two records of how often the scheduler was asked
 
@@ -27,7 +33,8 @@ Commands = dict[str, Callable[["Conductor", Command], Event | None]]
 class Conductor:
     """The state, the ports, and nothing else that matters: ``next_poll`` is a pace, not a fact.
 
-    ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test).
+    ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
+    the whole log again; ``record`` holds its rows once a gate has asked for them, ``weighed`` up to where they were judged.
     """
 
     state: State
@@ -35,6 +42,9 @@ class Conductor:
     watch: Callable[[State, Event], None] | None = None
     commands: Commands = field(default_factory=dict)
     next_poll: float = 0.0
+    reread: Callable[[], Iterable[Event]] = tuple
+    record: Record | None = None
+    weighed: dict[str, int] = field(default_factory=dict)
     next_asked: float = 0.0
     pending: list[Event] = field(default_factory=list)
 
@@ -45,6 +55,8 @@ class Conductor:
         placed = msgspec.structs.replace(bare, seq=self.state.seq + 1, time=now)
         self.pending.append(placed)
         evolve(self.state, placed)
+        if self.record is not None:
+            self.record.add(placed)
         if self.watch is not None:
             self.watch(self.state, placed)
         return placed
@@ -204,7 +216,8 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     report = JobReport(
         run.job, facts["state"], "marks", exit_status=facts.get("exit"), elapsed_s=facts.get("elapsed_s")
     )
-    judgement = judge(case, state.index.tests[case.test], report, evidence)
+    rows = rows_of(state.index.document, case)
+    judgement = judge(case, state.index.tests[case.test], report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
     value |= _present(message=report.message)
@@ -223,6 +236,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
 def act(conductor: Conductor) -> float | None:
     """Decide and carry out until there is nothing more to order. Returns when to decide again."""
     while True:
+        log_outcomes(conductor)
         decision = decide(conductor.state, max(conductor.state.time, conductor.ports.clock.now()))
         if not decision.orders:
             return decision.wake_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from shakedown.conductor.loop import Commands, Conductor
@@ -31,6 +32,37 @@ def stop(conductor: Conductor, command: Command) -> Event:
     return Event("stop_request", value={"request": command.request, "who": command.who}, reason=command.reason)
 
 
+def attest(conductor: Conductor, command: Command) -> Event:
+    """A person says that a procedure was met or not, with the digests of the evidence files kept beside the record."""
+    index, value = conductor.state.index, command.value
+    component, name = str(value.get("component", "")), str(value.get("procedure", ""))
+    number = index.component_number.get(component)
+    procedures = index.components[number].procedures if number is not None else ()
+    procedure = next((found for found in procedures if found.name == name), None)
+    if procedure is None:
+        return refusal(command, f"the plan in force has no procedure '{name[:100]}' in component '{component[:100]}'")
+    try:
+        evidence = [_evidence(file) for file in value.get("evidence", [])]
+    except (KeyError, TypeError, ValueError):
+        return refusal(command, "its evidence is not a list of names, digests and sizes")
+    met = bool(value.get("met"))
+    if met and len(evidence) < procedure.evidence:
+        return refusal(
+            command, f"{name} asks for {procedure.evidence} evidence files, and {len(evidence)} came with it"
+        )
+    said: dict[str, Any] = {"component": component, "procedure": name, "met": met}
+    said |= {"by": str(value.get("by") or command.who)[:100], "evidence": evidence}
+    return Event("attested", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
+
+
+def _evidence(file: Any) -> dict[str, Any]:
+    """One evidence file as it stands in the log. Raises ValueError, KeyError or TypeError for anything else."""
+    digest, name = str(file["sha256"]), str(file["name"])
+    if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
+        raise ValueError(digest)
+    return {"name": name[:60], "sha256": digest, "bytes": int(file["bytes"])}
+
+
 def refusal(command: Command, why: str) -> Event:
     """A command that cannot be carried out, and why."""
     return Event(
@@ -38,11 +70,12 @@ def refusal(command: Command, why: str) -> Event:
     )
 
 
-OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop}
+OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest}
 
 
 def commands_for(documents: Any) -> Commands:
     """Every command, for a campaign whose documents are found here."""
     from shakedown.conductor.amending import amend_command
+    from shakedown.conductor.people import PEOPLES_COMMANDS
 
-    return OPERATOR_COMMANDS | {"amend": amend_command(documents)}
+    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | {"amend": amend_command(documents)}

@@ -15,16 +15,30 @@ from shakedown.checks.judge import Judgement, fit, judge
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import TRIMMED, size
 from shakedown.conductor.reading import run_directory
+from shakedown.conductor.frozen_rows import FrozenRows
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Document, Test
+from shakedown.model.nouns import Case, ContractRow, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
 
 FROM_OUTPUT = frozenset({"passed", "failed", "incorrect", "performance"})  # verdicts that evidence can change
+Wait = Callable[[], None]
 _BEAT_S = 1.0  # between two signs of life while workers are busy
 AT_ONCE = 64  # runs that are collected together
-_FACTS = ("component", "repeat", "attempt", "started", "ended", "elapsed_s", "exit", "nodes", "output", "message")
+_FACTS = (
+    "component",
+    "mode",
+    "repeat",
+    "attempt",
+    "started",
+    "ended",
+    "elapsed_s",
+    "exit",
+    "nodes",
+    "output",
+    "message",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,9 @@ class Judged:
     """What a log says of judged runs: each one's verdict that stands; and where the log ends."""
 
     verdicts: dict[str, Event] = field(default_factory=dict)
+    first_by: dict[str, str] = field(
+        default_factory=dict
+    )  # run -> digest of the plan in force when it was first judged
     document: str = ""  # the digest of the plan in force
     seq: int = 0
     time: float = 0.0
@@ -66,7 +83,7 @@ def rejudge(
     collector: Collector,
     act: Act,
     runs: Collection[str] = (),
-    wait: Callable[[], None] = lambda: None,
+    wait: Wait = lambda: None,
 ) -> Iterator[Event]:
     """Purpose: the events that judging again adds, in the order of the runs, without seq and time: verdicts and findings.
 
@@ -83,6 +100,7 @@ def read_verdicts(events: Iterable[Event]) -> Judged:
         judged.seq, judged.time = event.seq, event.time
         if event.event == "verdict" and event.run:
             judged.verdicts[event.run] = event
+            judged.first_by.setdefault(event.run, judged.document)
         elif event.event in ("campaign_start", "amended"):
             judged.document = str(event.value.get("document", judged.document))
     return judged
@@ -95,11 +113,12 @@ def judge_again(
     collector: Collector,
     act: Act,
     runs: Collection[str] = (),
-    wait: Callable[[], None] = lambda: None,
+    wait: Wait = lambda: None,
 ) -> Iterator[Event]:
     """Purpose: as ``rejudge``, for verdicts that were read before."""
     cases = {case.id: case for case in document.cases}
     tests = {test.name: test for test in document.tests}
+    rows = FrozenRows(judged.first_by, document, layout)
     ready: list[tuple[Event, Case, Test]] = []
     for old in _wanted(judged, runs):
         case = cases.get(old.case)
@@ -109,9 +128,9 @@ def judge_again(
             continue
         ready.append((old, case, tests[case.test]))
         if len(ready) == AT_ONCE:
-            yield from _judge_batch(ready, collector, act, wait)
+            yield from _judge_batch(ready, rows, collector, act, wait)
             ready = []
-    yield from _judge_batch(ready, collector, act, wait)
+    yield from _judge_batch(ready, rows, collector, act, wait)
 
 
 # ---- which runs ------------------------------------------------------------------------------------------------------
@@ -172,7 +191,7 @@ def _files_gone(layout: Layout, old: Event, test: Test) -> str:
 
 
 def _judge_batch(
-    ready: Sequence[tuple[Event, Case, Test]], collector: Collector, act: Act, wait: Callable[[], None]
+    ready: Sequence[tuple[Event, Case, Test]], rows: FrozenRows, collector: Collector, act: Act, wait: Wait
 ) -> Iterator[Event]:
     if not ready:
         return
@@ -183,14 +202,16 @@ def _judge_batch(
         if len(evidence) < len(ready):
             wait()
     for old, case, test in ready:
-        event = _judge_one(old, case, test, evidence[old.run], act)
+        event = _judge_one(old, case, test, evidence[old.run], rows.of(old.run, case), act)
         if event is not None:
             yield event
 
 
-def _judge_one(old: Event, case: Case, test: Test, evidence: Evidence, act: Act) -> Event | None:
+def _judge_one(
+    old: Event, case: Case, test: Test, evidence: Evidence, rows: Sequence[ContractRow], act: Act
+) -> Event | None:
     """The superseding verdict, or None where nothing differs."""
-    judgement = judge(case, test, _report(old), evidence)
+    judgement = judge(case, test, _report(old), evidence, rows, str(old.value.get("mode", "")))
     if not _differs(old, judgement):
         return None
     facts = {name: old.value[name] for name in _FACTS if name in old.value}

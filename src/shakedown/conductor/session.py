@@ -9,8 +9,9 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
 from shakedown.conductor.documents import Documents
@@ -24,9 +25,13 @@ from shakedown.engine import State, index_plan
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
+from shakedown.events.reader import read_events
 from shakedown.events.writer import DiskFull
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from shakedown.processes.reactor import Reactor
 
 
 @dataclass(slots=True)
@@ -53,6 +58,8 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
 
     Errors: LeaseHeld where someone else drives it; RecordError where the record is damaged or cannot be written.
     """
+    from shakedown.conductor.fingerprints import Fingerprints, probe_of
+
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)
@@ -61,11 +68,16 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         document = documents.newest(state)
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents))
+            conductor.reread = lambda: read_events(layout.log)
             if state.plan is None:
                 state.plan = index_plan(document)
+            fingerprints = Fingerprints(layout, probe_of(document.system, cast("Reactor", real.clock.clock)))
+            conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)
             driver = _driver(layout, lease.epoch)
-            return _session(conductor, documents.start_value(state), driver, tail, watchers, real.end_runs)
+            with closing(fingerprints):
+                start = documents.start_value(state)
+                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints.take)
 
 
 def _session(
@@ -75,8 +87,9 @@ def _session(
     tail: Tail,
     watchers: Watchers,
     end_runs: EndRuns,
+    look_around: Callable[[Conductor], None],
 ) -> Outcome:
-    """The loop under signals; then the last words."""
+    """The loop under signals; then the last words. ``look_around``: what is found out before the first order."""
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
     with heard(interruptions):
         try:
@@ -84,6 +97,7 @@ def _session(
             watchers.started()
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
+            look_around(conductor)
             loop(conductor, interruptions.should_stop)
             left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
             log_asked(conductor)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
+from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import Decision, Order
 from shakedown.engine.plan import NEVER_RETRIED
-from shakedown.engine.state import Job, Run, State
+from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
 
 _ATTENTION_BATCH = 512
@@ -79,7 +80,7 @@ def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
         "component": state.index.components[run.component].name,
         "repeat": run.repeat,
         "attempt": run.attempt,
-    }
+    } | mode_facts(run.mode)
     if run.started is not None:
         value["started"] = run.started
     if verdict in NEVER_RETRIED:
@@ -103,14 +104,13 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
         value: dict[str, Any] = {"kind": "unwanted_restart", "restart": restart}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
         return
-    component, repeat, attempt = waiting
     value = {
-        "component": state.index.components[component].name,
-        "repeat": repeat,
-        "attempt": attempt,
+        "component": state.index.components[waiting.component].name,
+        "repeat": waiting.repeat,
+        "attempt": waiting.attempt,
         "restart": restart,
         "previous": job.run,
-    }
+    } | mode_facts(waiting.mode)
     why = "the scheduler started the same job again"
     decision.record(Event("requeued", case=job.case, run=decision.new_run(state), job=job.id, value=value, reason=why))
 
@@ -125,11 +125,12 @@ def _put_back(job: Job, run: Run) -> tuple[str, str]:
     return verdict, ": ".join(word for word in (first, "; ".join(more)) if word)
 
 
-def _waiting_entry(state: State, job: Job) -> tuple[int, int, int] | None:
-    queue = state.queues.get(state.index.class_of(job.component, job.case))
-    for entry in (*(queue.entries if queue else ()), *state.delayed):
-        if entry.case == job.case and entry.component == job.component and not entry.void_run:
-            return entry.component, entry.repeat, entry.attempt
+def _waiting_entry(state: State, job: Job) -> Entry | None:
+    queue = state.queues.get(state.index.class_of(job.component, job.case, job.mode))
+    entries: list[Entry] = [*(queue.entries if queue else ()), *state.delayed]
+    for entry in entries:
+        if entry.same(job.component, job.case, entry.repeat, job.mode) and not entry.void_run:
+            return entry
     return None
 
 

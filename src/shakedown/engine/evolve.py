@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shakedown.engine import fold_campaign, fold_jobs, fold_verdicts
+from shakedown.engine import fold_amended, fold_campaign, fold_jobs, fold_verdicts
 from shakedown.engine.state import State
 from shakedown.model.events import EVENTS, Event
 
@@ -26,7 +26,7 @@ def evolve(state: State, event: Event) -> None:
 
 HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "campaign_start": fold_campaign.campaign_start,
-    "amended": fold_campaign.amended,
+    "amended": fold_amended.amended,
     "driver_start": fold_campaign.driver_start,
     "driver_stop": fold_campaign.driver_stop,
     "stop_request": fold_campaign.stop_request,
@@ -55,4 +55,10 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "waiting": fold_campaign.waiting,
     "asked": fold_campaign.asked,
     "finding": fold_jobs.finding,
+    "ruled": fold_campaign.doubted,
+    "changed": fold_campaign.opens_epoch,
+    "fingerprint": fold_campaign.fingerprint,
+    "waived": fold_campaign.waived,
+    "attested": fold_campaign.attested,
+    "component_outcome": fold_campaign.component_outcome,
 }

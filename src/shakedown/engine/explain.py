@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shakedown.engine.reasons import binding_reason
-from shakedown.engine.state import Job, Queue, State
+from shakedown.engine.plan import ClassKey
+from shakedown.engine.reasons import Outlook, binding_reason, outlook
+from shakedown.engine.state import Entry, Job, Queue, State
 
 _DOING = {
     "ordered": "it is being submitted",
@@ -32,20 +33,60 @@ class Waiting:
 def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
     """Purpose: each group of waiting results (of ``case``, or of all) with its one binding reason at ``now``."""
     found: list[Waiting] = []
+    ahead = outlook(state, now)
     for key, queue in state.queues.items():
-        reason = binding_reason(state, key, now)
-        name, text = (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key.pool))
+        name, text = _why(state, key, now, ahead)
         component = state.index.components[key.component].name
         found += [Waiting(component, c, n, name, text) for c, n in _count(queue, case).items()]
-    for entry in state.delayed:
-        if case in ("", entry.case):
-            component = state.index.components[entry.component].name
-            due = f"{max(0.0, entry.not_before - now):.0f} s"
-            text = f"attempt {entry.attempt} is due in {due} (back-off after a failure)"
-            if entry.deferred:
-                text = f"it is tried again in {due}; it was not taken: {entry.deferred}"
-            found.append(Waiting(component, entry.case, 1, "backoff", text, entry.not_before))
+    found += [_why_delayed(state, entry, now, ahead) for entry in state.delayed if case in ("", entry.case)]
     return found
+
+
+def _why(state: State, key: ClassKey, now: float, ahead: Outlook) -> tuple[str, str]:
+    reason = binding_reason(state, key, now, ahead)
+    return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key))
+
+
+def _why_delayed(state: State, entry: Entry, now: float, ahead: Outlook) -> Waiting:
+    """A back-off until its time has come, then whatever else holds it."""
+    component = state.index.components[entry.component].name
+    if entry.not_before <= now:
+        key = state.index.class_of(entry.component, entry.case, entry.mode)
+        return Waiting(component, entry.case, 1, *_why(state, key, now, ahead))
+    due = f"{entry.not_before - now:.0f} s"
+    text = f"attempt {entry.attempt} is due in {due} (back-off after a failure)"
+    if entry.deferred:
+        text = f"it is tried again in {due}; it was not taken: {entry.deferred}"
+    return Waiting(component, entry.case, 1, "backoff", text, entry.not_before)
+
+
+def waits_for_people(state: State, now: float = 0.0) -> str:
+    """Purpose: what a person has to do before anything goes on, or "" where something goes on by itself."""
+    idle = not (state.jobs or state.runs or state.delayed or state.to_cancel or state.builds_running())
+    if state.phase != "running" or state.stopping or not idle or not state.queues:
+        return ""
+    ahead = outlook(state, now)
+    reasons = [binding_reason(state, key, now, ahead) for key in state.queues]
+    if not all(reason is not None and reason.key.startswith("gate:") for reason in reasons):
+        return ""
+    asked = [_asks_people(state, number) for number in range(len(state.index.components))]
+    return "; ".join(filter(None, asked))
+
+
+def _asks_people(state: State, number: int) -> str:
+    """What a component that is over needs from a person, where others wait for it."""
+    component = state.index.components[number]
+    awaited = {name for other in state.index.components for name in other.after}
+    if component.name not in awaited or component.name in state.waived or not state.tallies[number].over:
+        return ""
+    missing = state.unattested(number)
+    if missing:
+        return f"component {component.name} is over but not attested: {', '.join(missing)} (shakedown attest)"
+    outcome = state.outcomes.get(component.name)
+    if outcome is None or outcome.outcome == "met" or component.name not in state.index.awaited:
+        return ""
+    way_out = f"shakedown waive {component.name} --gate, or shakedown amend"
+    return f"component {component.name} is {outcome.outcome}: {outcome.why} ({way_out})"
 
 
 def _count(queue: Queue, case: str) -> dict[str, int]:
@@ -56,10 +97,12 @@ def _count(queue: Queue, case: str) -> dict[str, int]:
     return counts
 
 
-def _why_not_yet(state: State, pool: str) -> str:
-    live, limits = state.live.get(pool, 0), state.index.pools[pool]
+def _why_not_yet(state: State, key: ClassKey) -> str:
+    live, limits = state.live.get(key.pool, 0), state.index.pools[key.pool]
+    if key.component in state.index.rolling:
+        return f"{key.pool} is full, or another test of the mix is further behind its share"
     if live > limits.low:
-        return f"{live} jobs are with the scheduler of {pool}; more are ordered when {limits.low} are left"
+        return f"{live} jobs are with the scheduler of {key.pool}; more are ordered when {limits.low} are left"
     return "it is about to be ordered"
 
 

@@ -1,12 +1,11 @@
-"""Folding what concerns the whole campaign: its start, its drivers, amendments, wishes of operators, its end."""
+"""Folding what concerns the whole campaign: its start, its drivers, what people say and ask for, its end."""
 
 from __future__ import annotations
 
-from bisect import insort
-
-from shakedown.engine.places import class_label, count_closed, enqueue
-from shakedown.engine.plan import NO_LONGER_WANTED
-from shakedown.engine.state import Entry, Run, State, Tally
+from shakedown.engine.modes import wanted_results
+from shakedown.engine.places import enqueue
+from shakedown.engine.plan import class_label
+from shakedown.engine.state import Entry, Outcome, State, Tally
 from shakedown.model.events import Event
 
 
@@ -19,18 +18,17 @@ def campaign_start(state: State, event: Event) -> None:
 
 
 def _want_all(state: State) -> None:
-    """Everything the plan wants and the record does not have yet: round by round, so that repeats are spread in time."""
-    for number, component in enumerate(state.index.components):
-        tally = state.tallies[number]
-        for repeat in range(1, component.repeats + 1):
-            for case in component.cases:
-                tally.wanted += 1
-                if state.index.cases[case].unavailable:
-                    tally.unavailable += 1
-                    if repeat == 1:
-                        state.unannounced.append((number, case))
-                else:
-                    enqueue(state, Entry(number, case, repeat))
+    """Everything the plan wants and the record does not have yet."""
+    for number, tally in enumerate(state.tallies):
+        missing: dict[str, None] = {}
+        for mode, case, repeat in wanted_results(state.index, number):
+            tally.wanted += 1
+            if state.index.cases[case].unavailable:
+                tally.unavailable += 1
+                missing[case] = None
+            else:
+                enqueue(state, Entry(number, case, repeat, mode=mode))
+        state.unannounced += [(number, case) for case in missing]
 
 
 def driver_start(state: State, event: Event) -> None:
@@ -70,98 +68,17 @@ def campaign_end(state: State, event: Event) -> None:
     state.phase = "ended"
 
 
-def amended(state: State, event: Event) -> None:
-    """A new document is in force (its index was put in place before). What is closed stays closed, what flies goes on, what
-    waits keeps its attempt and its back-off; only what is newly wanted begins anew.
-    """
-    state.epoch += 1
-    state.cancelled = ""
-    if state.phase == "ended":
-        state.phase = "running"
-    old = event.value.get("components", [])
-    before = _Before(state, old)
-    state.queues, state.delayed, state.to_cancel, state.unannounced, state.closed = {}, [], [], [], {}
-    state.tallies = [Tally() for _ in state.index.components]
-    for number, component in enumerate(state.index.components):
-        if component.name in before.verdicts:
-            state.tallies[number].verdicts = before.verdicts[component.name]
-        for repeat in range(1, component.repeats + 1):
-            for case in component.cases:
-                _want_again(state, before, number, case, repeat)
-    retired = state.index.component_number[NO_LONGER_WANTED]
-    for run in before.flying.values():
-        _fly_on(state, run, retired)
-        state.tallies[retired].wanted += 1
-    for entry in before.waiting.values():
-        if entry.void_run:  # a run that was ordered and taken back needs a verdict all the same
-            entry.component = retired
-            state.tallies[retired].wanted += 1
-            _wait_on(state, entry, cancelled=True)
-
-
-class _Before:
-    """What an amendment finds, by (component's name, case, repeat)."""
-
-    def __init__(self, state: State, old: list[str]) -> None:
-        self.closed = {
-            (old[int(key.split(" ", 1)[0])], key.split(" ", 1)[1], repeat)
-            for key, repeats in state.closed.items()
-            for repeat in repeats
-        }
-        self.flying = {(old[run.component], run.case, run.repeat): run for run in state.runs.values()}
-        self.cancelled = {id(entry) for entry in state.to_cancel}
-        entries = [entry for queue in state.queues.values() for entry in queue.entries]
-        entries += state.delayed + state.to_cancel
-        self.waiting = {(old[entry.component], entry.case, entry.repeat): entry for entry in entries}
-        self.verdicts = {name: tally.verdicts for name, tally in zip(old, state.tallies, strict=False)}
-
-
-def _want_again(state: State, before: _Before, number: int, case: str, repeat: int) -> None:
-    """One result that the new plan wants: closed, flying, waiting as it did, or new."""
-    tally = state.tallies[number]
-    tally.wanted += 1
-    key = (state.index.components[number].name, case, repeat)
-    if state.index.cases[case].unavailable and key not in before.flying:
-        tally.unavailable += 1
-        if repeat == 1:
-            state.unannounced.append((number, case))
-    elif key in before.closed:
-        count_closed(state, number, case, repeat)
-    elif key in before.flying:
-        _fly_on(state, before.flying.pop(key), number)
-    else:
-        entry = before.waiting.pop(key, None) or Entry(number, case, repeat)
-        entry.component = number
-        _wait_on(state, entry, cancelled=id(entry) in before.cancelled)
-
-
-def _fly_on(state: State, run: Run, number: int) -> None:
-    run.component = number
-    if run.job in state.jobs:
-        state.jobs[run.job].component = number
-    state.tallies[number].in_flight += 1
-
-
-def _wait_on(state: State, entry: Entry, cancelled: bool) -> None:
-    if cancelled:
-        state.to_cancel.append(entry)
-    elif entry.not_before > state.time:
-        insort(state.delayed, entry, key=lambda e: e.not_before)
-    else:
-        enqueue(state, entry)
-        return
-    state.tallies[entry.component].waiting += 1
-
-
 def unavailable(state: State, event: Event) -> None:
     number = state.index.component_number[event.value["component"]]
     state.unannounced.remove((number, event.case))
 
 
 def waiting(state: State, event: Event) -> None:
-    for key, queue in state.queues.items():
-        if class_label(state, key) == event.value.get("class"):
-            queue.reason = event.value.get("key", "")
+    label = event.value.get("class", "")
+    known = state.index.labelled.get(label)
+    for key in [known] if known is not None else state.queues:  # classes that came from a snapshot have no label yet
+        if key in state.queues and class_label(state.index, key) == label:
+            state.queues[key].reason = event.value.get("key", "")
 
 
 def cancel_request(state: State, event: Event) -> None:
@@ -189,3 +106,40 @@ def cancel_request(state: State, event: Event) -> None:
         if alive and not job.cancelling and (everything or job.run in runs or job.case in cases):
             job.cancelling, job.message = "wanted", event.reason
             state.attention[job.id] = None
+
+
+# ---- what people say ---------------------------------------------------------------------------------------------------
+
+
+def doubted(state: State, event: Event) -> None:
+    """After this a component that is over may come out differently."""
+    state.doubted = event.seq
+
+
+def opens_epoch(state: State, event: Event) -> None:
+    state.epoch += 1
+    state.doubted = event.seq
+
+
+def fingerprint(state: State, event: Event) -> None:
+    """The machine as found; a change since the last time opens an epoch, the first time opens none."""
+    found = event.value.get("digest", "")
+    if state.fingerprint not in ("", found):
+        opens_epoch(state, event)
+    state.fingerprint = found
+
+
+def waived(state: State, event: Event) -> None:
+    state.doubted = event.seq
+    if event.value.get("what") == "gate":
+        state.waived[event.value.get("component", "")] = event.reason or "waived"
+
+
+def attested(state: State, event: Event) -> None:
+    state.doubted = event.seq
+    said = state.attested.setdefault(event.value["component"], {})
+    said[event.value["procedure"]] = bool(event.value.get("met"))
+
+
+def component_outcome(state: State, event: Event) -> None:
+    state.outcomes[event.value["component"]] = Outcome(event.value["outcome"], event.reason, event.seq)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections import deque
 
-from shakedown.engine.places import enqueue, forget_job, number_of, reserve, take
+from shakedown.engine.modes import mode_in
+from shakedown.engine.places import enqueue, fly, forget_job, number_of, reserve, roll_of, take
 from shakedown.engine.state import BuildState, Entry, Job, Run, Shut, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
@@ -39,15 +41,29 @@ def build_end(state: State, event: Event) -> None:
 def submit_order(state: State, event: Event) -> None:
     value = event.value
     number = state.index.component_number[value["component"]]
-    entry = take(state, number, event.case, value["repeat"])
-    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, deferrals=entry.deferrals)
+    mode = mode_in(value)
+    entry = take(state, number, event.case, value["repeat"], mode)
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
+    run.deferrals = entry.deferrals
     state.runs[event.run] = run
-    state.jobs[event.job] = Job(event.job, event.run, event.case, number, event.time)
+    state.jobs[event.job] = Job(event.job, event.run, event.case, number, event.time, mode=mode)
     state.next_run = max(state.next_run, number_of(event.run) + 1)
     state.next_job = max(state.next_job, number_of(event.job) + 1)
-    tally = state.tallies[number]
-    tally.in_flight += 1
+    fly(state, run)
     reserve(state, state.jobs[event.job])
+    _roll_on(state, entry, event.time)
+
+
+def _roll_on(state: State, entry: Entry, now: float) -> None:
+    """Of a mix the next result of the case is wanted as soon as one is ordered, until its time is over."""
+    roll = roll_of(state, entry.component)
+    if roll is None:
+        return
+    if roll.started is None:
+        roll.started = now
+    if entry.fresh and not roll.up:
+        state.tallies[entry.component].wanted += 1
+        enqueue(state, Entry(entry.component, entry.case, entry.repeat + 1))
 
 
 def submit_accepted(state: State, event: Event) -> None:
@@ -62,12 +78,12 @@ def submit_deferred(state: State, event: Event) -> None:
     """Nothing was attempted: the run keeps its id and waits, and so does every other of its pool for a moment."""
     job = state.jobs[event.job]
     run = state.runs.pop(job.run)
-    state.tallies[run.component].in_flight -= 1
+    fly(state, run, -1)
     _shut(state, _pool(state, job), event)
     forget_job(state, job)
     wait = min(DEFER_S * 2.0 ** min(run.deferrals, 10), LONGEST_DEFER_S)
     entry = Entry(run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1)
-    entry.deferred = event.reason
+    entry.deferred, entry.mode = event.reason, run.mode
     state.tallies[run.component].waiting += 1
     if job.cancelling or run.cancelled:
         state.to_cancel.append(entry)
@@ -76,7 +92,7 @@ def submit_deferred(state: State, event: Event) -> None:
 
 
 def _pool(state: State, job: Job) -> str:
-    return (job.held or state.index.class_of(job.component, job.case)).pool
+    return (job.held or state.index.class_of(job.component, job.case, job.mode)).pool
 
 
 def _shut(state: State, pool: str, event: Event) -> None:
@@ -160,11 +176,13 @@ def requeued(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     value = event.value
     number = state.index.component_number[value["component"]]
-    entry = take(state, number, event.case, value["repeat"])
+    entry = take(state, number, event.case, value["repeat"], mode_in(value))
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase="queued")
+    run.mode = entry.mode
     state.runs[run.id] = run
     state.next_run = max(state.next_run, number_of(run.id) + 1)
-    state.tallies[number].in_flight += 1
+    fly(state, run)
+    _roll_on(state, entry, event.time)
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.claim, job.cancelling = {}, "", "", ""
     state.attention.pop(job.id, None)
@@ -178,9 +196,9 @@ def claim_taken(state: State, event: Event) -> None:
     """The job never ran and never will. Its run keeps its id and waits again, before all others."""
     job = state.jobs[event.job]
     run = state.runs.pop(job.run)
-    state.tallies[run.component].in_flight -= 1
+    fly(state, run, -1)
     forget_job(state, job)
-    entry = Entry(run.component, run.case, run.repeat, run.attempt, void_run=run.id)
+    entry = Entry(run.component, run.case, run.repeat, run.attempt, void_run=run.id, mode=run.mode)
     if job.cancelling:
         state.to_cancel.append(entry)
         state.tallies[run.component].waiting += 1
@@ -210,13 +228,33 @@ def cancel_done(state: State, event: Event) -> None:
 
 
 def finding(state: State, event: Event) -> None:
-    """A late mark, or a deadline that passed, proves a haunting job dead."""
+    """A late mark, or a deadline that passed, proves a haunting job dead; the time of a mix is up; copies do not fit."""
+    kind = event.value.get("kind")
+    if kind == "time_is_up":
+        time_is_up(state, event.value["component"])
+    elif kind == "fill_short":
+        state.said_short.append(event.value["stage"])
     job = state.jobs.get(event.job)
     if job is not None and job.phase == "haunting":
         if event.value.get("dead"):
             forget_job(state, job)
         else:
             job.facts = {"noted": event.value.get("seen", "")}
-    elif job is not None and event.value.get("kind") == "unwanted_restart":
+    elif job is not None and kind == "unwanted_restart":
         job.phase, job.since, job.restart = "haunting", event.time, event.value["restart"]
         job.cancelling, job.facts, job.seen = "wanted", {}, ""
+
+
+def time_is_up(state: State, component: str) -> None:
+    """What was never ordered of a mix is no longer wanted; what was goes on to its end."""
+    number = state.index.component_number[component]
+    tally = state.tallies[number]
+    state.rolls[component].up = True
+    for key in [key for key in state.queues if key.component == number]:
+        entries = state.queues[key].entries
+        kept = [entry for entry in entries if not entry.fresh]
+        tally.wanted -= len(entries) - len(kept)
+        tally.waiting -= len(entries) - len(kept)
+        state.queues[key].entries = deque(kept)
+        if not kept:
+            del state.queues[key]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import insort
 
-from shakedown.engine.places import count_closed, enqueue, forget_job, number_of, take
+from shakedown.engine.modes import mode_in
+from shakedown.engine.places import count_closed, enqueue, fly, forget_job, number_of, roll_of, take
 from shakedown.engine.state import Entry, Run, State, Tally
 from shakedown.model.events import Event
 
@@ -22,6 +23,7 @@ def verdict(state: State, event: Event) -> None:
         if number is not None:
             _count_verdict(state.tallies[number], value.get("was", ""), -1)
             _count_verdict(state.tallies[number], verdict, 1)
+        state.doubted = event.seq
         return
     run = state.runs.get(event.run)
     if run is None:
@@ -29,6 +31,7 @@ def verdict(state: State, event: Event) -> None:
         _judge_waiting(state, event, number)
         return
     _count_verdict(state.tallies[run.component], verdict, 1)
+    _count_work(state, run, event)
     state.to_collect.pop(run.id, None)
     _leave_job(state, run, bool(value.get("alive")))
     run.phase, run.verdict = "judged", verdict
@@ -46,12 +49,24 @@ def _count_verdict(tally: Tally, verdict: str, step: int) -> None:
         tally.verdicts.pop(verdict, None)
 
 
+def _count_work(state: State, run: Run, event: Event) -> None:
+    """What a mix had of the machine by this run: units x run time, by the run's own clock where that is known."""
+    roll = roll_of(state, run.component)
+    if roll is None:
+        return
+    case = state.index.cases[run.case]
+    seen = event.time - run.started if run.started is not None else 0.0
+    roll.work[case.test] = roll.work.get(case.test, 0.0) + case.shape.units * event.value.get("elapsed_s", seen)
+    roll.judged[case.test] = roll.judged.get(case.test, 0) + 1
+
+
 def _judge_waiting(state: State, event: Event, number: int) -> None:
     """A wanted result was judged without a job: its build failed, or a person cancelled it."""
-    take(state, number, event.case, event.value["repeat"])
+    mode = mode_in(event.value)
+    take(state, number, event.case, event.value["repeat"], mode)
     state.next_run = max(state.next_run, number_of(event.run) + 1)
     _count_verdict(state.tallies[number], event.value["verdict"], 1)
-    count_closed(state, number, event.case, event.value["repeat"])
+    count_closed(state, number, event.case, event.value["repeat"], mode)
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
@@ -71,8 +86,8 @@ def _leave_job(state: State, run: Run, alive: bool) -> None:
 def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
     state.to_settle.pop(run.id, None)
-    state.tallies[run.component].in_flight -= 1
-    count_closed(state, run.component, run.case, run.repeat)
+    fly(state, run, -1)
+    count_closed(state, run.component, run.case, run.repeat, run.mode)
 
 
 def given_up(state: State, event: Event) -> None:
@@ -82,8 +97,9 @@ def given_up(state: State, event: Event) -> None:
 def retry(state: State, event: Event) -> None:
     run = state.runs.pop(event.run)
     state.to_settle.pop(run.id, None)
-    state.tallies[run.component].in_flight -= 1
-    entry = Entry(run.component, run.case, run.repeat, event.value["attempt"], event.value.get("not_before", 0.0))
+    fly(state, run, -1)
+    attempt, not_before = event.value["attempt"], event.value.get("not_before", 0.0)
+    entry = Entry(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode)
     if entry.not_before > event.time:
         insort(state.delayed, entry, key=lambda e: e.not_before)
         state.tallies[run.component].waiting += 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shakedown.model.nouns import Build, Case, Component, Document, Retry, Test
+from shakedown.engine.modes import base, is_warm_up
+from shakedown.model.nouns import Build, Case, Component, Document, Mode, Retry, Test
 
 # What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
 DEFAULT_RETRIES = (
@@ -60,7 +61,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class ClassKey:
-    """What makes waiting runs alike to the scheduler: where, how much, what they load, what must be built first."""
+    """What makes waiting runs alike to the scheduler: where, how much, what they load, what must be built first.
+
+    Cases that run in a mode or in a mix are each a class of their own, named in ``case``. ``mode``: see ``modes.py``.
+    ``stage``: what has its pool to itself together, one mode of one case. ``place``: its turn within the component.
+    """
 
     component: int
     pool: str
@@ -68,6 +73,19 @@ class ClassKey:
     exclusive: bool
     loads: tuple[tuple[str, float], ...]
     build: str
+    mode: str = ""
+    stage: str = ""
+    case: str = ""
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Copies of one case at once: ``wanted`` by the plan, ``fits`` as many as can be live; ``binding`` says what is in the way."""
+
+    wanted: int
+    fits: int
+    binding: str = ""
 
 
 @dataclass(slots=True)
@@ -83,14 +101,42 @@ class PlanIndex:
     component_number: dict[str, int]
     pools: dict[str, Pool]
     budgets: dict[str, float]
-    classes: dict[tuple[int, str], ClassKey] = field(default_factory=dict)
+    staged: bool = False  # some component runs its cases in modes
+    rolling: tuple[int, ...] = ()  # numbers of the components that run a mix for a time
+    awaited: tuple[str, ...] = ()  # components that must be met before others begin
+    classes: dict[tuple[int, str, str], ClassKey] = field(default_factory=dict)
+    tops: dict[int, dict[str, int]] = field(default_factory=dict)
+    labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
+    fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
 
-    def class_of(self, component: int, case: str) -> ClassKey:
+    def class_of(self, component: int, case: str, mode: str = "") -> ClassKey:
         """The class of a case in a component, made once."""
-        key = self.classes.get((component, case))
+        key = self.classes.get((component, case, mode))
         if key is None:
-            key = self.classes[component, case] = _class_key(self, component, self.cases[case])
+            key = self.classes[component, case, mode] = _class_key(self, component, self.cases[case], mode)
+            self.labelled[class_label(self, key)] = key
         return key
+
+    def mode_of(self, component: int, mode: str) -> Mode | None:
+        """The plan's word on a mode, or on the mode that a warm-up belongs to."""
+        name = base(mode)
+        return next((found for found in self.components[component].modes if found.name == name), None)
+
+    def topped(self, component: int) -> dict[str, int]:
+        """Units up to which a mix tops up each of its pools: a full machine and one run more, so that something always waits."""
+        if component not in self.tops:
+            cases = [self.cases[name] for name in self.components[component].cases]
+            pools = [case.partition for case in cases if case.partition in self.pools]
+            most = max((case.shape.units for case in cases), default=0)
+            self.tops[component] = {pool: self.pools[pool].capacity + most for pool in pools}
+        return self.tops[component]
+
+    def copies(self, component: int, case: str, mode: str) -> Copies:
+        """How many copies of a case run at once in a mode: what is asked for, and what can be."""
+        key = (component, case, base(mode))
+        if key not in self.fitting:
+            self.fitting[key] = _copies(self, component, case, mode)
+        return self.fitting[key]
 
     def retry_rule(self, component: int, verdict: str) -> Retry | None:
         """How a verdict is retried: the plan's word, else the usual one; None where it is final."""
@@ -118,6 +164,9 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         component_number={component.name: number for number, component in enumerate(components)},
         pools=_pools(document),
         budgets=_budgets(document),
+        staged=any(component.modes for component in components),
+        rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
+        awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
     )
 
 
@@ -149,11 +198,59 @@ def jobs_of(place: str) -> str:
     return f"jobs:{place.split(':', maxsplit=1)[0]}"
 
 
-def _class_key(index: PlanIndex, component: int, case: Case) -> ClassKey:
+def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> ClassKey:
+    component, shape = index.components[number], case.shape
     loads = case.loads
     if f"copies:{case.test}" in index.budgets:
         loads = (*loads, (f"copies:{case.test}", 1.0))
     if jobs_of(case.partition) in index.budgets:
         loads = (*loads, (jobs_of(case.partition), 1.0))
-    shape = case.shape
-    return ClassKey(component, case.partition, shape.units, shape.exclusive, loads, case.build)
+    if not mode:
+        alone = case.id if component.duration_s else ""
+        return ClassKey(number, case.partition, shape.units, shape.exclusive, loads, case.build, case=alone)
+    return ClassKey(
+        number,
+        case.partition,
+        shape.units,
+        shape.exclusive or base(mode) == "isolated",
+        loads,
+        case.build,
+        mode,
+        stage=f"{component.name} {base(mode)} {case.id}",
+        case=case.id,
+        place=_place(component, case.id, mode),
+    )
+
+
+def class_label(index: PlanIndex, key: ClassKey) -> str:
+    """A class's name in the log: stable, readable, unique."""
+    loads = "+".join(f"{name}={amount:g}" for name, amount in key.loads)
+    parts = [index.components[key.component].name, key.mode, key.case, key.pool, f"{key.units}u"]
+    parts += ["exclusive" if key.exclusive else "", loads, key.build[:12]]
+    return "/".join(part for part in parts if part)
+
+
+def _place(component: Component, case: str, mode: str) -> int:
+    """Mode by mode, case by case, warm-ups first. What an amendment took away comes first and is over soonest."""
+    names = [str(found.name) for found in component.modes]
+    if base(mode) not in names or case not in component.cases:
+        return 0
+    before = names.index(base(mode)) * len(component.cases) + component.cases.index(case)
+    return 1 + 2 * before + (not is_warm_up(mode))
+
+
+def _copies(index: PlanIndex, component: int, case: str, mode: str) -> Copies:
+    """What is asked for, and the tightest of the machine, the pool's jobs and every budget that a copy loads."""
+    word, key = index.mode_of(component, mode), index.class_of(component, case, mode)
+    if word is None:
+        return Copies(1, 1)
+    wanted = index.document.system.copies(word, index.cases[case])
+    pool = index.pools[key.pool]
+    room = [(pool.capacity // max(1, key.units), f"{key.pool} has {pool.capacity} units and each takes {key.units}")]
+    room += [(pool.high, f"{pool.high} jobs at once are allowed in {key.pool}")]
+    for name, load in key.loads:
+        limit = index.budgets.get(name)
+        if limit is not None and load > 0:
+            room.append((int(limit * (1 + 1e-9) / load), f"budget {name} is {limit:g} and each takes {load:g}"))
+    fits, why = min(room, key=lambda item: item[0])
+    return Copies(wanted, max(1, min(wanted, fits)), why if fits < wanted else "")

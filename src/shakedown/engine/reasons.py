@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from shakedown.engine.modes import base, warm_up
+from shakedown.engine.places import closed_key
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.state import State
-
-_NONE: dict[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,45 @@ class Reason:
     notable: bool = True
 
 
-def binding_reason(
-    state: State, key: ClassKey, now: float, promised: dict[str, float] = _NONE, building: bool = False
-) -> Reason | None:
-    """Purpose: the first thing that holds this class back at ``now``, or None. ``promised``: loads ordered in this
-    decision; ``building``: builds ordered in this decision."""
+@dataclass(slots=True)
+class Outlook:
+    """What a decision has promised already, on top of what the state holds.
+
+    ``used``: loads by budget; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
+    it to itself next; ``building``: builds are ordered in this decision.
+    """
+
+    used: dict[str, float] = field(default_factory=dict)
+    jobs: dict[str, int] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
+    staged: dict[str, int] = field(default_factory=dict)
+    turns: dict[str, ClassKey] = field(default_factory=dict)
+    building: bool = False
+
+    def promise(self, key: ClassKey) -> None:
+        self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
+        self.units[key.pool] = self.units.get(key.pool, 0) + key.units
+        if key.stage:
+            self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
+        for budget, load in key.loads:
+            self.used[budget] = self.used.get(budget, 0.0) + load
+
+
+def outlook(state: State, now: float, building: bool = False) -> Outlook:
+    """Purpose: nothing promised yet, and whose turn each pool is."""
+    return Outlook(turns=_turns(state, now) if state.index.staged else {}, building=building)
+
+
+def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
+    """Purpose: the first thing that holds this class back at ``now``, or None."""
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
     return (
         _gate(state, key)
         or _waits_for_build(state, key)
-        or _disturbed(state, key, building)
-        or _budget(state, key, promised)
+        or _disturbed(state, key, ahead.building)
+        or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
+        or _budget(state, key, ahead.used)
         or _shut(state, key, now)
     )
 
@@ -46,12 +73,104 @@ def _shut(state: State, key: ClassKey, now: float) -> Reason | None:
 
 
 def _gate(state: State, key: ClassKey) -> Reason | None:
-    for name in state.index.components[key.component].after:
-        tally = state.tallies[state.index.component_number[name]]
+    component = state.index.components[key.component]
+    for name in component.after:
+        number = state.index.component_number[name]
+        tally = state.tallies[number]
         if not tally.over:
             open_results = tally.waiting + tally.in_flight
             return Reason(f"gate:{name}", f"component {name} comes first; {open_results} of its results are open")
+        if name in state.waived:
+            continue
+        missing = state.unattested(number)
+        if missing:
+            text = f"component {name} comes first; not attested yet: {', '.join(missing)} (shakedown attest)"
+            return Reason(f"gate:{name}:attest:{len(missing)}", text)
+        if component.gate == "met":
+            reason = _not_met(state, name)
+            if reason is not None:
+                return reason
     return None
+
+
+def _not_met(state: State, name: str) -> Reason | None:
+    """The gate ``met``: closed until the component came out so."""
+    outcome = state.outcomes.get(name)
+    if outcome is None:
+        return Reason(f"gate:{name}:over", f"component {name} is over; how it came out is being worked out")
+    if outcome.outcome == "met":
+        return None
+    way_out = f"waive it (shakedown waive {name} --gate) or amend the plan"
+    return Reason(f"gate:{name}:{outcome.seq}", f"component {name} is {outcome.outcome}: {outcome.why}; {way_out}")
+
+
+# ---- modes: who has a pool to itself -----------------------------------------------------------------------------------
+
+
+def _turns(state: State, now: float) -> dict[str, ClassKey]:
+    """The stage that is next to have each pool to itself: the first in the plan's order that could begin if it were empty.
+
+    Everything else holds back for it, so that the pool drains; since a plan has so many stages and no more, nobody starves.
+    """
+    free = {pool for pool in state.index.pools if not state.floor.get(pool)}
+    due = [key for key in state.queues if key.stage and key.pool in free] if free else []
+    for entry in state.delayed:
+        if entry.not_before > now:
+            break
+        due += [key] if (key := state.index.class_of(entry.component, entry.case, entry.mode)).stage else []
+    turns: dict[str, ClassKey] = {}
+    for key in sorted((key for key in due if key.pool in free), key=lambda key: (key.component, key.place)):
+        if key.pool not in turns and not (_gate(state, key) or _waits_for_build(state, key) or _warm_up(state, key)):
+            turns[key.pool] = key
+    return turns
+
+
+def _turn(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
+    """One stage at a time has a pool to itself: the one with live jobs there, or else the one whose turn it is."""
+    holder = holder_of(state, key.pool, ahead)
+    live = state.live.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
+    if holder and holder != key.stage:
+        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {live} jobs are there")
+    if not key.stage:
+        return None
+    warming = _warm_up(state, key)
+    if warming is not None:
+        return warming
+    mine = state.floor.get(key.pool, {}).get(key.stage, 0) + ahead.staged.get(key.stage, 0)
+    if live > mine or (live and base(key.mode) == "isolated"):
+        return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {live} jobs are still there")
+    copies = state.index.copies(key.component, key.case, key.mode)
+    if mine >= copies.fits:
+        short = f" ({copies.wanted} are asked for, but {copies.binding})" if copies.binding else ""
+        return Reason("copies", f"{mine} of {copies.fits} copies that run at once are live{short}")
+    return None
+
+
+def holder_of(state: State, pool: str, ahead: Outlook) -> str:
+    """The stage that has a pool to itself, or whose turn is next; "" for none."""
+    for stage in state.floor.get(pool, ()):
+        return stage
+    return ahead.turns[pool].stage if pool in ahead.turns else ""
+
+
+def _in_words(stage: str) -> str:
+    component, mode, case = stage.split(" ", 2)
+    return f"{'one isolated run' if mode == 'isolated' else 'a fill'} of {case} in component {component}"
+
+
+def _warm_up(state: State, key: ClassKey) -> Reason | None:
+    """A measured isolated run begins when the warm-up runs of its case are over."""
+    if key.mode != "isolated":
+        return None
+    word = state.index.mode_of(key.component, key.mode)
+    wanted = word.warm_up if word else 0
+    closed = len(state.closed.get(closed_key(key.component, key.case, warm_up(key.mode)), ())) if wanted else 0
+    if closed >= wanted:
+        return None
+    return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} are open")
+
+
+# ---- builds and budgets ------------------------------------------------------------------------------------------------
 
 
 def _waits_for_build(state: State, key: ClassKey) -> Reason | None:

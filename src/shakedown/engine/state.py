@@ -11,12 +11,13 @@ from typing import Any
 
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 2  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 3  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
 class Entry:
-    """One wanted result that waits for its next attempt. ``component`` is a number in the plan's order."""
+    """One wanted result that waits for its next attempt. ``component`` is a number in the plan's order, ``mode`` a word of
+    ``modes.py``."""
 
     component: int
     case: str
@@ -26,9 +27,15 @@ class Entry:
     void_run: str = ""  # a run that was ordered but certainly never started: it is the one to start
     deferrals: int = 0  # how often the scheduler did not take it for now
     deferred: str = ""  # its words, the last time
+    mode: str = ""
 
-    def same(self, component: int, case: str, repeat: int) -> bool:
-        return self.case == case and self.repeat == repeat and self.component == component
+    def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
+        return self.case == case and self.repeat == repeat and self.component == component and self.mode == mode
+
+    @property
+    def fresh(self) -> bool:
+        """Nothing was ever ordered for it."""
+        return self.attempt == 1 and not self.void_run
 
 
 @dataclass(slots=True)
@@ -64,6 +71,7 @@ class Run:
     verdict: str = ""
     cancelled: str = ""  # why a person wants no more of it
     deferrals: int = 0
+    mode: str = ""
 
 
 @dataclass(slots=True)
@@ -92,6 +100,7 @@ class Job:
     cancel_after: float = 0.0
     held: ClassKey | None = None  # what it was counted under: an amendment must not change what is given back
     message: str = ""
+    mode: str = ""
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
 
@@ -123,6 +132,29 @@ class Tally:
 
 
 @dataclass(slots=True)
+class Roll:
+    """A component that runs a mix for a time: since when, and what each test has had of the machine.
+
+    ``up``: its time is over. By test: ``work`` in unit-seconds of judged runs, ``judged`` how many those are, ``live``.
+    """
+
+    started: float | None = None
+    up: bool = False
+    work: dict[str, float] = field(default_factory=dict)
+    judged: dict[str, int] = field(default_factory=dict)
+    live: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a component came out, said at ``seq``: met, not met, undecided; ``why`` names the criterion."""
+
+    outcome: str
+    why: str
+    seq: int
+
+
+@dataclass(slots=True)
 class State:
     """Everything the engine knows. ``plan`` is derived from the frozen document and is no part of the fold."""
 
@@ -130,6 +162,7 @@ class State:
     seq: int = 0
     time: float = 0.0
     epoch: int = 0
+    fingerprint: str = ""  # digest of the machine as it was last found
     campaign: str = ""
     seed: int = 0
     phase: str = ""  # "", running, ended
@@ -152,9 +185,21 @@ class State:
     driven_since: float = 0.0
     used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running
     live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist
+    units: dict[str, int] = field(default_factory=dict)  # pool -> units of those jobs
+    floor: dict[str, dict[str, int]] = field(
+        default_factory=dict
+    )  # pool -> stage that has it to itself -> its live jobs
     exclusive_live: int = 0
+    rolls: dict[str, Roll] = field(default_factory=dict)  # component -> what its mix has had
+    attested: dict[str, dict[str, bool]] = field(default_factory=dict)  # component -> procedure -> met
+    outcomes: dict[str, Outcome] = field(default_factory=dict)  # component that was over -> how it came out
+    waived: dict[str, str] = field(default_factory=dict)  # component whose gates a person opened -> why
+    doubted: int = 0  # the last event after which a component may come out differently
+    said_short: list[str] = field(default_factory=list)  # stages whose copies do not fit, as was said
     tallies: list[Tally] = field(default_factory=list)
-    closed: dict[str, list[int]] = field(default_factory=dict)  # "component case" -> repeats closed, for amendments
+    closed: dict[str, list[int]] = field(
+        default_factory=dict
+    )  # "component mode case" -> repeats closed, for amendments
     unannounced: list[tuple[int, str]] = field(default_factory=list)  # unavailable cases not yet logged
     to_cancel: list[Entry] = field(default_factory=list)  # waiting entries that a person cancelled, not yet judged
     deadlines: list[tuple[float, str]] = field(default_factory=list)  # (when, job) past which a running job is lost
@@ -169,6 +214,17 @@ class State:
     def over(self) -> bool:
         """Nothing is wanted, in flight, or possibly alive any more."""
         return all(tally.over for tally in self.tallies) and not self.jobs and not self.runs
+
+    def unattested(self, number: int) -> list[str]:
+        """Procedures of a component that nobody has attested yet."""
+        component = self.index.components[number]
+        said = self.attested.get(component.name, {})
+        return [procedure.name for procedure in component.procedures if procedure.name not in said]
+
+    def finished(self, name: str) -> bool:
+        """Every wanted result of a component is judged or unavailable, and its procedures are attested."""
+        number = self.index.component_number[name]
+        return self.tallies[number].over and not self.unattested(number)
 
     def builds_running(self) -> int:
         return sum(build.phase in ("ordered", "started") for build in self.builds.values())

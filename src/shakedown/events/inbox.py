@@ -22,7 +22,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.ports import Command
 
-KNOWN = ("cancel", "stop", "amend")
+KNOWN = ("cancel", "stop", "amend", "attest", "rule", "change", "waive", "fingerprint")
 LIMIT_BYTES = 64 * 1024
 REFUSED = "refused"  # as a command: a file that is none; as a directory: where such files are kept
 _SUFFIX = ".json"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from shakedown.metrics.populations import CaseRuns, as_expected, count_verdicts, measured_value, populations
+from shakedown.metrics.around import ELAPSED
+from shakedown.metrics.populations import CaseRuns, as_expected, count_verdicts, populations
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.statistics import Summary, describe, outlier_scores
 from shakedown.metrics.table import Record
 from shakedown.model.nouns import Case, Document, FigureSpec
 
-ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
+__all__ = ["ELAPSED", "CaseSummary", "FigureSummary", "Outlier", "run_of_record", "summarise"]
 
 
 class Outlier(Struct, frozen=True):
@@ -23,7 +24,11 @@ class Outlier(Struct, frozen=True):
 
 
 class FigureSummary(Struct, frozen=True):
-    """A figure over the runs of one case that completed correctly. ``missing``: such runs that gave no value."""
+    """A figure over the runs of one case, in one mode, that count: they completed correctly and had the machine as their mode says.
+
+    ``summary`` is with outliers, ``without_outliers`` without. ``missing``: runs that would count and gave no value. ``aside``:
+    (run, why its figures do not count). ``run_of_record``: whose value stands for the case where a score takes one run.
+    """
 
     spec: FigureSpec
     values: tuple[float, ...]
@@ -31,10 +36,15 @@ class FigureSummary(Struct, frozen=True):
     without_outliers: Summary | None
     outliers: tuple[Outlier, ...]
     missing: int
+    mode: str = ""
+    aside: tuple[tuple[str, str], ...] = ()
+    run_of_record: str = ""
 
 
 class CaseSummary(Struct, frozen=True):
-    """One case of one component. ``rows`` are the verdicts in force, ``figures`` the run time first."""
+    """One case of one component. ``rows`` are the verdicts in force without ``warm_ups``; ``figures`` the run time first, each
+    once for each mode of the component.
+    """
 
     component: str
     case: Case
@@ -48,6 +58,16 @@ class CaseSummary(Struct, frozen=True):
     rows: tuple[RunRow, ...]
     figures: tuple[FigureSummary, ...]
     unavailable: UnavailableRow | None = None
+    warm_ups: tuple[RunRow, ...] = ()
+
+
+def run_of_record(case: CaseRuns, figure: str) -> RunRow | None:
+    """Purpose: the run whose value stands for a case: the first that counts, in the order its result was first ordered in.
+
+    So nobody can choose the best run afterwards, and no later run changes it.
+    """
+    rows = [row for row, _ in case.values(figure)]
+    return min(rows, key=lambda row: (row.result, row.attempt), default=None)
 
 
 def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
@@ -79,7 +99,8 @@ def _summary(component: str, runs: CaseRuns, specs: tuple[FigureSpec, ...]) -> C
         given_up=runs.given_up,
         verdicts=tuple(count_verdicts(runs.rows).items()),
         rows=runs.rows,
-        figures=tuple(_figure(spec, runs.rows) for spec in (ELAPSED, *specs)),
+        figures=tuple(_figure(spec, mode, runs) for spec in (ELAPSED, *specs) for mode, _ in runs.wanted),
+        warm_ups=runs.warm_ups,
     )
 
 
@@ -87,20 +108,25 @@ def _missing(component: str, case: Case, row: UnavailableRow) -> CaseSummary:
     return CaseSummary(component, case, 0, 0, 0, 0, 0, 0, (), (), (), row)
 
 
-def _figure(spec: FigureSpec, rows: tuple[RunRow, ...]) -> FigureSummary:
-    name = spec.name
-    counted = [row for row in rows if row.verdict in ("passed", "performance")]
-    pairs = [(row.run, value) for row in counted if (value := measured_value(row, name)) is not None]
+def _figure(spec: FigureSpec, mode: str, runs: CaseRuns) -> FigureSummary:
+    mine = runs.of_mode(mode)
+    pairs = mine.values(spec.name)
     values = [value for _, value in pairs]
     summary = describe(values)
     flagged = set(summary.outliers) if summary else set()
     scores = outlier_scores(values) if flagged else []
     middle = summary.median if summary else 0.0
+    right = [row for row in mine.rows if row.verdict in ("passed", "performance")]
+    aside = tuple((row.run, runs.aside[row.run]) for row in right if row.run in runs.aside)
+    record = run_of_record(mine, spec.name)
     return FigureSummary(
         spec=spec,
         values=tuple(values),
         summary=summary,
         without_outliers=describe([value for place, value in enumerate(values) if place not in flagged]),
-        outliers=tuple(Outlier(pairs[i][0], values[i], scores[i], middle) for i in sorted(flagged)),
-        missing=len(counted) - len(values),
+        outliers=tuple(Outlier(pairs[i][0].run, values[i], scores[i], middle) for i in sorted(flagged)),
+        missing=len(right) - len(aside) - len(values),
+        mode=mode,
+        aside=aside,
+        run_of_record=record.run if record else "",
     )

@@ -1,15 +1,17 @@
 """The measures a criterion can name, each a function from a population to a ``Measured``. ``MEASURES`` lists them.
 
-A new measure is a function here and a line in the table; plans may then use its name.
+A new measure is a function (here or in a file beside) and a line in the table; plans may then use its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-
-from msgspec.structs import replace
+from collections.abc import Callable
 
 from shakedown.metrics import statistics
+from shakedown.metrics.around import Around
+from shakedown.metrics.choosing import outlier_runs
+from shakedown.metrics.contract_measure import rows_met
+from shakedown.metrics.isolated_fill import fill_over_isolated
 from shakedown.metrics.populations import (
     Population,
     as_expected,
@@ -19,23 +21,25 @@ from shakedown.metrics.populations import (
     good,
     measured_value,
 )
+from shakedown.metrics.procedures import attested
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.scorecard import Measured
+from shakedown.metrics.utilisation import calendar_utilisation, contractual_utilisation, our_utilisation
 from shakedown.metrics.words import plural, show_beside, show_share, show_value
 from shakedown.model.nouns import Criterion
 from shakedown.model.units import Quantity
 
-Units = Mapping[tuple[str, str], str]  # (test, figure) -> unit
+Measure = Callable[[Criterion, Population, Around], Measured]
 
 
-def measure(criterion: Criterion, population: Population, units: Units) -> Measured:
+def measure(criterion: Criterion, population: Population, around: Around) -> Measured:
     """Purpose: what a criterion measures in a population; values are in its unit, shares are fractions of one."""
-    if not population.cases:
+    if not population.cases and criterion.measure not in WITHOUT_CASES:
         return _nobody(criterion, population)
     known = MEASURES.get(criterion.measure)
     if known is None:
         return Measured(None, 0, "", reason=f"this version does not know the measure '{criterion.measure}'")
-    return known(criterion, population, units)
+    return known(criterion, population, around)
 
 
 def _nobody(criterion: Criterion, population: Population) -> Measured:
@@ -50,52 +54,69 @@ def _nobody(criterion: Criterion, population: Population) -> Measured:
 # ---- shares of runs --------------------------------------------------------------------------------------------------
 
 
-def passed_of_attempts(criterion: Criterion, population: Population, units: Units) -> Measured:
+def passed_of_attempts(criterion: Criterion, population: Population, around: Around) -> Measured:
     """Attempts that passed, of all attempts. Whatever is still to come may be tried, and fail, many times."""
     rows, cases = population.rows, {case.case.id: case.case for case in population.cases}
     hits = sum(good(row, cases[row.case]) for row in rows)
-    coming = population.to_come
+    coming = population.most_to_come
     high = (hits + coming) / max(len(rows) + coming, 1)
-    share = _share(hits, len(rows), "passed / attempts", coming, (0.0, high), criterion.bound)
-    return replace(share, arithmetic=share.arithmetic + _others(population, rows))
+    return _share(hits, len(rows), criterion, population, (0.0, high), _others(population, rows))
 
 
-def passed_of_wanted(criterion: Criterion, population: Population, units: Units) -> Measured:
+def passed_of_wanted(criterion: Criterion, population: Population, around: Around) -> Measured:
     """Wanted results that passed, at whichever attempt, of all that are wanted."""
-    hits, wanted, coming = population.passed, population.wanted, population.to_come
-    if not population.judged:
-        return _nothing_yet(coming)
-    share = _share(hits, wanted, "passed / wanted", coming, (hits / wanted, (hits + coming) / wanted), criterion.bound)
-    return replace(share, count=population.judged)
+    hits, judged = population.passed, population.judged
+    open_results = population.wanted - judged
+    most = population.wanted + (population.most_to_come if population.more else 0)
+    if not judged:
+        return _nothing_yet(population)
+    reach = hits / most, (hits + open_results + most - population.wanted) / most
+    return _share(hits, population.wanted, criterion, population, reach, count=judged)
 
 
-def correct_of_completed(criterion: Criterion, population: Population, units: Units) -> Measured:
+def correct_of_completed(criterion: Criterion, population: Population, around: Around) -> Measured:
     """Runs with the right answer, of those that ran to their end. No retry follows a wrong answer, so each counts."""
     cases = {case.case.id: case.case for case in population.cases}
     rows = [row for row in population.rows if completed(row)]
-    hits, coming = sum(correct(row, cases[row.case]) for row in rows), population.to_come
+    hits, coming = sum(correct(row, cases[row.case]) for row in rows), population.most_to_come
     if not rows and population.rows and not coming:
         return Measured(None, 0, "", reason="no run ran to its end")
     most = max(len(rows) + coming, 1)
-    return _share(
-        hits, len(rows), "correct / completed", coming, (hits / most, (hits + coming) / most), criterion.bound
-    )
+    parties = {word.removeprefix("ruled ") for word in criterion.leave_out}
+    ruled = sum(row.verdict == "incorrect" and row.ruling in parties for row in rows)
+    note = f" ({ruled} incorrect counted whatever the ruling)" if ruled else ""
+    return _share(hits, len(rows), criterion, population, (hits / most, (hits + coming) / most), note)
 
 
-def _share(hits: int, count: int, names: str, coming: int, reach: tuple[float, float], bound: float) -> Measured:
-    """``count`` is the denominator; ``reach`` is the least and the most the share can be once the coming results are in."""
-    if not count:
-        return _nothing_yet(coming)
-    value = hits / count
-    top, bottom = names.split(" / ")
-    arithmetic = f"{hits} {top} / {count} {bottom} = {show_share(value, bound)}"
-    low, high = reach if coming else (value, value)
-    later = f", {coming} to come" if coming else ""
-    return Measured(value, count, arithmetic + later, low, high, statistics.share_interval(hits, count))
+def _share(
+    hits: int,
+    total: int,
+    criterion: Criterion,
+    population: Population,
+    reach: tuple[float, float],
+    note: str = "",
+    count: int | None = None,
+) -> Measured:
+    """``reach`` is the least and the most the share can be once the coming results are in."""
+    if not total:
+        return _nothing_yet(population)
+    value = hits / total
+    top, bottom = criterion.measure.split(" / ")
+    arithmetic = f"{hits} {top} / {total} {bottom} = {show_share(value, criterion.bound)}{_later(population)}{note}"
+    low, high = reach if population.to_come else (value, value)
+    interval = statistics.share_interval(hits, total)
+    return Measured(value, total if count is None else count, arithmetic, low, high, interval)
 
 
-def _nothing_yet(coming: int) -> Measured:
-    return Measured(None, 0, "", reason="nothing is judged yet" + (f"; {coming} to come" if coming else ""))
+def _nothing_yet(population: Population) -> Measured:
+    if not population.to_come:
+        return Measured(None, 0, "", reason="no run is left that counts")
+    return Measured(None, 0, "", reason=f"nothing is judged yet; {population.to_come} to come")
+
+
+def _later(population: Population) -> str:
+    coming = population.to_come
+    return ", more to come" if population.more else f", {coming} to come" if coming else ""
 
 
 def _others(population: Population, rows: list[RunRow]) -> str:
@@ -111,23 +132,22 @@ def _others(population: Population, rows: list[RunRow]) -> str:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def figure_value(criterion: Criterion, population: Population, units: Units) -> Measured:
+def figure_value(criterion: Criterion, population: Population, around: Around) -> Measured:
     """A statistic of a figure's values, or of the run time."""
-    values, unit, trouble = _values(criterion, population, units)
+    values, unit, trouble = _values(criterion, population, around)
     if trouble:
         return Measured(None, len(values), "", reason=trouble)
     if criterion.statistic == "sd" and len(values) < 2:
         return Measured(None, len(values), "", reason="a standard deviation needs two values")
-    value = _STATISTICS[criterion.statistic](values)
+    value = statistics.take(criterion.statistic, values)
     shown = show_beside(value, criterion.bound, unit)
     text = f"{criterion.statistic} of {plural(len(values), 'value')} of {criterion.of} = {shown}"
-    interval = statistics.mean_interval(values) if criterion.statistic == "mean" and len(values) > 1 else None
-    return _figure(value, len(values), text, population, interval)
+    return _figure(value, len(values), text, criterion, population, _interval(criterion.statistic, values))
 
 
-def figure_spread(criterion: Criterion, population: Population, units: Units) -> Measured:
+def figure_spread(criterion: Criterion, population: Population, around: Around) -> Measured:
     """The sample standard deviation over the mean of a figure; also said without outliers, judged with them."""
-    values, unit, trouble = _values(criterion, population, units)
+    values, unit, trouble = _values(criterion, population, around)
     if trouble:
         return Measured(None, len(values), "", reason=trouble)
     if len(values) < 2:
@@ -138,66 +158,89 @@ def figure_spread(criterion: Criterion, population: Population, units: Units) ->
     shown = [show_value(number, unit) for number in (spread, middle)]
     share = show_share(spread / middle, criterion.bound)
     text = f"sd {shown[0]} / mean {shown[1]} = {share} over {len(values)} values of {criterion.of}"
-    return _figure(spread / middle, len(values), text + _without_outliers(values), population, None)
+    without = _without_outliers(criterion, population, around)
+    return _figure(spread / middle, len(values), text + without, criterion, population, None)
 
 
-def _without_outliers(values: list[float]) -> str:
-    flagged = set(statistics.outliers(values))
-    kept = [value for place, value in enumerate(values) if place not in flagged]
-    if not flagged or len(kept) < 2:
+def _interval(statistic: str, values: list[float]) -> tuple[float, float] | None:
+    """At 95 %, of the mean and of the median; other statistics of small samples have none worth the name."""
+    if statistic == "median":
+        return statistics.median_interval(sorted(values))
+    return statistics.mean_interval(values) if statistic == "mean" and len(values) > 1 else None
+
+
+def _without_outliers(criterion: Criterion, population: Population, around: Around) -> str:
+    flagged = outlier_runs(population, criterion.of)
+    if not flagged:
+        return ""
+    rest = population.each(lambda case: case.keep(lambda row: row.run not in flagged))
+    kept, _, trouble = _values(criterion, rest, around)
+    if trouble or len(kept) < 2 or statistics.mean(kept) <= 0:
         return ""
     share = statistics.sample_sd(kept) / statistics.mean(kept)
     return f" ({show_share(share)} without {plural(len(flagged), 'outlier')})"
 
 
 def _figure(
-    value: float, count: int, text: str, population: Population, interval: tuple[float, float] | None
+    value: float,
+    count: int,
+    text: str,
+    criterion: Criterion,
+    population: Population,
+    interval: tuple[float, float] | None,
 ) -> Measured:
     """What is still to come may move a figure anywhere."""
-    coming = population.to_come
-    if coming:
-        return Measured(value, count, f"{text}, {coming} to come", None, None, interval)
+    text += _aside(criterion, population) + _later(population)
+    if population.to_come:
+        return Measured(value, count, text, None, None, interval)
     return Measured(value, count, text, value, value, interval)
 
 
-def _values(criterion: Criterion, population: Population, units: Units) -> tuple[list[float], str, str]:
+def _aside(criterion: Criterion, population: Population) -> str:
+    """How many correct runs do not count for figures, and why one of them does not."""
+    found = [(row.run, case.aside[row.run]) for case in population.cases for row in case.rows if row.run in case.aside
+             and case.aside[row.run] != "outlier" and measured_value(row, criterion.of) is not None]  # fmt: skip
+    return f" ({plural(len(found), 'run')} not counted, such as {found[0][0]}: {found[0][1]})" if found else ""
+
+
+def _values(criterion: Criterion, population: Population, around: Around) -> tuple[list[float], str, str]:
     """The values in one unit, that unit, and what is wrong with them, if anything is.
 
     The unit is the bound's own; a spread, whose bound is a share, is taken in the first figure's unit.
     """
-    found = list(_measured(criterion.of, population, units))
+    found = [
+        (value, around.figure(case.case.test, criterion.of).unit)
+        for case in population.cases
+        for _, value in case.values(criterion.of)
+    ]
     shown = criterion.unit if criterion.unit and criterion.measure == "value" else next((u for _, u in found), "")
     if not found:
-        coming = population.to_come
-        return [], shown, f"no value of {criterion.of} yet" if coming else f"no run gave a value of {criterion.of}"
+        text = f"no run gave a value of {criterion.of}" + _aside(criterion, population)
+        return [], shown, f"no value of {criterion.of} yet" if population.to_come else text
     try:
         return [Quantity(value, unit).to(shown) for value, unit in found], shown, ""
     except ValueError as error:
         return [], shown, f"the values of {criterion.of} cannot be compared: {error}"
 
 
-def _measured(figure: str, population: Population, units: Units) -> Iterator[tuple[float, str]]:
-    """Every value of a figure, with its unit as the test states it."""
-    for case in population.cases:
-        unit = "s" if figure == "elapsed" else units.get((case.case.test, figure), "")
-        for row in case.rows:
-            value = measured_value(row, figure)
-            if value is not None:
-                yield value, unit
+def contract_rows_met(criterion: Criterion, population: Population, around: Around) -> Measured:
+    """Contract rows that are met, of those that ask about the population's cases."""
+    rows = {row.name: row for item in around.document.contracts for row in item.rows}
+    return rows_met(criterion, population, rows, around.record.waivers, around.component.name)
 
 
-_STATISTICS: dict[str, Callable[[list[float]], float]] = {
-    "mean": statistics.mean,
-    "median": statistics.median,
-    "min": min,
-    "max": max,
-    "sd": statistics.sample_sd,
-}
+WITHOUT_CASES = frozenset({"attested"})  # measures that are not about runs
 
-MEASURES: dict[str, Callable[[Criterion, Population, Units], Measured]] = {
+MEASURES: dict[str, Measure] = {
     "passed / attempts": passed_of_attempts,
     "passed / wanted": passed_of_wanted,
     "correct / completed": correct_of_completed,
     "value": figure_value,
     "sd / mean": figure_spread,
+    "fill / isolated": fill_over_isolated,
+    "rows met": contract_rows_met,
+    "attested": attested,
+    "contractual node-hours / clock node-hours": contractual_utilisation,
+    "our node-hours / clock node-hours": our_utilisation,
+    "delivered node-hours / calendar node-hours": calendar_utilisation,
 }

@@ -6,48 +6,108 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from shakedown.metrics.overlap import Steps, set_aside, spans_of
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.table import Record
 from shakedown.model.events import COMPLETED, VERDICTS
-from shakedown.model.nouns import Case, Component, Document
+from shakedown.model.nouns import Case, Component, Document, System
 
 RULES = (
     "An attempt is a run that was judged, whatever the verdict; a retry erases nothing.",
     "A wanted result is one repeat of a case; it is passed when one of its attempts is.",
     "A verdict that the plan expects of a case counts as passed, and stays visible as what it is.",
     "A run that completed ran to its end: passed, incorrect or performance; of these, incorrect ones are not correct.",
+    "A wrong answer is never left out of correct / completed, whatever ruling stands beside it.",
     "A figure's value is taken from runs that completed correctly; run time is elapsed time by one clock on one host.",
+    "A warm-up run is in no count; one that did not pass is remarked.",
+    "The figures of an isolated run count where it was alone among our runs on its partition for 95 % of its time.",
+    "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time.",
+    "The run of record of a case is the first that counts for its figures, in the order the results were ordered in.",
+    "A ruling changes no verdict. A criterion that leaves out what was ruled says what it would be with everything counted.",
+    "A wanted result all of whose attempts are left out is not wanted of that criterion.",
+    "An outlier lies more than 3.5 robust standard deviations from the median of its case; it is left out only where a "
+    "criterion says so, and then named.",
     "A case that this system cannot run is unavailable: it is in no count, and restricts the acceptance.",
     "A verdict that a later one supersedes stays in the record and is in no count.",
 )
+WARM_UP = "warm-up"
+MANY = 10**8  # more results than any component orders: what may still come of one that runs until its time has passed
 
 
 class CaseRuns(Struct, frozen=True):
-    """One available case of a component: what is wanted of it and what was judged."""
+    """One available case of a component: what is wanted of it and what was judged.
+
+    ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count. ``aside``: run -> why its
+    figures do not count. ``more``: nobody can say yet how many results will be ordered; ``closed``: no attempt will follow.
+    """
 
     case: Case
-    repeats: int
+    wanted: tuple[tuple[str, int], ...]
     rows: tuple[RunRow, ...]
     given_up: int = 0
+    warm_ups: tuple[RunRow, ...] = ()
+    aside: Mapping[str, str] = {}
+    more: bool = False
+    closed: bool = False
+
+    @property
+    def repeats(self) -> int:
+        return sum(count for _, count in self.wanted)
 
     @property
     def passed(self) -> int:
         """How many wanted results passed: each counts once, however many of its attempts did."""
-        return min(self.repeats, len({row.result for row in self.rows if good(row, self.case)}))
+        return self._results(lambda row: good(row, self.case))
 
     @property
     def judged(self) -> int:
         """How many wanted results need nothing more: passed, or with a last attempt that is not retried."""
-        settled = {row.result for row in self.rows if good(row, self.case) or not row.retried}
-        return min(self.repeats, len(settled))
+        return self._results(self.settles)
 
     @property
     def to_come(self) -> int:
-        return self.repeats - self.judged
+        """Results that are wanted and not judged; of a case with ``more`` only those known so far."""
+        return 0 if self.closed else self.repeats - self.judged
+
+    def settles(self, row: RunRow) -> bool:
+        return self.closed or not row.retried or good(row, self.case)
+
+    def _results(self, holds: Callable[[RunRow], bool]) -> int:
+        found: dict[str, set[int]] = defaultdict(set)
+        for row in self.rows:
+            if holds(row):
+                found[row.mode].add(row.result)
+        return sum(min(count, len(found[mode])) for mode, count in self.wanted)
+
+    def values(self, figure: str) -> list[tuple[RunRow, float]]:
+        """A figure's value in each run that counts for figures, in the order of the log."""
+        pairs = [(row, measured_value(row, figure)) for row in self.rows if row.run not in self.aside]
+        return [(row, value) for row, value in pairs if value is not None]
+
+    def of_mode(self, mode: str) -> CaseRuns:
+        """The part in one mode; all of it for ""."""
+        if not mode:
+            return self
+        wanted = tuple(pair for pair in self.wanted if pair[0] == mode)
+        return replace(self, wanted=wanted, rows=tuple(row for row in self.rows if row.mode == mode))
+
+    def keep(self, counts: Callable[[RunRow], bool]) -> CaseRuns:
+        """Without some rows. A result none of whose rows is left is no longer wanted, unless it is still to come."""
+        rows = tuple(row for row in self.rows if counts(row))
+        left = {(row.mode, row.result) for row in rows}
+        settled = {(row.mode, row.result) for row in self.rows if self.settles(row)}
+        every = {(row.mode, row.result) for row in self.rows}
+        wanted = []
+        for mode, count in self.wanted:
+            gone = sum(result[0] == mode for result in settled - left)
+            spare = max(0, sum(result[0] == mode for result in every) - count)
+            wanted.append((mode, max(0, count - max(0, gone - spare))))
+        return replace(self, rows=rows, wanted=tuple(wanted))
 
 
 class Population(Struct, frozen=True):
@@ -66,7 +126,16 @@ class Population(Struct, frozen=True):
 
     @property
     def to_come(self) -> int:
-        return sum(case.to_come for case in self.cases)
+        """What is still to come, as far as it is known; a component that runs on is never at 0."""
+        return max(sum(case.to_come for case in self.cases), int(self.more))
+
+    @property
+    def most_to_come(self) -> int:
+        return MANY if self.more else self.to_come
+
+    @property
+    def more(self) -> bool:
+        return any(case.more for case in self.cases)
 
     @property
     def passed(self) -> int:
@@ -84,18 +153,37 @@ class Population(Struct, frozen=True):
         missing = tuple(row for row in self.unavailable if row.test == test)
         return Population(mine, missing)
 
+    def each(self, change: Callable[[CaseRuns], CaseRuns]) -> Population:
+        """With each case changed."""
+        return Population(tuple(change(case) for case in self.cases), self.unavailable)
 
-def populations(document: Document, record: Record) -> dict[str, Population]:
-    """Purpose: the population of every component, by its name. One pass over the rows."""
-    rows = _rows_by_case(record)
-    cases = {case.id: case for case in document.cases}
-    return {component.name: _population(component, cases, rows, record) for component in document.components}
+
+def populations(document: Document, record: Record, over: Collection[str] = ()) -> dict[str, Population]:
+    """Purpose: the population of every component, by its name. One pass over the rows.
+
+    ``over``: components that run until a time has passed and are known to be over.
+    """
+    machine = _machine(document, record)
+    found = {}
+    for component in document.components:
+        population = _population(component, machine, record)
+        if component.duration_s:
+            population = _until_time(component, population, record, component.name in over)
+        found[component.name] = _with_aside(component, population, machine)
+    return found
 
 
 def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
-    """Attempts that the plan in force no longer asks for: an amendment took their case or component away."""
+    """Attempts that the plan in force no longer asks for: an amendment took their case, component or mode away."""
+    modes = {component.name: _modes(component) for component in document.components}
     wanted = {(component.name, case) for component in document.components for case in component.cases}
-    return [row for row in record.current() if (row.component, row.case) not in wanted]
+    rows = record.current()
+    return [row for row in rows if (row.component, row.case) not in wanted or row.mode not in modes[row.component]]
+
+
+def _modes(component: Component) -> set[str]:
+    """The modes whose runs the plan asks for."""
+    return {*(mode.name for mode in component.modes), WARM_UP} if component.modes else {""}
 
 
 def good(row: RunRow, case: Case) -> bool:
@@ -124,27 +212,85 @@ def measured_value(row: RunRow, figure: str) -> float | None:
     return row.elapsed_s if figure == "elapsed" else row.figures.get(figure)
 
 
-def _rows_by_case(record: Record) -> dict[tuple[str, str], list[RunRow]]:
+def wanted_results(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
+    """How many results of a case a component wants, by mode; a fill is wanted once for each of its copies."""
+    if not component.modes:
+        return (("", component.repeats),)
+    return tuple((mode.name, mode.repeats * system.copies(mode, case)) for mode in component.modes)
+
+
+# ---- how they are made -----------------------------------------------------------------------------------------------
+
+
+class _Machine(Struct, frozen=True):
+    """What all components share: the cases, the system, and the rows by component and case.
+
+    ``neighbours``: every run of ours by partition; only where a component has modes, which ask who ran beside whom.
+    """
+
+    cases: Mapping[str, Case]
+    system: System
+    rows: Mapping[tuple[str, str], list[RunRow]]
+    neighbours: Mapping[str, Steps]
+
+
+def _machine(document: Document, record: Record) -> _Machine:
+    cases = {case.id: case for case in document.cases}
     rows: dict[tuple[str, str], list[RunRow]] = defaultdict(list)
+    beside: dict[str, list[RunRow]] = defaultdict(list)
     for row in record.current():
         rows[row.component, row.case].append(row)
-    return rows
+        if row.case in cases:
+            beside[cases[row.case].partition].append(row)
+    modes = any(component.modes for component in document.components)
+    neighbours = {partition: Steps(spans_of(mine)) for partition, mine in beside.items()} if modes else {}
+    return _Machine(cases, document.system, rows, neighbours)
 
 
-def _population(
-    component: Component, cases: dict[str, Case], rows: dict[tuple[str, str], list[RunRow]], record: Record
-) -> Population:
+def _population(component: Component, machine: _Machine, record: Record) -> Population:
     available, missing = [], []
     for name in component.cases:
-        case = cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
-        reason = _unavailable(component.name, case, record, bool(rows.get((component.name, name))))
-        if reason is None:
-            mine = tuple(rows.get((component.name, name), ()))
-            given_up = sum(row.run in record.given_up for row in mine)
-            available.append(CaseRuns(case, component.repeats, mine, given_up))
-        else:
+        case = machine.cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
+        mine = machine.rows.get((component.name, name), [])
+        reason = _unavailable(component.name, case, record, bool(mine))
+        if reason is not None:
             missing.append(reason)
+            continue
+        wanted = wanted_results(component, case, machine.system)
+        modes = {mode for mode, _ in wanted}
+        counted = tuple(row for row in mine if row.mode in modes)
+        warm_ups = tuple(row for row in mine if row.mode == WARM_UP and "" not in modes)
+        given_up = sum(row.run in record.given_up for row in counted)
+        available.append(CaseRuns(case, wanted, counted, given_up, warm_ups))
     return Population(tuple(available), tuple(missing))
+
+
+def _until_time(component: Component, population: Population, record: Record, over: bool) -> Population:
+    """Of a component that runs until a time has passed, every result that was ordered is wanted."""
+    live = [run for run in record.open.values() if run.component == component.name]
+    first = record.first_orders.get(component.name)
+    passed = first is not None and record.last >= first + component.duration_s
+    closed = over or record.ended is not None or (passed and not live)
+
+    def ordered(case: CaseRuns) -> CaseRuns:
+        results = {row.result for row in case.rows} | {run.result for run in live if run.case == case.case.id}
+        return replace(case, wanted=(("", len(results)),), more=not closed, closed=closed)
+
+    return population.each(ordered)
+
+
+def _with_aside(component: Component, population: Population, machine: _Machine) -> Population:
+    """Which runs' figures do not count, because the machine was not as their mode says."""
+
+    def judged(case: CaseRuns) -> CaseRuns:
+        found: dict[str, str] = {}
+        for mode in component.modes:
+            rows = [row for row in case.rows if row.mode == mode.name]
+            required = machine.system.copies(mode, case.case)
+            found |= set_aside(mode, rows, required, machine.neighbours.get(case.case.partition))
+        return replace(case, aside=found)
+
+    return population.each(judged) if component.modes else population
 
 
 def _unavailable(component: str, case: Case, record: Record, judged: bool) -> UnavailableRow | None:

@@ -1,7 +1,7 @@
 """The rows that the record is folded into: plain, frozen, one thing a line of a table.
 
 Times are seconds since 1970 by the driver's clock, None where they are not known; ``seq`` is the event a row came from.
-``epoch`` counts the frozen documents: 1 is the first, each amendment opens the next.
+``epoch`` is 1 at first; an amendment, a declared change and a machine found changed open the next.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ class RunRow(Struct, frozen=True):
     ``result`` numbers the wanted result that the run is an attempt at: attempts at the same one share it.
     ``figures``: name -> value in the unit of the test's figure. ``checks``: (text, held or None, detail).
     ``output`` points to the kept output. ``superseded_by`` is the seq of the verdict that replaced this one, or 0.
-    ``retried``: another attempt was ordered because of this one.
+    ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up or "". ``ruling``: the party
+    that a person said its failure belongs to.
     """
 
     run: str
@@ -46,6 +47,8 @@ class RunRow(Struct, frozen=True):
     supersedes: int = 0
     superseded_by: int = 0
     retried: bool = False
+    mode: str = ""
+    ruling: str = ""
 
 
 class OpenRun(Struct, frozen=True):
@@ -62,6 +65,7 @@ class OpenRun(Struct, frozen=True):
     result: int
     epoch: int
     state: str = "ordered"
+    mode: str = ""
 
 
 class BuildRow(Struct, frozen=True):
@@ -85,6 +89,97 @@ class UnavailableRow(Struct, frozen=True):
     reason: str
     seq: int = 0
     test: str = ""
+
+
+class WaiverRow(Struct, frozen=True):
+    """What a person accepted as it is: ``what`` is criterion, gate or row. ``restriction``: the words that go with it."""
+
+    what: str
+    component: str
+    name: str
+    restriction: str
+    by: str = ""
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+
+
+class AttestationRow(Struct, frozen=True):
+    """What a person attested of a procedure. ``evidence``: the files that they brought, as path and digest."""
+
+    component: str
+    procedure: str
+    met: bool
+    by: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+
+
+class RulingRow(Struct, frozen=True):
+    """Whose failure a person said a run was: ``party`` is one of PARTIES, "" where a ruling was withdrawn."""
+
+    run: str
+    party: str
+    by: str = ""
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+
+
+class EpochRow(Struct, frozen=True):
+    """What opened an epoch: ``opened_by`` is campaign_start, amended, changed or fingerprint; ``difference`` says it in lines."""
+
+    number: int
+    opened_by: str
+    by: str = ""
+    reason: str = ""
+    difference: tuple[str, ...] = ()
+    seq: int = 0
+    time: float = 0.0
+
+
+class FingerprintRow(Struct, frozen=True):
+    """The machine as found. ``groups``: nodes with equal facts (folded) and the digest of these, the largest group first.
+
+    ``between_nodes`` and ``since_last``: differences from the largest group, and from the fingerprint before, in words.
+    ``unanswered``: nodes that said nothing, and why. ``facts_file``: where the facts are, in the campaign; its name is its digest.
+    """
+
+    digest: str
+    groups: tuple[tuple[str, str], ...] = ()
+    facts_file: str = ""
+    between_nodes: tuple[str, ...] = ()
+    since_last: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    changed: bool = False
+    epoch: int = 1
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+
+
+class SealRow(Struct, frozen=True):
+    """The record up to ``through`` was sealed under ``digest``, which both sides sign."""
+
+    digest: str
+    by: str = ""
+    through: int = 0
+    outcome: str = ""
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+
+
+class OutcomeRow(Struct, frozen=True):
+    """How a component that another waits for came out: met, not met or undecided."""
+
+    component: str
+    outcome: str
+    reason: str = ""
+    seq: int = 0
+    time: float = 0.0
 
 
 class NoteRow(Struct, frozen=True):

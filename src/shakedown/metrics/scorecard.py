@@ -7,10 +7,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from shakedown.metrics.contract import ContractScore
 from shakedown.metrics.rows import UnavailableRow
 from shakedown.model.errors import MET, NOT_MET, UNDECIDED
 
-Outcome = Literal["met", "not met", "undecided"]
+Outcome = Literal["met", "not met", "undecided", "waived"]
 Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "incomplete", "not judged"]
 
 
@@ -48,6 +49,8 @@ class CriterionScore(Struct, frozen=True):
 
     ``arithmetic`` says how the number came about and what it must be; ``reason`` why it is undecided.
     ``worst_case`` is named where the criterion is per case. ``usual``: the plan states none, this one stands in.
+    ``left_out``: (why, how many runs); ``before`` is then the arithmetic, ``measured_before`` the number, with everything
+    counted. ``waiver``: the restriction that a waived criterion goes with; ``beneath`` is the outcome without the waiver.
     """
 
     name: str
@@ -67,13 +70,28 @@ class CriterionScore(Struct, frozen=True):
     cases: tuple[CaseScore, ...] = ()
     usual: bool = False
     restricted: bool = False
+    basis: str = ""
+    clause: str = ""
+    mode: str = ""
+    left_out: tuple[tuple[str, int], ...] = ()
+    before: str = ""
+    measured_before: float | None = None
+    waiver: str = ""
+    waived_by: str = ""
+    beneath: Outcome = "undecided"
+
+    @property
+    def outcome_words(self) -> str:
+        """The outcome as people read it: a waiver hides nothing."""
+        return f"{self.beneath}, waived" if self.outcome == "waived" else self.outcome
 
 
 class ComponentScore(Struct, frozen=True):
     """A component in numbers. ``wanted`` = ``judged`` + ``to_come``, without the results of unavailable cases.
 
     ``passed`` counts wanted results, ``attempts`` runs that were judged; ``as_expected`` are attempts that ended with
-    the verdict their case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary.
+    the verdict their case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary. ``warm_ups``
+    are in none of these. ``aside``: (run, why its figures do not count).
     """
 
     name: str
@@ -89,10 +107,16 @@ class ComponentScore(Struct, frozen=True):
     verdicts: tuple[tuple[str, int], ...]
     unavailable: tuple[UnavailableRow, ...]
     criteria: tuple[CriterionScore, ...]
+    warm_ups: int = 0
+    aside: tuple[tuple[str, str], ...] = ()
 
 
 class Scorecard(Struct, frozen=True):
-    """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do."""
+    """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do.
+
+    ``restrictions``: a sentence for each thing that the acceptance leaves out or takes as it is. ``contract``: every row of the
+    plan's contracts, and the figures without one; None where the plan names none.
+    """
 
     campaign: str
     plan: str
@@ -104,6 +128,9 @@ class Scorecard(Struct, frozen=True):
     unavailable: int
     to_come: int
     remarks: tuple[str, ...] = ()
+    restrictions: tuple[str, ...] = ()
+    epoch: int = 1
+    contract: ContractScore | None = None
 
 
 def exit_status(scorecard: Scorecard) -> int:
@@ -116,7 +143,7 @@ def exit_status(scorecard: Scorecard) -> int:
 def component_outcome(criteria: Sequence[CriterionScore], to_come: int, unavailable: int) -> Acceptance:
     """A criterion that is not met rejects; else one that is undecided, or a result still to come, leaves it incomplete.
 
-    Criteria whose every case is unavailable judge nothing: they restrict, and do not block.
+    Criteria whose every case is unavailable judge nothing: they restrict, and do not block. So do waived ones.
     """
     judged = [criterion for criterion in criteria if not criterion.restricted]
     if to_come:
@@ -127,7 +154,8 @@ def component_outcome(criteria: Sequence[CriterionScore], to_come: int, unavaila
         return "not judged"
     if any(criterion.outcome == "undecided" for criterion in judged):
         return "incomplete"
-    return "accepted with restrictions" if unavailable else "accepted"
+    waived = any(criterion.outcome == "waived" for criterion in judged)
+    return "accepted with restrictions" if unavailable or waived else "accepted"
 
 
 def campaign_outcome(components: Sequence[ComponentScore], finished: bool) -> Acceptance:

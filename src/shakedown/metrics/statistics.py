@@ -7,7 +7,7 @@ samples are small, and the same numbers must come out on every machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -17,6 +17,11 @@ OUTLIER_LEAST = 5  # below so many values nothing is called an outlier
 _NORMAL_MAD = 0.6744897501960817  # MAD of the standard normal distribution: its 75 % quantile
 _NORMAL_MEAN_AD = 0.7978845608028654  # mean absolute deviation of the standard normal: sqrt(2 / pi)
 _EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, beyond it is expanded
+_EXACT_RANKS = (
+    1000  # up to here the ranks around a median are counted exactly, beyond the normal distribution stands in
+)
+_NOISE = 1e-9  # values this much apart, as a share of the median, are equal
+QUANTILES = ("p5", "p10", "p25", "p75", "p90", "p95", "p99")  # that criteria may name
 
 Interval = tuple[float, float]
 
@@ -24,7 +29,8 @@ Interval = tuple[float, float]
 class Summary(Struct, frozen=True):
     """A sample in numbers, all in the unit of its values. ``sd`` and ``interval`` are None below two values.
 
-    ``interval`` is the t interval of the mean at 95 %. ``outliers`` are positions in the sample, in its order.
+    ``interval`` is the t interval of the mean at 95 %, ``median_interval`` that of the median from order statistics, None below
+    six values. ``outliers`` are positions in the sample, in its order.
     """
 
     count: int
@@ -38,6 +44,7 @@ class Summary(Struct, frozen=True):
     sd: float | None = None
     interval: Interval | None = None
     outliers: tuple[int, ...] = ()
+    median_interval: Interval | None = None
 
     @property
     def spread(self) -> float | None:
@@ -63,7 +70,15 @@ def describe(values: Sequence[float]) -> Summary | None:
         sd=sample_sd(values) if several else None,
         interval=mean_interval(values) if several else None,
         outliers=outliers(values),
+        median_interval=median_interval(ordered),
     )
+
+
+def take(statistic: str, values: Sequence[float]) -> float:
+    """Purpose: the statistic that a criterion names: mean, median, min, max, sd (needs two values) or a quantile, p95."""
+    if statistic in QUANTILES:
+        return quantile(sorted(values), int(statistic[1:]) / 100)
+    return _STATISTICS[statistic](values)
 
 
 # ---- the middle and the spread ---------------------------------------------------------------------------------------
@@ -109,12 +124,15 @@ def outlier_scores(values: Sequence[float]) -> list[float]:
 
     0.6745 (x - median) / MAD; where more than half the values are equal and the MAD is 0, the mean absolute deviation
     takes its place: (x - median) / (1.2533 meanAD). Source: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.
+    Values that only the last bits tell apart (a billionth of the median) are equal: rounding makes no outliers.
     """
     middle = median(values)
-    scale = median_deviation(values) / _NORMAL_MAD
+    noise = _NOISE * abs(middle)
+    away = [0.0 if abs(value - middle) <= noise else value - middle for value in values]
+    scale = median([abs(distance) for distance in away]) / _NORMAL_MAD
     if scale == 0:
-        scale = mean([abs(value - middle) for value in values]) / _NORMAL_MEAN_AD
-    return [0.0 if scale == 0 else (value - middle) / scale for value in values]
+        scale = mean([abs(distance) for distance in away]) / _NORMAL_MEAN_AD
+    return [0.0 if scale == 0 else distance / scale for distance in away]
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
@@ -128,7 +146,12 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def share_interval(hits: int, count: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Wilson's score interval of a share (Wilson 1927, JASA 22:209). None where nothing was counted."""
+    """Wilson's score interval of a share (Wilson 1927, JASA 22:209). None where nothing was counted.
+
+    Chosen before Clopper and Pearson's, which is always wider than it promises and so hides what a few hundred runs can
+    tell: Wilson's covers 95 % on average, never leaves 0 to 1, and is not a point where nothing failed (Brown, Cai and
+    DasGupta 2001, Statistical Science 16:101). Close to 0 and 1 it covers less for single values of the share.
+    """
     if count == 0:
         return None
     z = normal_quantile(0.5 + confidence / 2)
@@ -146,6 +169,32 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
     middle, freedom = mean(values), len(values) - 1
     half = t_quantile(0.5 + confidence / 2, freedom) * sample_sd(values) / math.sqrt(len(values))
     return middle - half, middle + half
+
+
+def median_interval(ordered: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+    """The interval of the median between two order statistics of a sorted sample, whatever the distribution.
+
+    The k-th from below and the k-th from above, k the largest with P(Bin(n, 1/2) < k) <= (1 - confidence) / 2; so it covers
+    at least what it promises. None where even the extremes do not: below six values at 95 %. Source: David and Nagaraja 2003,
+    Order Statistics, section 7.1. Beyond 1000 values k comes from the normal approximation of the binomial, rounded down.
+    """
+    count, tail = len(ordered), (1 - confidence) / 2
+    rank = _rank(count, tail) if count <= _EXACT_RANKS else _near_rank(count, tail)
+    return (ordered[rank - 1], ordered[-rank]) if rank else None
+
+
+def _rank(count: int, tail: float) -> int:
+    """The largest k with P(Bin(count, 1/2) < k) <= tail; 0 where there is none."""
+    most, ways, below, rank = tail * 2.0**count, 1, 0, 0
+    while below + ways <= most:
+        below += ways
+        ways = ways * (count - rank) // (rank + 1)
+        rank += 1
+    return rank
+
+
+def _near_rank(count: int, tail: float) -> int:
+    return math.floor(count / 2 + 0.5 + normal_quantile(tail) * math.sqrt(count) / 2)
 
 
 def normal_quantile(share: float) -> float:
@@ -196,3 +245,12 @@ def _expanded_t(x: float, freedom: int) -> float:
         (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
     )
     return x + sum(term / float(freedom) ** (power + 1) for power, term in enumerate(terms))
+
+
+_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": mean,
+    "median": median,
+    "min": min,
+    "max": max,
+    "sd": sample_sd,
+}

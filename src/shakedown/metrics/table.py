@@ -12,7 +12,21 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shakedown.metrics.rows import BuildRow, NoteRow, OpenRun, RunRow, UnavailableRow
+from shakedown.metrics import acts
+from shakedown.metrics.rows import (
+    AttestationRow,
+    BuildRow,
+    EpochRow,
+    FingerprintRow,
+    NoteRow,
+    OpenRun,
+    OutcomeRow,
+    RulingRow,
+    RunRow,
+    SealRow,
+    UnavailableRow,
+    WaiverRow,
+)
 from shakedown.model.events import EVENTS, Event
 
 _BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square would not be a number
@@ -49,11 +63,19 @@ class Record(Struct):
     unavailable: dict[tuple[str, str], UnavailableRow] = {}
     given_up: dict[str, int] = {}
     notes: list[NoteRow] = []
+    waivers: list[WaiverRow] = []
+    attestations: dict[tuple[str, str], AttestationRow] = {}  # (component, procedure) -> the last one
+    first_orders: dict[str, float] = {}  # component -> when its first run was ordered
+    epochs: list[EpochRow] = []
+    rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
+    fingerprints: list[FingerprintRow] = []
+    seals: list[SealRow] = []
+    outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for
     unknown: dict[str, int] = {}
     irregular: list[str] = []
     _place: dict[str, int] = {}  # run -> where its current row is in ``runs``
     _jobs: dict[str, str] = {}  # job -> the run it holds
-    _chains: dict[tuple[str, str, int], int] = {}  # wanted result -> its number
+    _chains: dict[tuple[str, ...], int] = {}  # wanted result -> its number
     _results: int = 0
 
     def add(self, event: Event) -> None:
@@ -65,6 +87,10 @@ class Record(Struct):
             handler(self, event)
         elif event.event not in EVENTS:
             self.unknown[event.event] = self.unknown.get(event.event, 0) + 1
+
+    def note(self, event: Event) -> None:
+        """Keep an event as a line of its own."""
+        self.notes.append(NoteRow(event.event, event.time, event.reason, event.value, event.seq, event.case, event.run))
 
     def current(self) -> Iterator[RunRow]:
         """The verdicts in force: one a run."""
@@ -87,12 +113,13 @@ def _campaign_start(record: Record, event: Event) -> None:
     record.campaign, record.plan = str(value.get("campaign", "")), str(value.get("plan", ""))
     record.document, record.seed = str(value.get("document", "")), _whole(value.get("seed"))
     record.started = event.time
+    record.epochs = [acts.epoch_row(event, 1)]
 
 
 def _amended(record: Record, event: Event) -> None:
     """A new document is in force: what it finds unavailable is said again, by the document itself if not by an event."""
     record.document = str(event.value.get("document", record.document))
-    record.epoch += 1
+    acts.open_epoch(record, event)
     record.ended = None
     record.unavailable.clear()
     _note(record, event)
@@ -103,7 +130,7 @@ def _campaign_end(record: Record, event: Event) -> None:
 
 
 def _note(record: Record, event: Event) -> None:
-    record.notes.append(NoteRow(event.event, event.time, event.reason, event.value, event.seq, event.case, event.run))
+    record.note(event)
 
 
 def _unavailable(record: Record, event: Event) -> None:
@@ -142,20 +169,22 @@ def _build_end(record: Record, event: Event) -> None:
 def _submit_order(record: Record, event: Event) -> None:
     value = event.value
     component, repeat = str(value.get("component", "")), _whole(value.get("repeat"), 1)
-    attempt = _whole(value.get("attempt"), 1)
-    result = _result(record, component, event.case, repeat, attempt, event.run)
-    record.open[event.run] = OpenRun(
-        event.run, event.case, component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch
-    )
+    attempt, mode = _whole(value.get("attempt"), 1), acts.mode_of(value)
+    result = _result(record, (component, *mode, event.case, str(repeat)), attempt, event.run)
+    ordered = (component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch)
+    record.open[event.run] = OpenRun(event.run, event.case, *ordered, mode=mode[0])
     record._jobs[event.job] = event.run
+    record.first_orders.setdefault(component, event.time)
     record.ended = None
 
 
-def _result(record: Record, component: str, case: str, repeat: int, attempt: int, run: str) -> int:
-    """The number of the wanted result that an attempt is at: a first attempt opens a new one, unless its order is renewed."""
+def _result(record: Record, key: tuple[str, ...], attempt: int, run: str) -> int:
+    """The number of the wanted result that an attempt is at: a first attempt opens a new one, unless its order is renewed.
+
+    ``key`` names a wanted result: component, mode, the mode that a warm-up is of, case, repeat.
+    """
     if run in record.open:
         return record.open[run].result
-    key = (component, case, repeat)
     if attempt <= 1 or key not in record._chains:
         record._results += 1
         record._chains[key] = record._results
@@ -192,6 +221,8 @@ def _first_row(record: Record, event: Event) -> RunRow:
     case = event.case or (ordered.case if ordered else "")
     repeat = _whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
     attempt = _whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
+    mode = acts.mode_of(value)
+    key = (component, *mode, case, str(repeat))
     return RunRow(
         run=event.run,
         case=case,
@@ -202,7 +233,8 @@ def _first_row(record: Record, event: Event) -> RunRow:
         reason=event.reason,
         seq=event.seq,
         time=event.time,
-        result=ordered.result if ordered else _result(record, component, case, repeat, attempt, event.run),
+        result=ordered.result if ordered else _result(record, key, attempt, event.run),
+        mode=mode[0] or (ordered.mode if ordered else ""),
         epoch=ordered.epoch if ordered else record.epoch,
         job=event.job or (ordered.job if ordered else ""),
         **_evidence(value),
@@ -305,4 +337,5 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "retry": _retry,
     "given_up": _given_up,
     "unavailable": _unavailable,
+    **acts.HANDLERS,
 }

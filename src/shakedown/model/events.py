@@ -48,6 +48,14 @@ EVENTS: Final[dict[str, str]] = {
     "given_up": "A wanted result gets no further attempt; the last verdict stands.",
     "waiting": "The reason why runs of a class wait has changed.",
     "asked": "How often each command of the scheduler was run by this driver so far.",
+    # what people say
+    "ruled": "A person said whose failure a run was, beside its verdict: as what, who and why; a later ruling replaces it.",
+    "changed": "A person declared a change of the machine or its surroundings: it opened a new epoch.",
+    "waived": "A person accepted a criterion, a gate or a row as it is: which, the restriction that goes with it, who and why.",
+    "attested": "A person attested a procedure: met or not met, who, when, and the digests of the evidence files.",
+    "fingerprint": "The machine's settings, firmware and libraries as found on its nodes, grouped by equality; a change opens an epoch.",
+    "component_outcome": "A component came out met, not met or undecided when it was over; gates open by it.",
+    "sealed": "The record up to here was sealed: the digest that both sides sign.",
     # findings
     "finding": "Something worth knowing that is no verdict, such as a mark that came after one.",
 }
@@ -84,3 +92,11 @@ VERDICTS: Final[dict[str, str]] = {
 
 COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
 NEVER_STARTED: Final = frozenset({"build_failed", "submit_failed"})  # verdicts of attempts that executed nothing
+
+PARTIES: Final[dict[str, str]] = {
+    "vendor": "The machine or what the vendor delivered with it.",
+    "site": "What the site runs around it: power, file systems, networks, people.",
+    "application": "The test's own program or input.",
+    "harness": "Shakedown, or how it was used.",
+    "excused": "Nobody's: both sides agreed not to count it.",
+}

@@ -95,6 +95,11 @@ class Layout:
         return self.root / "inbox"
 
     @property
+    def evidence(self) -> Path:
+        """Files that people brought with what they attested, each named by its digest."""
+        return self.root / "evidence"
+
+    @property
     def lease(self) -> Path:
         return self.root / "lease"
 

@@ -105,7 +105,10 @@ class Toolchain(Struct, frozen=True):
 
 
 class System(Struct, frozen=True):
-    """A machine. ``network`` is described, not interpreted. ``budgets``: name -> how much of it there is, in base units."""
+    """A machine. ``network`` is described, not interpreted. ``budgets``: name -> how much of it there is, in base units.
+
+    ``fingerprint``: name -> shell command whose output belongs to a node's fingerprint.
+    """
 
     name: str
     clusters: tuple[Cluster, ...]
@@ -116,6 +119,7 @@ class System(Struct, frozen=True):
     toolchains: tuple[Toolchain, ...] = ()
     budgets: Loads = ()
     found: Pairs = ()  # the machine as found, for the report: kernel, operating system, CPU flags...
+    fingerprint: Pairs = ()
 
     def partitions(self) -> tuple[Partition, ...]:
         return tuple(partition for cluster in self.clusters for partition in cluster.partitions)
@@ -131,6 +135,12 @@ class System(Struct, frozen=True):
 
     def node_type(self, name: str) -> NodeType:
         return next(kind for kind in self.node_types if kind.name == name)
+
+    def copies(self, mode: Mode, case: Case) -> int:
+        """How many copies of a case a mode asks for at once: one, as many as it says, or as many as fill the partition."""
+        if mode.name == "isolated":
+            return 1
+        return mode.copies or max(1, self.capacities().get(case.partition, 0) // max(1, case.shape.units))
 
 
 # ---- what is measured and checked ------------------------------------------------------------------------------------
@@ -226,6 +236,7 @@ class Case(Struct, frozen=True):
     unavailable: str = ""
     expect: str = ""  # an expected verdict, such as build_failed
     because: str = ""
+    rows: tuple[str, ...] = ()  # names of the contract rows that apply to it, after precedence
     files: Pairs = ()  # input files to place in the run's directory: name -> absolute path
 
 
@@ -246,16 +257,49 @@ class Test(Struct, frozen=True):
 # ---- plans -----------------------------------------------------------------------------------------------------------
 
 Comparison = Literal["<=", ">=", "=", "<", ">"]
+Basis = Literal["contract", "vendor", "site", "history"]
+Statistic = Literal["each", "mean", "median", "min", "max", "sd"]
+
+
+class ContractRow(Struct, frozen=True):
+    """What a figure must be, where, on what basis, by which clause.
+
+    ``where`` narrows the cases: system, partition, toolchain or a parameter -> the values that match. ``low`` and ``high``
+    bound the figure in ``unit``, the figure's own; None = no bound on that side; ``strict``: the bound itself does not do.
+    ``statistic``: ``each`` run on its own, or one number of all that count. ``mode`` "" = whatever the mode. ``verdict``: a run
+    outside is judged ``performance``; only rows on each run can. ``place`` is where it was written (file:line).
+    """
+
+    name: str  # unique over all contracts: CONTRACT:NUMBER
+    contract: str
+    test: str
+    figure: str
+    must: str  # as the person wrote it
+    basis: Basis
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    low: float | None = None
+    high: float | None = None
+    strict: bool = False
+    unit: str = ""
+    statistic: Statistic = "each"
+    mode: Literal["", "isolated", "fill"] = ""
+    verdict: bool = False
+    clause: str = ""
+    about: str = ""
+    place: str = ""
 
 
 class Criterion(Struct, frozen=True):
     """What a component must satisfy.
 
     ``measure``: ``passed / attempts``, ``passed / wanted``, ``correct / completed`` (shares of runs), ``value`` (a figure's
-    statistic) or ``sd / mean`` (a figure's spread). ``of`` names the figure (``elapsed`` is always there); ``test``
-    narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
+    statistic), ``sd / mean`` (a figure's spread), ``fill / isolated`` (how much worse a figure is on a full machine), ``attested``
+    (procedures), ``rows met`` (contract rows), or node-hours over node-hours (utilisation). ``of`` names the figure (``elapsed``
+    is always there); ``test`` narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
     ``bound`` is in ``unit``, the unit of the figure itself; a share is a fraction of one (0.95). ``enough`` is the least
-    count per population; below it the outcome is undecided.
+    count per population; below it the outcome is undecided. ``mode`` narrows the population to runs of one mode, ``basis``
+    the contract rows that ``rows met`` asks for. ``leave_out``: runs that are not counted: ``ruled PARTY`` (a ruling's word),
+    ``outliers``. ``epochs``: ``all``, ``last`` (only what was judged in the epoch in force) or a least epoch as a number.
     """
 
     name: str
@@ -265,10 +309,15 @@ class Criterion(Struct, frozen=True):
     unit: str = ""
     of: str = ""
     test: str = ""
-    statistic: Literal["mean", "median", "min", "max", "sd"] = "median"
+    statistic: Literal["mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "p90", "p95", "p99"] = "median"
     per: Literal["", "case"] = ""
     enough: int = 1
     must: str = ""  # the bound as the person wrote it
+    mode: Literal["", "isolated", "fill"] = ""
+    basis: str = ""
+    leave_out: tuple[str, ...] = ()
+    epochs: str = "all"
+    clause: str = ""  # of the contract that asks for it
 
 
 class Retry(Struct, frozen=True):
@@ -279,8 +328,38 @@ class Retry(Struct, frozen=True):
     backoff_s: float = 0.0
 
 
+class Mode(Struct, frozen=True):
+    """A way to run the cases of a performance component (004 IV.D).
+
+    ``isolated``: one run at a time on an otherwise idle machine. ``fill``: ``copies`` of one case at once, as many as fill the
+    machine where it is 0; only runs that overlap fully with a full machine count. ``warm_up`` results of each case are run
+    first and count nowhere. ``overlap`` is the least share of a run's time that the machine must have been so.
+    """
+
+    name: Literal["isolated", "fill"]
+    repeats: int = 1
+    warm_up: int = 0
+    copies: int = 0
+    overlap: float = 0.95
+
+
+class Procedure(Struct, frozen=True):
+    """Something that people do and attest, with evidence files (004 III.A). ``who``: the party that does it."""
+
+    name: str
+    about: str = ""
+    who: str = ""
+    evidence: int = 0  # the fewest files that an attestation must bring
+    clause: str = ""
+
+
 class Component(Struct, frozen=True):
-    """A part of the plan: which cases, how often each, in which order, and what they must satisfy."""
+    """A part of the plan: which cases, how often each, in which order, and what they must satisfy.
+
+    ``repeats`` of each case are wanted, or of each mode what it says; or, where ``duration_s`` is not 0, runs in the proportions
+    of ``mix`` (test -> share of the node-hours) until that time has passed since its first order. ``gate``: what a
+    component in ``after`` must be before this one begins: over, or over and met (or waived).
+    """
 
     name: str
     kind: Literal["vendor", "functionality", "performance", "stability", "site"]
@@ -289,6 +368,12 @@ class Component(Struct, frozen=True):
     after: tuple[str, ...] = ()  # components that must be over first
     criteria: tuple[Criterion, ...] = ()
     retry: tuple[Retry, ...] = ()
+    modes: tuple[Mode, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    gate: Literal["over", "met"] = "over"
+    duration_s: float = 0.0
+    mix: Loads = ()
+    about: str = ""
 
 
 class Limits(Struct, frozen=True):
@@ -301,6 +386,16 @@ class Limits(Struct, frozen=True):
     budgets: Loads = ()
     queued: int = 0
     builds: int = 2
+
+
+class Contract(Struct, frozen=True):
+    """The rows of one contract file. ``title`` and ``parties`` are for the report's cover and the page to sign."""
+
+    name: str
+    rows: tuple[ContractRow, ...]
+    about: str = ""
+    title: str = ""
+    parties: Pairs = ()  # role -> name
 
 
 class Source(Struct, frozen=True):
@@ -323,4 +418,5 @@ class Document(Struct, frozen=True):
     about: str = ""
     seed: int = 0
     sources: tuple[Source, ...] = ()
+    contracts: tuple[Contract, ...] = ()
     schema: int = SCHEMA

@@ -1,4 +1,4 @@
-"""Checking a whole site directory: every system, test, case and plan, with everything that is wrong at once."""
+"""Checking a whole site directory: every system, test, case, contract and plan, with everything that is wrong at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shakedown.model.errors import Problem, UsageError, did_you_mean
+from shakedown.model.nouns import Case
 from shakedown.plans.cases import resolve
+from shakedown.plans.context import Context
+from shakedown.plans.contract_freezing import tell_ties
+from shakedown.plans.contract_rows import match_rows
+from shakedown.plans.contracts import Known, read_contract
 from shakedown.plans.documents import plan_document
 from shakedown.plans.finding import Here, steady_memory
 from shakedown.plans.site import Site, read_site
@@ -21,6 +26,7 @@ class Checked:
     tests: int
     cases: int
     plans: int
+    contracts: int
     problems: tuple[Problem, ...]
 
 
@@ -33,35 +39,54 @@ def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Pat
         reading = read_site(site)
         names = _names(reading, files)
         machines = [*reading.machines.values(), Machine(here())]
-        cases = max(_count_cases(reading, machine, kernels) for machine in machines)
+        contexts = [reading.context(machine, kernels) for machine in machines]
+        cases = [_cases(reading, context) for context in contexts]
         for file in reading.plans.values():
             plan_document(reading, file, here, kernels)
+        _check_contracts(reading, contexts, cases)
         problems = [p for p in reading.problems.found if not files or p.path in names]
         reading.problems.found = problems
         return Checked(
-            len(reading.machines), len(reading.tests), cases, len(reading.plans), tuple(reading.found_problems())
+            len(reading.machines),
+            len(reading.tests),
+            max(map(len, cases)),
+            len(reading.plans),
+            len(reading.contracts),
+            tuple(reading.found_problems()),
         )
 
 
-def _count_cases(reading: Site, machine: Machine, kernels: Path | None) -> int:
-    context = reading.context(machine, kernels)
-    count = 0
+def _cases(reading: Site, context: Context) -> list[Case]:
+    cases: list[Case] = []
     for test in reading.tests.values():
         resolved = resolve(test, context) if test.good and not test.abstract else None
-        count += len(resolved.cases) if resolved else 0
-    return count
+        cases += resolved.cases if resolved else ()
+    return cases
+
+
+def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Case]]) -> None:
+    """Every contract, whether a plan names it or not, against the cases of every system."""
+    known = Known(contexts[0], lambda: contexts[1:])
+    for file in reading.contracts.values():
+        read = read_contract(file, known)
+        if read is not None:
+            for context, mine in zip(contexts, cases, strict=True):
+                matching = match_rows([read.contract], mine, context.machine.system.name)
+                tell_ties(matching, [read], reading.problems)
 
 
 def _names(reading: Site, files: tuple[str, ...]) -> set[str]:
     """The files as problems name them."""
     known = {"site.yaml", *reading.library.directories, *(file.name for file in reading.plans.values())}
+    known |= {file.name for file in reading.contracts.values()}
     known |= {problem.path for problem in reading.problems.found} | {m.file for m in reading.machines.values()}
     names = set()
     for file in files:
         path = Path(file).resolve()
         name = str(path.relative_to(reading.path)) if path.is_relative_to(reading.path) else str(path)
         if name not in known:
-            hint = did_you_mean(name, known) or "files of a site are site.yaml and those in systems/, tests/ and plans/"
+            folders = "systems/, tests/, contracts/ and plans/"
+            hint = did_you_mean(name, known) or f"files of a site are site.yaml and those in {folders}"
             raise UsageError(f"{file} is no file of the site {reading.path}", hint)
         names.add(name)
     return names

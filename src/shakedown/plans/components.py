@@ -11,6 +11,7 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.events import VERDICTS
 from shakedown.model.nouns import Case, Component, Retry, Test
 from shakedown.plans.cases import Resolved, resolve
+from shakedown.plans.component_parts import check_together, read_mix, read_modes, read_procedures
 from shakedown.plans.context import Context
 from shakedown.plans.criteria import read_criteria
 from shakedown.plans.expressions import ExpressionError, fill
@@ -31,20 +32,35 @@ def read_components(root: MappingNode, written: list[tuple[str, Any]], selector:
         if names.index(names[number]) < number:
             at = place(root, *path, "name") if "name" in entry else key_place(root, *path)
             problems.at(at, f"there is a component '{names[number]}' already", "give it a name of its own")
-        cases = selector.select(place(root, *path, "tests"), entry["tests"])
-        tests = list(dict.fromkeys(selector.cases[case].test for case in cases))
-        criteria = read_criteria(
-            place(root, *path, "criteria"),
-            entry.get("criteria", {}),
-            [selector.tests[name] for name in tests],
-            problems,
-        )
-        after = _after(place(root, *path, "after"), entry.get("after", ()), names[number], names, problems)
-        retry = _retries(place(root, *path, "retry"), entry.get("retry", {}), problems)
-        repeats = entry.get("repeats", 1)
-        components.append(Component(names[number], cast(Any, kind), tuple(cases), repeats, after, criteria, retry))
+        components.append(_component(place(root, *path), kind, entry, names, names[number], selector))
     _check_order(root, components, problems)
     return tuple(components)
+
+
+def _component(
+    node: Node, kind: str, entry: dict[str, Any], names: list[str], name: str, selector: Selector
+) -> Component:
+    """One component: its cases first, since the rest speaks of their tests."""
+    problems = selector.context.problems
+    check_together(node, kind, entry, problems)
+    cases = selector.select(place(node, "tests"), entry.get("tests", []))
+    tests = list(dict.fromkeys(selector.cases[case].test for case in cases))
+    resolved = [selector.tests[test] for test in tests]
+    return Component(
+        name=name,
+        kind=cast(Any, kind),
+        cases=tuple(cases),
+        repeats=entry.get("repeats", 1),
+        after=_after(place(node, "after"), entry.get("after", ()), name, names, problems),
+        criteria=read_criteria(place(node, "criteria"), entry.get("criteria", {}), resolved, entry, problems),
+        retry=_retries(place(node, "retry"), entry.get("retry", {}), problems),
+        modes=read_modes(place(node, "modes"), entry.get("modes"), problems),
+        procedures=read_procedures(place(node, "procedures"), entry.get("procedures", []), problems),
+        gate=entry.get("gate", "over"),
+        duration_s=entry.get("duration", 0.0),
+        mix=read_mix(place(node, "mix"), entry.get("mix"), tests, problems),
+        about=entry.get("about", ""),
+    )
 
 
 class Selector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from yaml.nodes import Node
@@ -9,31 +10,41 @@ from yaml.nodes import Node
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Criterion, Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
-from shakedown.plans.keys_of_plan import Must
+from shakedown.plans.keys_of_criteria import GOES_WITH, OF_FIGURES, OUTLIERS, UTILISATION, Must
 from shakedown.plans.kinds import Wrong
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
 
-_OF_FIGURES = ("value", "sd / mean")
+_MAY_EXCEED_ALL = ("sd / mean", "fill / isolated")
 
 
-def read_criteria(node: Node, written: dict[str, Any], tests: list[Test], problems: Problems) -> tuple[Criterion, ...]:
-    """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``."""
-    criteria = [_criterion(place(node, name), name, entry, tests, problems) for name, entry in written.items()]
+def read_criteria(
+    node: Node, written: dict[str, Any], tests: list[Test], component: dict[str, Any], problems: Problems
+) -> tuple[Criterion, ...]:
+    """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``.
+
+    ``component`` are its keys as they were read: a measure of modes or procedures needs them there.
+    """
+    criteria = [
+        _criterion(place(node, name), name, entry, tests, component, problems) for name, entry in written.items()
+    ]
     return tuple(criterion for criterion in criteria if criterion is not None)
 
 
-def _criterion(node: Node, name: str, entry: dict[str, Any], tests: list[Test], problems: Problems) -> Criterion | None:
-    if not tests:
-        return None  # nothing is selected, which is said already
-    before = len(problems)
+def _criterion(
+    node: Node, name: str, entry: dict[str, Any], tests: list[Test], component: dict[str, Any], problems: Problems
+) -> Criterion | None:
     measure, must = entry["measure"], entry["must"]
-    asked = _asked(node, name, entry, tests, problems)
+    before = len(problems)
     _check_keys(node, name, entry, problems)
+    _check_component(node, name, entry, component, problems)
+    if not tests and measure != "attested":
+        return None  # nothing is selected, which is said already
+    asked = _asked(node, name, entry, tests, problems)
     if len(problems) > before:
         return None
     try:
-        units = _units(entry["of"], asked) if measure in _OF_FIGURES else []
+        units = _units(entry["of"], asked) if measure in OF_FIGURES else []
     except Wrong as error:
         problems.at(place(node, "of"), f"criteria.{name}.of: {error}", error.hint)
         return None
@@ -51,10 +62,19 @@ def _criterion(node: Node, name: str, entry: dict[str, Any], tests: list[Test], 
         of=entry.get("of", ""),
         test=entry.get("test", ""),
         statistic=entry.get("statistic", "median"),
-        per=entry.get("per", ""),
+        per="case" if measure == "fill / isolated" else entry.get("per", ""),
         enough=entry.get("enough", 1),
         must=must.text,
+        mode=entry.get("mode", ""),
+        basis=entry.get("basis", "contract" if measure == "rows met" else ""),
+        leave_out=_listed(entry.get("leave_out", ())),
+        epochs=entry.get("epochs", "all"),
+        clause=entry.get("clause", ""),
     )
+
+
+def _listed(written: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([written] if isinstance(written, str) else written))
 
 
 def _asked(node: Node, name: str, entry: dict[str, Any], tests: list[Test], problems: Problems) -> list[Test]:
@@ -73,12 +93,42 @@ def _asked(node: Node, name: str, entry: dict[str, Any], tests: list[Test], prob
 def _check_keys(node: Node, name: str, entry: dict[str, Any], problems: Problems) -> None:
     """Keys that the measure needs are there, and those without a meaning for it are not."""
     measure = entry["measure"]
-    if measure in _OF_FIGURES and "of" not in entry:
+    if measure in OF_FIGURES and "of" not in entry:
         problems.at(node, f"'of' is missing in criteria.{name}", "of: the figure that is measured, such as elapsed")
-    for key, fitting in (("of", _OF_FIGURES), ("statistic", ("value",))):
+    for key, fitting in GOES_WITH.items():
         if key in entry and measure not in fitting:
             message = f"criteria.{name}: '{key}' has no meaning for measure '{measure}'"
-            problems.at(place(node, key), message, f"it goes with {' and '.join(fitting)}")
+            problems.at(place(node, key), message, f"it goes with {_and(fitting)}")
+    if OUTLIERS in _listed(entry.get("leave_out", ())) and measure not in OF_FIGURES:
+        message = f"criteria.{name}: '{measure}' has no outliers"
+        problems.at(place(node, "leave_out"), message, f"figures have: {_and(OF_FIGURES)}")
+    if measure == "fill / isolated" and entry.get("statistic") == "sd":
+        message = f"criteria.{name}: a slowdown is no ratio of deviations"
+        problems.at(place(node, "statistic"), message, "mean and median compare run times and rates")
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _check_component(
+    node: Node, name: str, entry: dict[str, Any], component: dict[str, Any], problems: Problems
+) -> None:
+    """The component has the modes and the procedures that the measure is about."""
+    measure, modes = entry["measure"], component.get("modes") or {}
+    wanted = ("isolated", "fill") if measure == "fill / isolated" else (entry["mode"],) if "mode" in entry else ()
+    for mode in wanted:
+        if mode not in modes:
+            at = place(node, "mode" if "mode" in entry else "measure")
+            hint = f"modes: {{{', '.join(f'{word}: {{repeats: 3}}' for word in wanted)}}}"
+            problems.at(at, f"criteria.{name}: the component has no mode '{mode}'", hint)
+            break
+    if measure == "attested" and not component.get("procedures"):
+        at = place(node, "measure")
+        problems.at(at, f"criteria.{name}: the component has no procedures", "procedures: [{name: what is attested}]")
+    if measure != "attested" and component.get("procedures") and not component.get("tests"):
+        at = place(node, "measure")
+        problems.at(at, f"criteria.{name}: the component has no tests to measure", "attested is about its procedures")
 
 
 def _units(figure: str, tests: list[Test]) -> list[str]:
@@ -132,8 +182,9 @@ def _share(must: Must, measure: str) -> float:
         share = parse_quantity(must.amount).value / 100  # exactly what was written, where a product is not
     except ValueError as error:
         raise Wrong(*_halves(str(error))) from error
-    if not 0 <= share < 1e6 or (share > 1 and measure != "sd / mean"):
-        raise Wrong(f"'{must.amount}' is no share of runs", "it lies between 0% and 100%")
+    if not 0 <= share < 1e6 or (share > 1 and measure not in _MAY_EXCEED_ALL):
+        what = "share" if measure in (*UTILISATION, "rows met", "attested") else "share of runs"
+        raise Wrong(f"'{must.amount}' is no {what}", "it lies between 0% and 100%")
     return share
 
 

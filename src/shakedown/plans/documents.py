@@ -17,6 +17,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
 from shakedown.plans.components import Selector, read_components
 from shakedown.plans.context import Context
+from shakedown.plans.contract_freezing import Frozen, freeze_contracts
 from shakedown.plans.files import Found, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
 from shakedown.plans.keys_of_plan import PLAN
@@ -78,8 +79,19 @@ def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None =
     check_limits(root, limits, selector)
     if len(problems) > before:
         return None
+    cases = _cases_of(components, selector)
+    contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases)
+    if contracts is None:
+        return None
     plan = Source(file.name, hashlib.sha256(data).hexdigest())
-    return _document(values, context, limits, components, selector, (plan, *_sources(reading, context, selector)))
+    sources = (plan, *_sources(reading, context, selector), *contracts.sources)
+    return _document(values, context, limits, components, selector, contracts, sources)
+
+
+def _cases_of(components: tuple[Component, ...], selector: Selector) -> list[Case]:
+    """Cases in the order in which components first name them."""
+    names = dict.fromkeys(name for component in components for name in component.cases)
+    return [selector.cases[name] for name in names]
 
 
 def _context(
@@ -100,25 +112,24 @@ def _document(
     limits: Limits,
     components: tuple[Component, ...],
     selector: Selector,
+    contracts: Frozen,
     sources: tuple[Source, ...],
 ) -> Document:
     """Cases and tests in the order in which components first name them; no build that no case needs."""
-    cases: dict[str, Case] = {}
-    for component in components:
-        cases.update((name, selector.cases[name]) for name in component.cases if name not in cases)
-    builds = dict.fromkeys(case.build for case in cases.values() if case.build)
-    tests = dict.fromkeys(case.test for case in cases.values())
+    builds = dict.fromkeys(case.build for case in contracts.cases if case.build)
+    tests = dict.fromkeys(case.test for case in contracts.cases)
     return Document(
         plan=values["plan"],
         system=context.machine.system,
         components=components,
-        cases=tuple(cases.values()),
+        cases=contracts.cases,
         tests=tuple(selector.tests[name] for name in tests),
         builds=tuple(context.builds[key] for key in builds),
         limits=limits,
         about=values.get("about", ""),
         seed=values.get("seed", 0),
         sources=sources,
+        contracts=contracts.contracts,
     )
 
 

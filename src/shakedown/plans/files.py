@@ -26,13 +26,14 @@ class Found:
     signature: tuple[int, int, int, int]  # size, modified, changed (nanoseconds), inode
 
 
-def scan(directory: str, prefix: str, problems: Problems) -> list[Found]:
-    """Purpose: every YAML file below a directory, in the order of names. A missing directory has none.
+def scan(directory: str, prefix: str, problems: Problems, also: str = ".yaml") -> list[Found]:
+    """Purpose: every YAML file below a directory, in the order of names; those with the suffix ``also`` too. A missing
+    directory has none.
 
     What looks like one and cannot be read is a problem: nothing is left out in silence. Hidden names are not looked at.
     """
     found: list[Found] = []
-    _scan(directory, prefix, problems, found, _identity(directory))
+    _scan(directory, prefix, problems, found, _identity(directory), also)
     found.sort(key=lambda file: file.name)
     return found
 
@@ -46,12 +47,14 @@ def _identity(directory: str) -> set[tuple[int, int]]:
     return {(info.st_dev, info.st_ino)}
 
 
-def _scan(directory: str, prefix: str, problems: Problems, found: list[Found], seen: set[tuple[int, int]]) -> None:
+def _scan(
+    directory: str, prefix: str, problems: Problems, found: list[Found], seen: set[tuple[int, int]], also: str
+) -> None:
     try:
         with os.scandir(directory) as entries:
             for entry in entries:
                 if not entry.name.startswith("."):
-                    _look_at(entry, prefix + entry.name, problems, found, seen)
+                    _look_at(entry, prefix + entry.name, problems, found, seen, also)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -59,7 +62,7 @@ def _scan(directory: str, prefix: str, problems: Problems, found: list[Found], s
 
 
 def _look_at(
-    entry: os.DirEntry[str], name: str, problems: Problems, found: list[Found], seen: set[tuple[int, int]]
+    entry: os.DirEntry[str], name: str, problems: Problems, found: list[Found], seen: set[tuple[int, int]], also: str
 ) -> None:
     suffix = entry.name[-5:]
     try:
@@ -67,8 +70,8 @@ def _look_at(
             info = entry.stat()
             if (info.st_dev, info.st_ino) not in seen:  # a link can lead back up
                 seen.add((info.st_dev, info.st_ino))
-                _scan(entry.path, f"{name}/", problems, found, seen)
-        elif suffix == ".yaml":
+                _scan(entry.path, f"{name}/", problems, found, seen, also)
+        elif suffix == ".yaml" or entry.name.endswith(also):
             found.append(_found(name, entry.path, entry.stat()))
         elif suffix.endswith(".yml"):
             problems.file(name, "a file that ends in .yml is not read", f"rename it to {entry.name[:-4]}.yaml")

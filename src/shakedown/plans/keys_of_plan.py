@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from shakedown.model.units import parse_known, parse_quantity
+from shakedown.plans.keys_of_criteria import CRITERION
 from shakedown.plans.keys_of_test import BUDGET_NAME
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong
 from shakedown.plans.records import Either, Key, ListOf, MapOf, OneKey, Record
 
 KINDS = ("vendor", "functionality", "performance", "stability", "site")
-MEASURES = ("passed / attempts", "passed / wanted", "correct / completed", "value", "sd / mean")
 _NAME = Name("a name")
 _TEST = Name("a test's name")
 _DURATION = Duration()
-
-
-@dataclass(frozen=True, slots=True)
-class Must:
-    """A bound as written: how it compares, and the text of the amount."""
-
-    comparison: str
-    amount: str
-    text: str
-
-
-def _must(text: str) -> Must:
-    match = re.fullmatch(r"\s*(<=|>=|==|=|<|>|≤|≥)\s*([^<>=\s].*?)\s*", text)
-    if match is None:
-        raise Wrong(f"'{text}' is not a bound", "write a comparison and an amount, such as '>= 95%' or '<= 20 s'")
-    sign = {"==": "=", "≤": "<=", "≥": ">="}.get(match.group(1), match.group(1))
-    return Must(sign, match.group(2), text.strip())
 
 
 def _times(text: str) -> tuple[int, float]:
@@ -61,16 +44,49 @@ _SELECTION = Either(
     ),
 )
 
-_CRITERION = Record(
-    "a map with measure and must",
+
+def _overlap(text: str) -> float:
+    """A share above nothing, as a fraction of one: '90%' is exactly 0.9."""
+    parse_known(text, "share")
+    share = parse_quantity(text).value / 100
+    if not 0 < share <= 1:
+        raise Wrong(f"'{text}' is no share of a run's time", "it lies above 0% and at most at 100%")
+    return share
+
+
+_MODE = {
+    "repeats": Key(Whole(1), "wanted results of each case, in a fill of each copy; without it 1"),
+    "warm_up": Key(Whole(), "results of each case (and copy) that come first and count nowhere; without it 0"),
+    "overlap": Key(
+        Parsed("a share such as 90%", _overlap),
+        "the least share of a run's time with such a machine, for its figures to count; without it 95%",
+    ),
+}
+
+_MODES = Record(
+    "a map with isolated, fill or both",
     {
-        "measure": Key(Choice(MEASURES), "what is measured: " + ", ".join(MEASURES), True),
-        "must": Key(Parsed("a bound, such as '>= 95%'", _must), "what it must be: a comparison and an amount", True),
-        "of": Key(Text("a figure's name"), "the figure, for value and sd / mean; elapsed is always there"),
-        "test": Key(_TEST, "only this test's runs; without it all of the component's"),
-        "statistic": Key(Choice(("mean", "median", "min", "max", "sd")), "of the figure's values; without it median"),
-        "per": Key(Choice(("case",)), "case: every case on its own, the worst counts"),
-        "enough": Key(Whole(1), "the fewest results to judge by; without it 1"),
+        "isolated": Key(
+            Record("a map with repeats and warm_up", _MODE), "one run at a time, with the machine to itself"
+        ),
+        "fill": Key(
+            Record(
+                "a map with repeats, warm_up and copies",
+                {**_MODE, "copies": Key(Whole(), "copies of a case at once; without it as many as fill the machine")},
+            ),
+            "many copies of one case at once, one case after the other",
+        ),
+    },
+)
+
+_PROCEDURE = Record(
+    "a map with name",
+    {
+        "name": Key(_NAME, "what it is called; attest names it", True),
+        "about": Key(Text(), "what is to be done and seen"),
+        "who": Key(Text(), "the party that does it"),
+        "evidence": Key(Whole(), "the fewest files that show it; without it 0"),
+        "clause": Key(Text(), "the clause that asks for it"),
     },
 )
 
@@ -78,19 +94,31 @@ _COMPONENT = Record(
     "a map that describes a component",
     {
         "name": Key(_NAME, "what it is called; without it the kind"),
-        "tests": Key(ListOf(_SELECTION, "a list of tests", 1), "which tests: NAME, {test, where} or tag:WORD", True),
+        "about": Key(Text(), "a sentence for people"),
+        "tests": Key(
+            ListOf(_SELECTION, "a list of tests", 1),
+            "which tests: NAME, {test, where} or tag:WORD; needed unless there are procedures",
+        ),
         "repeats": Key(Whole(1), "wanted results of each case; without it 1"),
+        "modes": Key(_MODES, "for performance: how its cases are run, instead of repeats"),
+        "duration": Key(_DURATION, "for stability: runs follow each other until this has passed since the first"),
+        "mix": Key(
+            MapOf(_TEST, Text("a share such as 40%"), "shares by test", "TEST"),
+            "the share of the node-hours that each test has in duration; without it all the same",
+        ),
+        "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
         "after": Key(
             Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),
             "components that must be over before it begins",
         ),
+        "gate": Key(Choice(("over", "met")), "what those in after must be: over, or over and met; without it over"),
         "retry": Key(
             MapOf(
                 Name("a verdict"), Parsed("a number of attempts", _times), "numbers of attempts by verdict", "VERDICT"
             ),
             "how often a result is attempted again after a verdict",
         ),
-        "criteria": Key(MapOf(_NAME, _CRITERION, "a map of criteria", "CRITERION"), "what it must satisfy"),
+        "criteria": Key(MapOf(_NAME, CRITERION, "a map of criteria", "CRITERION"), "what it must satisfy"),
     },
 )
 
@@ -118,6 +146,10 @@ PLAN = Record(
         "plan": Key(Name("the plan's name"), "what the plan is called", True),
         "about": Key(Text(), "a sentence for people"),
         "system": Key(Name("a system's name"), "here (the machine the command runs on), or a name from systems/", True),
+        "contract": Key(
+            Either(scalar=Name("a contract's name"), items=ListOf(Name("a contract's name"), "a list of contracts", 1)),
+            "the contract, or several, whose rows its figures are judged by",
+        ),
         "seed": Key(Whole(), "where the order of equals is drawn from; without it 0"),
         "components": Key(
             ListOf(

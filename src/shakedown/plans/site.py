@@ -13,6 +13,7 @@ from pathlib import Path
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import System
 from shakedown.plans.context import Context, Elsewhere, elsewhere
+from shakedown.plans.contracts import find_contracts
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes, scan
 from shakedown.plans.finding import KERNELS, Here, test_files
 from shakedown.plans.library import Definition, Library, forget_sources, read_library
@@ -26,7 +27,7 @@ from shakedown.plans.text import read_nodes
 
 @dataclass(slots=True)
 class Site:
-    """A site directory as read. ``machines`` and ``plans`` by name; ``library`` holds the tests."""
+    """A site directory as read. ``machines``, ``plans`` and ``contracts`` by name; ``library`` holds the tests."""
 
     path: str
     problems: Problems
@@ -35,6 +36,7 @@ class Site:
     machines: dict[str, Machine] = field(default_factory=dict)
     library: Library = field(default_factory=Library)
     plans: dict[str, Found] = field(default_factory=dict)
+    contracts: dict[str, Found] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -88,6 +90,7 @@ def read_site(site: Path, parts: str = "tests plans") -> Site:
         forget_sources(reading.library, reading.path, reading.problems)
     if "plans" in parts:
         _find_plans(reading)
+        reading.contracts = find_contracts(reading.path, reading.problems)
     return reading
 
 

@@ -65,6 +65,7 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         toolchains=tuple(_toolchain(name, entry) for name, entry in values.get("toolchains", {}).items()),
         budgets=tuple(amounts.items()),
         found=tuple(values.get("found", {}).items()),
+        fingerprint=tuple(values.get("fingerprint", {}).items()),
     )
     return Machine(system, dimensions, name, hashlib.sha256(data).hexdigest())
 

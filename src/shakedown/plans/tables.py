@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shakedown.plans.amounts import known_amount
 from shakedown.plans.cluster_words import submission_option
+from shakedown.plans.keys_of_contract import CONTRACT
 from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.keys_of_test import AMOUNT, BUDGET_NAME, TEST, mpi_word
 from shakedown.plans.kinds import Choice, Duration, Identifier, Known, Name, Parsed, Text, Whole, Word
@@ -151,8 +152,12 @@ SYSTEM = Record(
             MapOf(BUDGET_NAME, Parsed(AMOUNT, known_amount), "amounts by name", "BUDGET"),
             "how much there is of what tests share; tests say what they load",
         ),
+        "fingerprint": Key(
+            MapOf(Identifier("a fact's name"), Text("a shell command"), "commands by name", "FACT"),
+            "shell commands whose output belongs to a node's fingerprint, such as a firmware's version",
+        ),
         "found": Key(MapOf(_FREE, Text(), "free keys with text", "WORD"), "the machine as found, for the report"),
     },
 )
 
-TABLES: dict[str, Record] = {"site": SITE, "system": SYSTEM, "test": TEST, "plan": PLAN}
+TABLES: dict[str, Record] = {"site": SITE, "system": SYSTEM, "test": TEST, "plan": PLAN, "contract": CONTRACT}

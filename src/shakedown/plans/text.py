@@ -32,7 +32,7 @@ def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None
     if len(data) > LIMIT_BYTES:
         problems.file(name, f"the file has more than {LIMIT_BYTES} bytes, the most that is read")
         return None
-    text = _decode(data, name, problems)
+    text = decode_text(data, name, problems)
     if text is None:
         return None
     data = text.encode()
@@ -48,7 +48,8 @@ def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None
     return _map(root, name, problems)
 
 
-def _decode(data: bytes, name: str, problems: Problems) -> str | None:
+def decode_text(data: bytes, name: str, problems: Problems) -> str | None:
+    """Purpose: the text of a file, or None with the first thing that is no text among the problems."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,158 +1,138 @@
-"""The campaign in time: what ran when, and for each test the run time against the start time.
+"""Run time against start time, for each test of each component (paper 004, figures 4 to 9).
 
-Run time against start time is the first thing an acceptance team looks at: a machine that wears out, a file system that
-fills, a job that doubles, all show in it.
+It is the first thing an acceptance team looks at: a machine that wears out, a file system that fills, a job that doubles, all
+show in it. The limits of the contract, the mean, outliers and the beginnings of epochs are in it too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from shakedown.metrics.cases import CaseSummary
-from shakedown.metrics.rows import RunRow
-from shakedown.metrics.statistics import median
+from shakedown.metrics.rows import EpochRow, RunRow
 from shakedown.metrics.words import plural
-from shakedown.model.units import show_duration
-from shakedown.report.drawing import FAINT, INK, MARKS, SEQUENCE, Drawing, draw, label
-from shakedown.report.words import file_name, one_line, show_time
+from shakedown.model.contracts import rows_of
+from shakedown.model.nouns import Document
+from shakedown.report.drawing import INK, MARKS, SEQUENCE, Drawing, draw, label
+from shakedown.report.time_axis import MANY, scatter, start_of, time_unit, verdict_legend
+from shakedown.report.words import file_name, one_line
 
-MANY = 1500  # points beyond which a figure holds a picture of them instead of each
-TESTS_LIMIT = 24  # run-time figures in one report
-_UNITS = (
-    (2 * 86400.0, 86400.0, "days"),
-    (2 * 3600.0, 3600.0, "hours"),
-    (180.0, 60.0, "minutes"),
-    (0.0, 1.0, "seconds"),
-)
-
-Runs = dict[str, list[RunRow]]  # of one test, by case; a case that several components run is one
+TESTS_LIMIT = 24  # figures in one report
+EPOCHS_LIMIT = 12  # lines in one figure
+_LIMIT = {"contract": ("#b3261e", (0, (1, 1))), "vendor": (INK, (0, (6, 2, 1, 2)))}  # basis -> colour, dashes
 
 
-def draw_times(cases: tuple[CaseSummary, ...], begin: float) -> tuple[list[Drawing], list[str]]:
-    """Purpose: the time line, then a figure a test; and a sentence for tests that are not drawn. ``begin`` is time zero."""
-    tests = _by_test(cases)
-    if not tests:
-        return [], []
-    span = max(_start(row) + (row.elapsed_s or 0.0) for runs in tests.values() for row in _rows(runs)) - begin
-    timed = {test: runs for test, runs in tests.items() if any(row.elapsed_s is not None for row in _rows(runs))}
-    most = set(sorted(timed, key=lambda test: -len(_rows(timed[test])))[:TESTS_LIMIT])
-    shown = sorted((test for test in timed if test in most), key=lambda test: len(timed[test]) == 1)  # wide ones first
-    drawings = [_run_times(number, test, timed[test], begin) for number, test in enumerate(shown, 1)]
+@dataclass(slots=True)
+class Series:
+    """The runs of one case in one mode, with their mean and the runs that are outliers."""
+
+    name: str
+    rows: list[RunRow]
+    mean: float | None = None
+    outliers: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Group:
+    """What one figure shows: one test in one component. ``limits``: (basis, value) of rows on the run time."""
+
+    component: str
+    test: str
+    series: list[Series] = field(default_factory=list)
+    limits: dict[tuple[str, float], None] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[RunRow]:
+        return [row for one in self.series for row in one.rows]
+
+    @property
+    def timed(self) -> list[float]:
+        return [row.elapsed_s for row in self.rows if row.elapsed_s is not None]
+
+
+def draw_times(
+    document: Document, cases: Sequence[CaseSummary], epochs: Sequence[EpochRow], begin: float
+) -> tuple[list[Drawing], list[str]]:
+    """Purpose: a figure for each component and test, and a sentence for those not drawn. ``begin`` is time zero."""
+    timed = [group for group in _groups(document, cases) if group.timed]
+    most = sorted(timed, key=lambda group: -len(group.rows))[:TESTS_LIMIT]
+    shown = sorted((group for group in timed if group in most), key=lambda group: len(group.series) == 1)  # wide first
+    drawings = [_draw(number, group, epochs, begin) for number, group in enumerate(shown, 1)]
     left = len(timed) - len(shown)
     said = f"the run times of {left} tests with fewer runs are not drawn; they are in tables/runs.csv"
-    return [_time_line(tests, begin, span), *drawings], [said] if left else []
+    return drawings, [said] if left else []
 
 
-def _by_test(cases: tuple[CaseSummary, ...]) -> dict[str, Runs]:
-    tests: dict[str, Runs] = {}
+def _groups(document: Document, cases: Sequence[CaseSummary]) -> list[Group]:
+    groups: dict[tuple[str, str], Group] = {}
     for case in cases:
-        if case.rows:
-            tests.setdefault(case.case.test, {}).setdefault(case.case.id, []).extend(case.rows)
-    return tests
+        if not case.rows:
+            continue
+        key = (case.component, case.case.test)
+        group = groups.setdefault(key, Group(*key))
+        group.series += _series(case)
+        for row in rows_of(document, case.case):
+            if row.figure == "elapsed" and row.basis in _LIMIT:
+                group.limits |= {(row.basis, bound): None for bound in (row.low, row.high) if bound is not None}
+    return list(groups.values())
 
 
-def _rows(runs: Runs) -> list[RunRow]:
-    return [row for rows in runs.values() for row in rows]
+def _series(case: CaseSummary) -> list[Series]:
+    """A case, or each of its modes."""
+    found = []
+    for figure in case.figures:
+        if figure.spec.name == "elapsed":
+            rows = [row for row in case.rows if not figure.mode or row.mode == figure.mode]
+            name = f"{case.case.id}, {figure.mode}" if figure.mode else case.case.id
+            mean = figure.summary.mean if figure.summary else None
+            found.append(Series(name, rows, mean, frozenset(outlier.run for outlier in figure.outliers)))
+    return [one for one in found if one.rows]
 
 
-def _start(row: RunRow) -> float:
-    return row.time if row.started is None else row.started
+# ---- one figure --------------------------------------------------------------------------------------------------------
 
 
-def _unit(span: float) -> tuple[float, str]:
-    return next((scale, name) for least, scale, name in _UNITS if span >= least)
-
-
-# ---- what ran when ---------------------------------------------------------------------------------------------------
-
-
-def _time_line(groups: dict[str, Runs], begin: float, span: float) -> Drawing:
-    scale, unit = _unit(span)
-    tests = list(groups)[:40]
-    more = f" The first 40 of {len(groups)} tests are shown." if len(groups) > 40 else ""
-
-    def paint(figure: Any) -> None:
-        axes = figure.add_subplot()
-        for place, test in enumerate(tests):
-            _bars(axes, place, _rows(groups[test]), begin, scale)
-        axes.set_yticks(range(len(tests)), [label(test, 28) for test in tests], color=INK)
-        axes.set_ylim(len(tests) - 0.4, -0.6)
-        axes.set_xlim(0, max(span / scale, 1e-9) * 1.01)
-        axes.grid(axis="y", visible=False)
-        axes.set_xlabel(f"{unit} since {show_time(begin)} UTC")
-        _legend(axes, [row for test in tests for row in _rows(groups[test])], [], lines=True)
-
-    caption = "Each line is a run from its start to its end; marks are runs that did not pass, where they ended."
-    return draw("time-line", "What ran when", caption + more, 0.9 + 0.24 * len(tests), paint)
-
-
-def _bars(axes: Any, place: int, rows: list[RunRow], begin: float, scale: float) -> None:
-    """The runs of one test, on as many lanes as ran at once, and marks for what did not pass."""
-    from matplotlib.collections import LineCollection
-
-    lanes = _lanes(rows)
-    depth = max(lanes.values(), default=0) + 1
-    lines, bad = [], []
-    for row in rows:
-        height = place + (0.0 if depth == 1 else 0.56 * (lanes[row.run] / (depth - 1) - 0.5))
-        left = (_start(row) - begin) / scale
-        right = left + (row.elapsed_s or 0.0) / scale
-        lines.append([(left, height), (right, height)])
-        if row.verdict != "passed":
-            bad.append((row.verdict, right, height))
-    width = min(3.0, max(0.5, 9.0 / depth))
-    many = len(lines) > MANY
-    axes.add_collection(
-        LineCollection(lines, colors=MARKS["passed"][1], linewidths=width, rasterized=many, capstyle="projecting")
-    )
-    for verdict in dict.fromkeys(name for name, _, _ in bad):
-        points = [(x, y) for name, x, y in bad if name == verdict]
-        _scatter(axes, points, verdict, many)
-
-
-def _lanes(rows: list[RunRow]) -> dict[str, int]:
-    """Each run's lane: the first that is free when it starts."""
-    ends: list[float] = []
-    lanes = {}
-    for row in sorted(rows, key=lambda row: (_start(row), row.seq)):
-        start = _start(row)
-        place = next((place for place, end in enumerate(ends) if end <= start), len(ends))
-        if place >= 32:
-            place = row.seq % 32
-        if place == len(ends):
-            ends.append(0.0)
-        ends[place] = start + (row.elapsed_s or 0.0)
-        lanes[row.run] = place
-    return lanes
-
-
-# ---- run time against start time -------------------------------------------------------------------------------------
-
-
-def _run_times(number: int, test: str, group: Runs, begin: float) -> Drawing:
-    rows = _rows(group)
-    starts = [_start(row) - begin for row in rows]
-    scale, unit = _unit(max(starts))
-    several = len(group) > 1
-    coloured = several and len(group) <= len(SEQUENCE)
+def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -> Drawing:
+    starts = [start_of(row) - begin for row in group.rows]
+    scale, unit = time_unit(max(starts))
+    several = len(group.series) > 1
+    coloured = several and len(group.series) <= len(SEQUENCE)
+    opened = [one for one in epochs if one.number > 1 and 0 <= one.time - begin <= max(starts)][:EPOCHS_LIMIT]
 
     def paint(figure: Any) -> None:
         axes = figure.add_subplot()
-        for place, mine in enumerate(group.values()):
-            _case(axes, mine, SEQUENCE[place] if coloured else "", begin, scale, len(rows) > MANY)
-        _limits(axes, [start / scale for start in starts], [row.elapsed_s for row in rows if row.elapsed_s is not None])
+        _frame(axes, [start / scale for start in starts], [*group.timed, *(value for _, value in group.limits)])
+        for place, one in enumerate(group.series):
+            _runs(axes, one, SEQUENCE[place] if coloured else "", begin, scale, len(group.rows) > MANY)
+        for (basis, value), _ in group.limits.items():
+            axes.axhline(value, color=_LIMIT[basis][0], linestyle=_LIMIT[basis][1], linewidth=0.9, zorder=1)
+        for epoch in opened:
+            _epoch(axes, epoch, (epoch.time - begin) / scale)
         axes.set_xlabel(f"start, {unit} since the campaign began")
         axes.set_ylabel("run time, s")
-        _legend(axes, rows, list(group) if coloured else [], columns=5 if several else 3)
+        names = [one.name for one in group.series] if coloured else []
+        verdict_legend(axes, group.rows, names, columns=5 if several else 3)
 
-    never = sum(row.elapsed_s is None for row in rows)
-    caption = f"{plural(len(rows) - never, 'run')}; {'each line is' if several else 'the line is'} the median of correct runs."
-    if never:
-        caption += f" {never} without a run time stand on the axis."
-    return draw(f"run-time-{number:02d}-{file_name(test)}", one_line(test, 60), caption, 1.8, paint, wide=several)
+    title = f"{one_line(group.test, 40)} in {one_line(group.component, 30)}"
+    name = f"run-time-{number:02d}-{file_name(group.component)}-{file_name(group.test)}"
+    return draw(name, title, _caption(group, bool(opened)), 1.9, paint, wide=several)
 
 
-def _limits(axes: Any, starts: list[float], values: list[float]) -> None:
+def _caption(group: Group, opened: bool) -> str:
+    never = len(group.rows) - len(group.timed)
+    each = "each dashed line is" if len(group.series) > 1 else "the dashed line is"
+    text = f"{plural(len(group.timed), 'run')}; {each} the mean of correct runs."
+    text += " Outliers are circled." if any(one.outliers for one in group.series) else ""
+    bases = list(dict.fromkeys(basis for basis, _ in group.limits))
+    text += " Dotted: limits of the contract." if "contract" in bases else ""
+    text += " Dash-dotted: the vendor's." if "vendor" in bases else ""
+    text += " Vertical lines: an epoch begins." if opened else ""
+    return text + (f" {never} without a run time stand on the axis." if never else "")
+
+
+def _frame(axes: Any, starts: list[float], values: list[float]) -> None:
     """A little room around the points; the run time from zero, unless all values are close together far from it."""
     room = 0.04 * (max(starts) - min(starts)) or 0.5
     axes.set_xlim(max(0.0, min(starts) - room) if min(starts) > room else -room / 4, max(starts) + room)
@@ -164,65 +144,29 @@ def _limits(axes: Any, starts: list[float], values: list[float]) -> None:
         axes.set_ylim(0, 1.06 * high or 1.0)
 
 
-def _case(axes: Any, runs: list[RunRow], colour: str, begin: float, scale: float, many: bool) -> None:
-    """The runs of a case where they started, as high as they took; those without a run time on the axis."""
-    for verdict in dict.fromkeys(row.verdict for row in runs):
-        rows = [row for row in runs if row.verdict == verdict]
-        timed = [((_start(row) - begin) / scale, row.elapsed_s) for row in rows if row.elapsed_s is not None]
-        never = [((_start(row) - begin) / scale, 0.0) for row in rows if row.elapsed_s is None]
+def _runs(axes: Any, one: Series, colour: str, begin: float, scale: float, many: bool) -> None:
+    """The runs where they started, as high as they took; those without a run time on the axis; outliers circled."""
+    for verdict in dict.fromkeys(row.verdict for row in one.rows):
+        rows = [row for row in one.rows if row.verdict == verdict]
+        timed = [((start_of(row) - begin) / scale, row.elapsed_s) for row in rows if row.elapsed_s is not None]
+        never = [((start_of(row) - begin) / scale, 0.0) for row in rows if row.elapsed_s is None]
         own = colour if verdict == "passed" else ""
-        _scatter(axes, timed, verdict, many, own)
+        scatter(axes, timed, verdict, many, own)
         if never:
-            _scatter(axes, never, verdict, many, own, transform=axes.get_xaxis_transform())
-    values = [row.elapsed_s for row in runs if row.verdict == "passed" and row.elapsed_s is not None]
-    if values:
-        axes.axhline(median(values), color=colour or MARKS["passed"][1], linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
+            scatter(axes, never, verdict, many, own, transform=axes.get_xaxis_transform())
+    far = [
+        ((start_of(row) - begin) / scale, row.elapsed_s)
+        for row in one.rows
+        if row.run in one.outliers and row.elapsed_s is not None
+    ]
+    if far:
+        look = {"s": 44, "facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.7, "zorder": 4}
+        axes.scatter([x for x, _ in far], [y for _, y in far], rasterized=many, clip_on=False, **look)
+    if one.mean is not None:
+        axes.axhline(one.mean, color=colour or MARKS["passed"][1], linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
 
 
-def _scatter(
-    axes: Any, points: list[tuple[float, float]], verdict: str, many: bool, colour: str = "", **more: Any
-) -> None:
-    shape, own = MARKS.get(verdict, ("1", FAINT))
-    plain = verdict == "passed"
-    axes.scatter(
-        [x for x, _ in points],
-        [y for _, y in points],
-        marker=shape,
-        s=9 if plain else 26,
-        c=colour or own,
-        alpha=0.75 if plain else 1.0,
-        linewidths=0 if plain else 0.5,
-        edgecolors="none" if plain or shape in "_1" else "white",
-        zorder=2 if plain else 3,
-        clip_on=False,
-        rasterized=many,
-        **more,
-    )
-
-
-def _legend(axes: Any, rows: list[RunRow], cases: list[str], columns: int = 6, lines: bool = False) -> None:
-    """Above the axes: a colour a case, a mark a verdict. One kind of run needs none. ``lines``: runs are lines here."""
-    from matplotlib.lines import Line2D
-
-    verdicts = [name for name in MARKS if any(row.verdict == name for row in rows)]
-    handles = [Line2D([], [], color=SEQUENCE[i], marker="o", markersize=3, linewidth=0.7) for i in range(len(cases))]
-    names = [label(case, 36) for case in cases]
-    for verdict in verdicts if verdicts != ["passed"] else []:
-        shape, colour = MARKS[verdict]
-        if verdict == "passed" and lines:
-            handles.append(Line2D([], [], color=colour, linewidth=2))
-        elif verdict != "passed" or not cases:
-            handles.append(Line2D([], [], color=colour, marker=shape, markersize=4.5, linewidth=0))
-        else:
-            continue
-        names.append(verdict)
-    if handles:
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
-        axes.legend(handles, names, ncols=columns, columnspacing=1.2, handletextpad=0.4, **place)
-
-
-def span_text(begin: float | None, end: float | None) -> str:
-    """From when to when, and how long that is."""
-    if begin is None or end is None:
-        return "not begun"
-    return f"{show_time(begin)} to {show_time(end)} UTC, {show_duration(max(0.0, end - begin))}"
+def _epoch(axes: Any, epoch: EpochRow, place: float) -> None:
+    axes.axvline(place, color=INK, linewidth=0.7, zorder=1)
+    beside = {"transform": axes.get_xaxis_transform(), "fontsize": 6, "rotation": 90, "va": "top", "ha": "right"}
+    axes.text(place, 0.99, label(f"epoch {epoch.number}, {epoch.opened_by} ", 30), **beside)

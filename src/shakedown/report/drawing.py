@@ -11,12 +11,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from shakedown.metrics.words import show_number
 from shakedown.report.words import one_line
 
+FORMATS = ("svg", "pdf", "png")
 WIDTH, HALF = 7.0, 3.42  # inches: the text width of the page, and half of it
 INK, FAINT, RULE = "#1d2733", "#66717d", "#d5dae0"
 ACCENT = "#1f5f8b"
@@ -71,22 +72,63 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Drawing:
-    """A finished figure. ``file`` is its name without suffix; ``inline`` the SVG to set into a page, ``wide`` or half."""
+    """A figure. ``file`` is its name without suffix; ``wide``: of the page's width, or half of it; ``height`` in inches.
 
-    file: str
-    title: str
-    caption: str
-    svg: bytes
-    pdf: bytes
-    inline: str
-    wide: bool
+    It is painted when it is first asked for: ``svg``, ``pdf`` and ``png`` are files, ``inline`` the SVG to set into a page.
+    """
+
+    def __init__(
+        self, file: str, title: str, caption: str, height: float, paint: Callable[[Any], None], wide: bool = True
+    ) -> None:
+        self.file, self.title, self.caption, self.height, self.wide = file, title, caption, height, wide
+        self._paint = paint
+
+    @cached_property
+    def svg(self) -> bytes:
+        return self._printed("svg", {"Date": None, "Creator": None, "Title": one_line(self.title)})
+
+    @cached_property
+    def pdf(self) -> bytes:
+        return self._printed("pdf", {"CreationDate": None, "Title": one_line(self.title)})
+
+    @cached_property
+    def png(self) -> bytes:
+        return self._printed("png", {"Software": None, "Title": one_line(self.title)})
+
+    @cached_property
+    def inline(self) -> str:
+        return inline_svg(self.svg.decode(), self.file)
+
+    def in_format(self, name: str) -> bytes:
+        """The bytes of the figure in one of FORMATS."""
+        data: bytes = getattr(self, name)
+        return data
+
+    @cached_property
+    def _figure(self) -> Any:
+        """Painted, and everything placed once, for all formats: that is half of the time a figure takes."""
+        from matplotlib.figure import Figure
+
+        figure: Any = Figure(figsize=(WIDTH if self.wide else HALF, self.height))
+        self._paint(figure)
+        figure.get_layout_engine().execute(figure)
+        figure.set_layout_engine("none")
+        return figure
+
+    def _printed(self, name: str, metadata: dict[str, str | None]) -> bytes:
+        import importlib
+
+        backend = importlib.import_module(f"matplotlib.backends.backend_{'agg' if name == 'png' else name}")
+        data = io.BytesIO()
+        with style():
+            getattr(backend.FigureCanvas(self._figure), f"print_{name}")(data, metadata=metadata)
+        return data.getvalue()
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Purpose: draw inside of this. Matplotlib's defaults, our settings, its bundled fonts; everything put back after."""
+    """Purpose: figures are painted inside of this. Matplotlib's defaults, our settings, its fonts; all put back after."""
     import matplotlib
     from matplotlib import font_manager
 
@@ -108,26 +150,8 @@ def style() -> Iterator[None]:
 def draw(
     file: str, title: str, caption: str, height: float, paint: Callable[[Any], None], wide: bool = True
 ) -> Drawing:
-    """Purpose: a figure of the page's width, or half of it, and so many inches, painted by a function, as SVG and PDF."""
-    from matplotlib.backends.backend_pdf import FigureCanvasPdf
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH if wide else HALF, height))
-    paint(figure)
-    _lay_out(figure)
-    svg, pdf, name = io.BytesIO(), io.BytesIO(), one_line(title)
-    canvases: tuple[Any, Any] = FigureCanvasSVG(figure), FigureCanvasPdf(figure)
-    canvases[0].print_svg(svg, metadata={"Date": None, "Creator": None, "Title": name})
-    canvases[1].print_pdf(pdf, metadata={"CreationDate": None, "Title": name})
-    inline = inline_svg(svg.getvalue().decode(), file)
-    return Drawing(file, title, caption, svg.getvalue(), pdf.getvalue(), inline, wide)
-
-
-def _lay_out(figure: Any) -> None:
-    """Place everything once, for both formats: that is half of the time a figure takes."""
-    figure.get_layout_engine().execute(figure)
-    figure.set_layout_engine("none")
+    """Purpose: a figure of the page's width, or half of it, and so many inches, painted by a function when it is needed."""
+    return Drawing(file, title, caption, height, paint, wide)
 
 
 def inline_svg(text: str, name: str) -> str:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from shakedown.metrics.cases import FigureSummary
 from shakedown.metrics.rows import NoteRow, RunRow
+from shakedown.metrics.rulings import Rate
 from shakedown.metrics.scorecard import CriterionScore
+from shakedown.metrics.statistics import Summary
 from shakedown.metrics.words import plural, show_number, show_share
+from shakedown.model.contracts import where_text
 from shakedown.model.units import show_bytes
 from shakedown.report.words import one_line, show_elapsed, show_figure, show_time
 
@@ -18,9 +21,9 @@ if TYPE_CHECKING:
 
 SIGNS = {
     "met": "✓", "not met": "✗", "undecided": "?", "accepted": "✓", "accepted with restrictions": "✓", "rejected": "✗",
-    "incomplete": "?", "not judged": "–",
+    "incomplete": "?", "not judged": "–", "waived": "✓", "not met, waived": "!", "undecided, waived": "!", "unjudged": "–",
 }  # fmt: skip
-TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open"}
+TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open", "!": "open"}
 DOTS_LIMIT = 120
 _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
 
@@ -61,6 +64,27 @@ def between(item: CriterionScore) -> str:
 
 def share(value: float | None) -> str:
     return "–" if value is None else show_share(value)
+
+
+def percent(value: float | None) -> str:
+    """A difference in per cent, with its sign."""
+    return "–" if value is None else f"{100 * value:+.1f}%"
+
+
+def wilson(rate: Rate) -> str:
+    """A share with its interval: 96.0% (93.2% to 97.7%)."""
+    if rate.share is None or rate.interval is None:
+        return "–"
+    low, high = rate.interval
+    return f"{show_share(rate.share)} ({show_share(low)} to {show_share(high)})"
+
+
+def mean(numbers: Summary | None) -> str:
+    """The mean with half its 95 % interval: 4148 ± 1.2, and n."""
+    if numbers is None:
+        return "–"
+    half = "" if numbers.interval is None else f" ± {show_number((numbers.interval[1] - numbers.interval[0]) / 2, 2)}"
+    return f"{show_number(numbers.mean)}{half}"
 
 
 def signed(value: float) -> str:
@@ -136,8 +160,10 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "facts": facts,
     "kind": kind,
     "line": one_line,
+    "mean": mean,
     "measured": measured,
     "number": show_figure,
+    "percent": percent,
     "rate": rate,
     "runs": runs,
     "sentence": sentence,
@@ -148,4 +174,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "text": text,
     "time": show_time,
     "tone": tone,
+    "where": where_text,
+    "wilson": wilson,
 }

@@ -6,27 +6,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shakedown import __version__
 from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.contract import ROW_RULES
 from shakedown.metrics.populations import RULES, good
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.table import Record
+from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.metrics.words import plural
+from shakedown.model.nouns import Procedure
 from shakedown.model.units import show_duration
+from shakedown.report.cover import parties, what_is_missing
 from shakedown.report.draw_pairs import NodeMedian, is_time
-from shakedown.report.draw_times import span_text
-from shakedown.report.drawing import Drawing
+from shakedown.report.evidence import Evidence
 from shakedown.report.failures import find_failures
-from shakedown.report.filters import FILTERS
+from shakedown.report.gallery import Pictures
 from shakedown.report.reading import CampaignRead
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from shakedown.report.recipes import TABLES, recipes
+from shakedown.report.site_templates import digests, render, style_sheet
+from shakedown.report.time_axis import span_text
 
 ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
 NODES_LIMIT = 8
@@ -57,59 +59,66 @@ class CaseLine:
         return getattr(self.summary, name)
 
 
-def render_page(
-    campaign: CampaignRead,
-    scorecard: Scorecard,
-    cases: tuple[CaseSummary, ...],
-    times: Sequence[Drawing],
-    machine: Sequence[Drawing],
-    nodes: list[NodeMedian],
-    tables: tuple[str, ...],
-    troubles: list[str],
-) -> bytes:
-    """Purpose: report.html."""
-    record = campaign.record
-    failures, failures_left = find_failures(campaign, cases)
-    facts: dict[str, Any] = {
-        "campaign": campaign, "document": campaign.document, "record": record, "scorecard": scorecard,
-        "totals": _totals(scorecard), "span": span_text(record.started, record.last), "duration": _duration(record),
-        "by_component": _by_component(cases), "outliers": _outliers(cases), "notes": scorecard.remarks,
-        "failures": failures, "failures_left": failures_left, "times": times, "machine": machine, "troubles": troubles,
-        "slow_nodes": _slow(nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
-        "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
-        "superseded": _superseded(record), "waits": _waits(record), "tables": tables, "rules": RULES,
-        "limit": ROWS_LIMIT, "version": __version__,
-    }  # fmt: skip
-    facts["contents"] = _contents(facts)
-    environment = _environment()
-    facts["css"] = _css()
-    return environment.get_template("report.html").render(facts).encode("utf-8", "backslashreplace")
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(Path(__file__).with_name("templates"))
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters.update(FILTERS)
-    return environment
-
-
-def _css() -> Any:
-    """Our own style sheet, which needs no escaping."""
+def render_page(campaign: CampaignRead, evidence: Evidence, pictures: Pictures, templates: Path | None = None) -> bytes:
+    """Purpose: report.html. ``templates``: the site's own, where it has any."""
     from markupsafe import Markup
 
-    return Markup(Path(__file__).with_name("templates").joinpath("report.css").read_text(encoding="utf-8"))
+    facts = page_facts(campaign, evidence, pictures)
+    facts |= {"css": Markup(style_sheet(templates)), "site_templates": digests(templates)}
+    return render(templates, facts).encode("utf-8", "backslashreplace")
+
+
+def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -> dict[str, Any]:
+    """Purpose: everything that a template may use; docs/guides/report.md lists it."""
+    record, scorecard, document, cases = campaign.record, evidence.scorecard, campaign.document, evidence.cases
+    failures, failures_left = find_failures(campaign, cases)
+    facts: dict[str, Any] = {
+        "plan_digest": campaign.digest, "record_digest": campaign.record_digest, "document": document, "record": record,
+        "scorecard": scorecard, "evidence": evidence, "pictures": pictures, "missing": what_is_missing(evidence),
+        "parties": parties(document), "totals": _totals(scorecard), "span": span_text(record.started, record.last),
+        "duration": _duration(record), "by_component": {component.name: [] for component in scorecard.components} | _by_component(cases), "outliers": _outliers(cases),
+        "notes": scorecard.remarks, "failures": failures, "failures_left": failures_left,
+        "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
+        "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
+        "superseded": _superseded(record), "waits": _waits(record), "rules": [*RULES, *ROW_RULES],
+        "definitions": DEFINITIONS, "recipes": list(recipes(document, scorecard)), "tables": TABLES,
+        "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
+    }  # fmt: skip
+    facts["contents"] = _contents(facts)
+    return facts
 
 
 def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """The sections that this report has."""
-    parts = [("scorecard", "Scorecard"), ("components", "Components"), ("failures", "What did not pass")]
-    parts += [("times", "Run times")] if facts["times"] else []
-    parts += [("machine", "The machine")] if facts["machine"] or facts["troubles"] else []
-    parts += [("unavailable", "Unavailable cases")] if facts["scorecard"].unavailable else []
-    last = [("system", "System"), ("plan", "Plan and builds"), ("record", "Record"), ("recompute", "Compute again")]
-    return parts + last
+    evidence, pictures, record = facts["evidence"], facts["pictures"], facts["record"]
+    people = len(record.epochs) > 1 or record.rulings or record.waivers
+    parts: list[tuple[str, str, Any]] = [
+        ("scorecard", "Scorecard", True),
+        ("contract", "Contract", facts["scorecard"].contract),
+        ("components", "Components", True),
+        ("performance", "Isolated, fill and vendor", evidence.sides),
+        ("runs", "Runs by test", evidence.counts),
+        ("times", "Run times", pictures.times or evidence.variation),
+        ("utilisation", "Utilisation", evidence.utilisation),
+        ("failures", "What did not pass", True),
+        ("people", "Epochs and rulings", people),
+        ("procedures", "Procedures", facts["procedures"]),
+        ("machine", "The machine", pictures.machine or pictures.troubles),
+        ("unavailable", "Unavailable cases", facts["scorecard"].unavailable),
+        ("system", "System", True),
+        ("plan", "Plan and builds", True),
+        ("record", "Record", True),
+        ("recompute", "Compute again", True),
+    ]
+    return [(anchor, title) for anchor, title, there in parts if there]
+
+
+def _procedures(evidence: Evidence) -> list[tuple[str, Procedure, Any]]:
+    """Each procedure of the plan with its component, and what was attested of it, or None."""
+    said = evidence.record.attestations
+    return [
+        (c.name, item, said.get((c.name, item.name))) for c in evidence.document.components for item in c.procedures
+    ]
 
 
 def _totals(scorecard: Scorecard) -> Totals:

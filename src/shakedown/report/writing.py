@@ -1,4 +1,4 @@
-"""Write the report of a campaign: one self-contained page, every figure as SVG and PDF, every table as CSV.
+"""Write the report of a campaign: one self-contained page, the same as PDF, every figure and table as files.
 
 ``make_report`` is the table of contents. What is written depends on the record and the kept outputs alone: no clock, no place,
 no user, no random number gets in, so both sides of an acceptance can make the very same bytes.
@@ -11,60 +11,62 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.metrics.cases import summarise
 from shakedown.metrics.criteria import score
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
+from shakedown.report.drawing import FORMATS
+from shakedown.report.evidence import Evidence, find_evidence
 from shakedown.report.reading import CampaignRead, read_campaign
+from shakedown.report.site_templates import templates_of
 
+PDF = "report.pdf"
 SUMS = "report/SHA256SUMS"
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A report on disk."""
+    """A report on disk. ``pdf`` is None where none was made, and ``why_no_pdf`` says why it could not be."""
 
     page: Path
     scorecard: Scorecard
+    pdf: Path | None = None
+    why_no_pdf: str = ""
 
 
-def make_report(campaign: Path, output: Path | None = None) -> Written:
+def make_report(
+    campaign: Path, output: Path | None = None, site: Path | None = None, pdf: bool | None = False
+) -> Written:
     """Purpose: write a campaign's report into its directory, or into ``output``.
 
-    Errors: UsageError where it is no campaign; RecordError where the record is damaged or the report cannot be written.
+    ``site``: whose templates are used, instead of those of the site that the campaign lies in. ``pdf``: None = if it can be made.
+    Errors: UsageError where it is no campaign or a PDF cannot be made; FileProblems in templates; RecordError where the record
+    is damaged or the report cannot be written.
     """
+    from shakedown.report.pdf import trouble
+
+    why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
-    scorecard = score(read.document, read.record)
+    evidence = find_evidence(read.document, read.record, score(read.document, read.record))
+    wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
-    _write(target, compose(read, scorecard))
-    return Written(Layout(target).report, scorecard)
+    _write(target, compose(read, evidence, templates_of(campaign, site), wanted))
+    return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why)
 
 
-def compose(campaign: CampaignRead, scorecard: Scorecard) -> dict[str, bytes]:
+def compose(campaign: CampaignRead, evidence: Evidence, templates: Path | None, pdf: bool) -> dict[str, bytes]:
     """Purpose: every file of the report by its path inside the campaign directory."""
-    from shakedown.report.draw_machine import draw_machine
-    from shakedown.report.draw_pairs import node_medians
-    from shakedown.report.draw_times import draw_times
-    from shakedown.report.drawing import style
-    from shakedown.report.gathering import gather
+    from shakedown.report.gallery import hang
     from shakedown.report.page import render_page
+    from shakedown.report.pdf import to_pdf
     from shakedown.report.tables import make_tables
 
-    cases = summarise(campaign.document, campaign.record)
-    gathered = gather(campaign.layout.root, campaign.document, cases)
-    with style():
-        times, said_of_times = draw_times(cases, campaign.record.started or 0.0)
-        machine, said_of_machine = draw_machine(gathered.cases)
-    nodes = node_medians(gathered.cases)
-    tables = make_tables(campaign.document, campaign.record, scorecard, cases, nodes)
-    troubles = [*gathered.troubles, *said_of_times, *said_of_machine]
-    page = render_page(campaign, scorecard, cases, times, machine, nodes, tuple(tables), troubles)
-    files = {"report.html": page}
-    for drawing in (*times, *machine):
-        files[f"report/figures/{drawing.file}.svg"] = drawing.svg
-        files[f"report/figures/{drawing.file}.pdf"] = drawing.pdf
-    files |= {f"report/tables/{name}": data for name, data in tables.items()}
+    pictures = hang(campaign.layout.root, evidence)
+    page = render_page(campaign, evidence, pictures, templates)
+    files = {"report.html": page} | ({PDF: to_pdf(page)} if pdf else {})
+    for drawing in pictures.all:
+        files |= {f"report/figures/{drawing.file}.{name}": drawing.in_format(name) for name in FORMATS}
+    files |= {f"report/tables/{name}": data for name, data in make_tables(evidence, pictures.nodes).items()}
     return files | {SUMS: _sums(files)}
 
 
@@ -99,11 +101,13 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _written_before(target: Path) -> set[str]:
-    """The files of an earlier report, as its own list names them: figures and tables only, nothing of anyone else."""
+    """The files of an earlier report, as its own list names them: figures, tables and the PDF, nothing of anyone else."""
     try:
         lines = (target / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return set()
     names = {line.partition("  ")[2] for line in lines}
     places = ("report/figures/", "report/tables/")
-    return {name for name in names if name.startswith(places) and name.count("/") == 2 and ".." not in name}
+    return {
+        name for name in names if name == PDF or (name.startswith(places) and name.count("/") == 2 and ".." not in name)
+    }

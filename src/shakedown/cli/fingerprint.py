@@ -1,0 +1,77 @@
+"""``shakedown fingerprint``: settings, firmware and libraries of the machine as they are now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.layout import Layout
+
+
+@click.command()
+@click.argument("campaign", required=False)
+@click.option("--by", "who", default="", help="Who asked for it; kept in the record of CAMPAIGN.")
+@click.option("--because", default="", help="Why; kept in the record of CAMPAIGN.")
+@site_option
+@json_option
+def command(campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
+    """Take the machine's fingerprint: printed, or, with CAMPAIGN, recorded there; a change opens a new epoch."""
+    if campaign is None:
+        return _here(as_json)
+    from shakedown.cli.wishes import find_started, record_wishes
+    from shakedown.conductor.fingerprints import answer_now
+
+    layout, state = find_started(site, campaign, "take a fingerprint for")
+    data = record_wishes(layout, "fingerprint", [{"by": who}], because, {"fingerprint": answer_now(layout)})
+    if not data["recorded"]:
+        emit(data, as_json, lambda: printable(data["said"]))
+        return 0
+    event = _last(layout, data["recorded"][0])
+    if event.event != "fingerprint":
+        raise RecordError(event.reason)
+    data |= {
+        "fingerprint": event.value,
+        "reason": event.reason,
+        "changed": state.fingerprint not in ("", event.value["digest"]),
+    }
+    emit(data, as_json, lambda: printable("\n".join(_recorded(data))))
+    return 0
+
+
+def _last(layout: Layout, seq: int) -> Any:
+    from shakedown.events.reader import read_events
+
+    return next(event for event in read_events(layout.log, after=seq - 1) if event.seq == seq)
+
+
+def _recorded(data: dict[str, Any]) -> list[str]:
+    value = data["fingerprint"]
+    lines = [
+        data["reason"],
+        *value.get("between_nodes", []),
+        *value.get("since_last", []),
+        *value.get("unanswered", []),
+    ]
+    return [*lines, *(["a new epoch begins"] if data["changed"] else []), f"facts: {value['facts_file']}", data["said"]]
+
+
+def _here(as_json: bool) -> int:
+    """Of the machine we stand on, printed and kept nowhere."""
+    from shakedown.conductor.fingerprints import ask_now
+    from shakedown.machine.fingerprint_facts import describe_machine
+
+    answers = ask_now(None)
+    found = describe_machine(answers.texts, answers.silent) if answers else None
+    if found is None or found.nothing:
+        raise UsageError("; ".join(found.unanswered) if found else "nobody can be asked")
+    facts = {node: group.facts for group in found.groups for node in group.nodes}
+    lines = [[key, value] for group in found.groups for key, value in group.facts.items()]
+    emit(
+        {"digest": found.digest, "nodes": facts},
+        as_json,
+        lambda: f"{table(['fact', 'value'], lines)}\nsha256 {found.digest}",
+    )
+    return 0

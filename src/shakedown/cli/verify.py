@@ -1,0 +1,49 @@
+"""``shakedown verify``: is the record whole, and what it was sealed as?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.model.errors import MET, NOT_MET
+
+if TYPE_CHECKING:
+    from shakedown.conductor.verifying import Verified
+
+
+@click.command()
+@click.argument("campaign", required=False)
+@click.option(
+    "--digest", default="", metavar="HEX", help="The digest on the signed page, or its first 8 digits or more."
+)
+@site_option
+@json_option
+def command(campaign: str | None, digest: str, site: str | None, as_json: bool) -> int:
+    """Check a campaign, also a copy of one, anywhere: its log, seals, frozen plans and evidence, and the site's files.
+
+    Exit status 0: all is as it was; 1: the first damage is shown, or which files of the site were changed since the start.
+    """
+    from shakedown.conductor.verifying import verify_campaign
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.model.layout import Layout
+
+    root = Path(site) if site else None
+    found = verify_campaign(Layout(find_campaign(root, campaign)), root, digest)
+    emit(found, as_json, lambda: _render(found))
+    return MET if found.whole and not found.changed else NOT_MET
+
+
+def _render(found: Verified) -> str:
+    if found.damage is not None:
+        lines = [f"{found.campaign} is DAMAGED: {found.damage}"]
+    elif found.changed:
+        lines = [f"{found.campaign}: the record is whole; but files of the site are not as at the start:"]
+        lines += [f"  {line}" for line in found.changed]
+    else:
+        lines = [f"{found.campaign} is whole"]
+    lines += [f"sealed as {' '.join(digest[at : at + 8] for at in range(0, 64, 8))}" for digest in found.seals]
+    lines += [f"checked: {line}" for line in found.checked] + [f"not checked: {line}" for line in found.unchecked]
+    return printable("\n".join(lines))

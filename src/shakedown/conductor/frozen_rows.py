@@ -1,0 +1,35 @@
+"""The contract rows that runs are judged by, as they were frozen; an amendment binds only what is judged after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shakedown.events.campaigns import read_document
+from shakedown.model.contracts import rows_of
+from shakedown.model.frozen import thaw
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, ContractRow, Document
+
+
+class FrozenRows:
+    """The contract rows that a run is judged by: those of the plan it was first judged by, whatever came into force since."""
+
+    def __init__(self, first_by: Mapping[str, str], document: Document, layout: Layout) -> None:
+        """``first_by``: run -> digest of the plan in force when it was first judged; ``document`` serves where none is known."""
+        self.first_by, self.document, self.layout = first_by, document, layout
+        self.known: dict[str, tuple[Document, dict[str, Case]]] = {}
+
+    def of(self, run: str, case: Case) -> tuple[ContractRow, ...]:
+        """Purpose: the rows for a run of this case. Raises RecordError where its plan is damaged."""
+        digest = self.first_by.get(run, "")
+        if not digest:
+            return rows_of(self.document, case)
+        if digest not in self.known:
+            self.known[digest] = _with_cases(self.layout, digest)
+        document, cases = self.known[digest]
+        return rows_of(document, cases[case.id]) if case.id in cases else ()
+
+
+def _with_cases(layout: Layout, digest: str) -> tuple[Document, dict[str, Case]]:
+    document = thaw(read_document(layout, digest))
+    return document, {case.id: case for case in document.cases}

@@ -1,0 +1,131 @@
+"""Sealing a campaign: who seals, what is signed, the event, and the page for both signatures.
+
+``seal_campaign`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from msgspec import Struct
+
+from shakedown.conductor.documents import Documents
+from shakedown.conductor.standing_in import carry_out
+from shakedown.events.identity import user_name
+from shakedown.events.lease import Lease, holder
+from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
+from shakedown.events.seal_check import check_seals
+from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
+from shakedown.events.segments import spans
+from shakedown.metrics.criteria import score
+from shakedown.metrics.rows import SealRow
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.table import Record, fold_runs
+from shakedown.model.errors import LeaseHeld, RecordError, UsageError
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+
+MOST_PARTIES = 8
+
+
+class Sealed(Struct, frozen=True):
+    """A seal that is in force. ``signed``: what the page says above the signatures; ``again``: it was there already."""
+
+    digest: str
+    event: int
+    signed: dict[str, Any]
+    again: bool = False
+
+
+def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool = False) -> Sealed:
+    """Purpose: seal the record as it stands. What people left in the inbox is recorded before.
+
+    Errors: LeaseHeld while somebody drives it; UsageError where results are open and ``unfinished`` is false, or where it has
+    not started; RecordError where it is damaged or cannot be written.
+    """
+    held = holder(layout)
+    if held is not None and not held.gone:
+        raise LeaseHeld(f"{layout.root.name} is driven: {held}", hint="seal it when that is over")
+    carry_out(layout)
+    record = fold_runs(read_events(layout.log))
+    if not record.events:
+        raise UsageError(f"{layout.root.name} has not started; there is nothing to seal")
+    for row in record.seals:
+        publish(layout, row.digest)  # a sealing that was interrupted just after its event
+    damage = check_seals(layout).damage
+    if damage is not None:
+        raise RecordError(f"it is not as it was sealed: {damage}", hint="shakedown verify says more; restore a backup")
+    if record.seals and record.seals[-1].seq == record.seq:
+        return _again(layout, record.seals[-1])
+    document = Documents(layout)(record.document)
+    scorecard = score(document, record)
+    if not (scorecard.finished or unfinished):
+        raise UsageError(
+            f"{layout.root.name} is not over: {scorecard.summary}",
+            hint="let it end, or seal it as it is with --open; the page to sign then says so",
+        )
+    return _seal(layout, document, record, scorecard, by, because)
+
+
+def _again(layout: Layout, row: SealRow) -> Sealed:
+    seal = read_seal(seals_of(layout) / f"{row.digest}.json")
+    return Sealed(row.digest, row.seq, seal.signed, again=True)
+
+
+def _seal(layout: Layout, document: Document, record: Record, scorecard: Scorecard, by: str, because: str) -> Sealed:
+    """Under the lease: begin a segment, so that all before it is closed; keep the seal; then its event."""
+    with Lease.acquire(layout) as lease:
+        log, tail = open_log(layout.log, lease)
+        try:
+            if tail.seq != record.seq:
+                raise UsageError(f"{layout.root.name} went on just now", hint="seal it again")
+            now = max(tail.time, time.time())
+            signed = signed_words(layout, document, scorecard, by, now)
+            value = {"digest": NO_DIGEST, "through": record.seq, "outcome": scorecard.outcome, "by": by[:100]}
+            value |= {"who": user_name(os.getuid())}
+            event = Event("sealed", record.seq + 1, now, value=value, reason=because or scorecard.summary)
+            _, digest = make_seal(layout, spans(layout.log), event, signed)
+            value["digest"] = digest
+            log.append([event])
+            log.commit()
+            publish(layout, digest)
+        finally:
+            log.close()
+    return Sealed(digest, event.seq, signed)
+
+
+def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: str, now: float) -> dict[str, Any]:
+    """Purpose: what both sides sign, in words; it is inside the seal, so that the page can be made again from it."""
+    titles = [contract.title or contract.name for contract in document.contracts]
+    parties = dict(pair for contract in document.contracts for pair in contract.parties)
+    return {
+        "campaign": layout.root.name,
+        "plan": document.plan,
+        "system": document.system.name,
+        "contracts": titles,
+        "parties": [list(pair) for pair in list(parties.items())[:MOST_PARTIES]],
+        "outcome": scorecard.outcome,
+        "summary": scorecard.summary,
+        "finished": scorecard.finished,
+        "restrictions": list(scorecard.restrictions),
+        "epochs": scorecard.epoch,
+        "sealed_by": by[:100],
+        "sealed_at": round(now, 3),
+    }
+
+
+def signature_page(layout: Layout, sealed: Sealed) -> str:
+    """Purpose: write the page to sign into the campaign. Returns its path."""
+    from shakedown.events.segment_file import unwritable
+    from shakedown.report.signature import render_signature_page
+
+    path = layout.root / "signature.html"
+    try:
+        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed))
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return str(path)

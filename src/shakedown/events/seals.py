@@ -1,0 +1,182 @@
+"""A seal: a list of everything that the record consists of, with digests, whose own digest both sides sign.
+
+``seals/DIGEST.json`` is named by its content, so it vouches for itself. It holds sums of the log's segments, what the line of its
+own event will be, and every file that belongs to the record; a sum of each line is in ``seals/DIGEST.lines``. Later seals stand
+beside earlier ones. A seal gets its name only once its event is durable: what was interrupted before is a draft and was no seal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from shakedown.events.lines import encode_event
+from shakedown.events.segment_file import sync_directory, unwritable
+from shakedown.events.segments import Span, read_header_line
+from shakedown.model.errors import RecordError
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+
+VERSION = 1
+FOLDERS = ("documents", "evidence", "fingerprints", "environments", "packs", "outputs")  # what is sealed beside the log
+GROWING = ("packs",)  # files that a later driver may append to: what was sealed of them must stay
+NO_DIGEST = "0" * 64  # stands for the seal's own digest in the line of its event
+_BLOCK = 1 << 20
+
+
+class FileSum(Struct, frozen=True):
+    """A file as it was sealed; ``path`` is inside the campaign. Of a file that may grow, its first ``bytes``."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class Closing(Struct, frozen=True):
+    """The segment that the seal's own event begins: its header line, and that event's line with NO_DIGEST in the digest's place."""
+
+    segment: int
+    header: str
+    event: str
+
+
+class Seal(Struct, frozen=True):
+    """The content of a seal. ``through`` is the last event before the seal's own; ``lines`` the file with a sum of each line.
+
+    ``signed`` is what people read above their signatures: plan, outcome, restrictions, parties.
+    """
+
+    campaign: str
+    through: int
+    segments: tuple[FileSum, ...]
+    lines: FileSum
+    files: tuple[FileSum, ...]
+    closing: Closing
+    signed: dict[str, Any]
+    v: int = VERSION
+
+
+def seals_of(layout: Layout) -> Path:
+    return layout.root / "seals"
+
+
+def make_seal(layout: Layout, spans: list[Span], event: Event, signed: dict[str, Any]) -> tuple[Seal, str]:
+    """Purpose: the seal that ``event`` is to announce, as a durable draft, and its digest. Call it while holding the lease.
+
+    ``spans``: the log, its last segment begun and empty. ``event``: with seq and time, and NO_DIGEST as its value's digest.
+    Errors: RecordError where something cannot be read or written.
+    """
+    *past, last = spans
+    folder = seals_of(layout)
+    try:
+        folder.mkdir(exist_ok=True)
+        segments = tuple(_segment_sum(layout, span) for span in past)
+        sums = b"".join(_line_sums(span.path, span.end or 0) for span in past)
+        lines = _keep(layout, sums, "lines")
+        files = tuple(sums_of(layout))
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    header = (read_header_line(last.path) or b"").decode()
+    closing = Closing(last.number, header, encode_event(event).decode())
+    seal = Seal(layout.root.name, event.seq - 1, segments, lines, files, closing, signed)
+    kept = _keep(layout, msgspec.json.encode(seal, order="deterministic"), "json.draft")
+    return seal, kept.sha256
+
+
+def publish(layout: Layout, digest: str) -> None:
+    """Purpose: give a draft its name, now that its event is durable. Does nothing where it has it."""
+    draft = seals_of(layout) / f"{digest}.json.draft"
+    try:
+        if draft.exists() and hash_file(draft, draft.stat().st_size) == digest:
+            draft.replace(seals_of(layout) / f"{digest}.json")
+            sync_directory(draft.parent)
+    except OSError as error:
+        raise unwritable(draft, error) from error
+
+
+def read_seal(path: Path) -> Seal:
+    """Purpose: a seal from its file. Raises RecordError where it is not what its name says."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from error
+    if hashlib.sha256(content).hexdigest() != path.stem:
+        raise RecordError(f"{path} was changed: its bytes no longer match its name")
+    try:
+        return msgspec.json.decode(content, type=Seal)
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"{path} is of another version: {error}") from error
+
+
+def closing_lines(seal: Seal, digest: str) -> bytes:
+    """Purpose: how the segment of the seal's own event must begin."""
+    return (seal.closing.header + seal.closing.event.replace(NO_DIGEST, digest, 1)).encode()
+
+
+def sums_of(layout: Layout) -> Iterator[FileSum]:
+    """Purpose: every file beside the log that is sealed, in the order of their paths."""
+    for name in FOLDERS:
+        for path in sorted((layout.root / name).rglob("*")):
+            if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+                size = path.stat().st_size
+                yield FileSum(str(path.relative_to(layout.root)), size, hash_file(path, size))
+
+
+def hash_file(path: Path, length: int) -> str:
+    """Purpose: the sha256 of a file's first ``length`` bytes; of all there is where it is shorter. Raises OSError."""
+    hashed = hashlib.sha256()
+    for block in _blocks(path, length):
+        hashed.update(block)
+    return hashed.hexdigest()
+
+
+def line_sums(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Purpose: the CRC-32 of each line, in four bytes."""
+    for line in lines:
+        yield zlib.crc32(line).to_bytes(4, "big")
+
+
+def lines_of(path: Path, length: int) -> Iterator[bytes]:
+    """Purpose: the lines of a file's first ``length`` bytes."""
+    left = length
+    with path.open("rb") as file:
+        while left > 0 and (line := file.readline(left)):
+            left -= len(line)
+            yield line
+
+
+def _blocks(path: Path, length: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while length > 0 and (block := file.read(min(length, _BLOCK))):
+            length -= len(block)
+            yield block
+
+
+def _line_sums(path: Path, length: int) -> bytes:
+    return b"".join(line_sums(lines_of(path, length)))
+
+
+def _segment_sum(layout: Layout, span: Span) -> FileSum:
+    end = span.end or 0
+    return FileSum(str(span.path.relative_to(layout.root)), end, hash_file(span.path, end))
+
+
+def _keep(layout: Layout, content: bytes, suffix: str) -> FileSum:
+    """A file named by its content, durable."""
+    digest = hashlib.sha256(content).hexdigest()
+    path = seals_of(layout) / f"{digest}.{suffix}"
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_directory(path.parent)
+    return FileSum(str(path.relative_to(layout.root)), len(content), digest)

@@ -1,0 +1,171 @@
+"""The fingerprint of a node: settings, firmware and libraries that results may depend on, found by one shell script.
+
+The script needs nothing but a POSIX shell and prints ``key<TAB>value`` lines, so that it runs on any node, by whatever starts
+commands there. Reading its output, grouping nodes by equality and telling differences are pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+Facts = Mapping[str, str]
+
+VALUE_LIMIT = 400  # characters of one fact
+FACTS_LIMIT = 2000  # facts of one node
+_END = "fingerprint"  # the last line's key: without it the output is cut off
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+
+
+class Group(Struct, frozen=True):
+    """Nodes with equal facts. ``nodes`` in the order given."""
+
+    digest: str
+    nodes: tuple[str, ...]
+    facts: dict[str, str]
+
+
+def probe_script(commands: Mapping[str, str] | None = None) -> str:
+    """Purpose: the script that prints a node's facts. ``commands``: a site's own, name -> shell command (its output counts)."""
+    own = "".join(
+        f'say {shlex.quote("site." + name)} "$( ( {command}\n) 2>&1 </dev/null)"\n'
+        for name, command in sorted((commands or {}).items())
+    )
+    return _SCRIPT + own + f"say {_END} complete\n"
+
+
+def read_facts(text: str) -> dict[str, str]:
+    """Purpose: the facts that the script printed. Raises ValueError where its end is missing: facts would be missing too."""
+    facts: dict[str, str] = {}
+    for line in text.split("\n"):
+        key, tab, value = line.partition("\t")
+        if tab and len(facts) <= FACTS_LIMIT:
+            facts[_clean(key)[:100]] = _clean(value)[:VALUE_LIMIT]
+    if facts.pop(_END, "") != "complete":
+        raise ValueError("its output is cut off before its end")
+    return dict(sorted(facts.items()))
+
+
+def digest_of(facts: Facts) -> str:
+    """Purpose: one number for equal facts, whatever their order."""
+    text = json.dumps(dict(sorted(facts.items())), ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def group_nodes(nodes: Mapping[str, Facts]) -> tuple[Group, ...]:
+    """Purpose: nodes by equality of their facts, the largest group first, equals by their first node."""
+    by_digest: dict[str, list[str]] = {}
+    for node in sorted(nodes):
+        by_digest.setdefault(digest_of(nodes[node]), []).append(node)
+    groups = [Group(digest, tuple(names), dict(sorted(nodes[names[0]].items()))) for digest, names in by_digest.items()]
+    return tuple(sorted(groups, key=lambda group: (-len(group.nodes), group.nodes[0])))
+
+
+def machine_digest(groups: Iterable[Group]) -> str:
+    """Purpose: one digest of a whole machine: which node has which facts."""
+    lines = sorted(f"{node} {group.digest}" for group in groups for node in group.nodes)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def differences(before: Facts, after: Facts) -> list[str]:
+    """Purpose: what differs between two sets of facts, a sentence each, in the order of their names."""
+    lines = []
+    for key in sorted({*before, *after}):
+        old, new = before.get(key), after.get(key)
+        if old == new:
+            continue
+        if old is None:
+            lines.append(f"{key} is new: {new}")
+        elif new is None:
+            lines.append(f"{key} is gone: it was {old}")
+        else:
+            lines.append(f"{key}: {old} -> {new}")
+    return lines
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub(" ", text.replace("\t", " ")).strip()
+
+
+# Values that differ from node to node by nature (addresses, serial numbers, uptimes, the memory's last kilobytes) are left out.
+_SCRIPT = r"""# prints what results may depend on, one fact a line
+PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin
+LC_ALL=C
+export PATH LC_ALL
+_tab=$(printf '\t')
+_line_end='
+'
+say() {
+    [ -n "$2" ] || return 0
+    case $2 in
+    *"$_tab"* | *"$_line_end"*) printf '%s\t%s\n' "$1" "$(printf '%s' "$2" | tr '\t\n\r' '   ' | cut -c 1-400)" ;;
+    *) printf '%s\t%.400s\n' "$1" "$2" ;;
+    esac
+}
+first() { [ -r "$1" ] && { read -r _line <"$1"; printf '%s' "$_line"; } 2>/dev/null; }
+file() { say "$1" "$(first "$2")"; }
+
+say kernel "$(uname -srm 2>/dev/null)"
+say os "$(sed -n 's/^PRETTY_NAME=//p' /etc/os-release 2>/dev/null | tr -d '"')"
+say cpu.model "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
+say cpu.microcode "$(sed -n 's/^microcode[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
+file cpu.online /sys/devices/system/cpu/online
+file cpu.smt /sys/devices/system/cpu/smt/control
+file cpu.governor /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+file cpu.driver /sys/devices/system/cpu/cpu0/cpufreq/scaling_driver
+file cpu.boost /sys/devices/system/cpu/cpufreq/boost
+say memory.gib "$(awk '$1 == "MemTotal:" { printf "%.0f", $2 / 1048576 }' /proc/meminfo 2>/dev/null)"
+say memory.hugepages "$(sed -n 's/^HugePages_Total:[[:space:]]*//p' /proc/meminfo 2>/dev/null)"
+file memory.transparent_hugepage /sys/kernel/mm/transparent_hugepage/enabled
+file memory.defrag /sys/kernel/mm/transparent_hugepage/defrag
+file memory.numa_balancing /proc/sys/kernel/numa_balancing
+file memory.overcommit /proc/sys/vm/overcommit_memory
+file memory.swappiness /proc/sys/vm/swappiness
+file memory.zone_reclaim /proc/sys/vm/zone_reclaim_mode
+for _name in bios_vendor bios_version bios_date product_name board_name; do
+    file "firmware.$_name" "/sys/class/dmi/id/$_name"
+done
+_boot=
+for _word in $(cat /proc/cmdline 2>/dev/null); do
+    case $_word in
+    BOOT_IMAGE=* | root=* | initrd=* | ip=* | BOOTIF=* | rd.* | systemd.machine_id=*) ;;
+    *) _boot="$_boot $_word" ;;
+    esac
+done
+say kernel.options "${_boot# }"
+for _place in /sys/class/infiniband/*; do
+    [ -d "$_place" ] || continue
+    file "fabric.${_place##*/}.firmware" "$_place/fw_ver"
+    file "fabric.${_place##*/}.rate" "$_place/ports/1/rate"
+done
+for _place in /sys/class/cxi/*; do
+    [ -d "$_place" ] && file "fabric.${_place##*/}.firmware" "$_place/device/uc/qspi_blob_version"
+done
+file gpu.driver /proc/driver/nvidia/version
+file gpu.amdgpu /sys/module/amdgpu/version
+file lustre.version /sys/fs/lustre/version
+for _name in lnet ko2iblnd ksocklnd kkfilnd; do
+    for _place in /sys/module/$_name/parameters/*; do
+        [ -r "$_place" ] && file "lustre.$_name.${_place##*/}" "$_place"
+    done
+done
+while read -r _what _where _type _options _; do
+    case $_type in
+    lustre | gpfs | nfs | nfs4 | beegfs | ceph | wekafs | panfs)
+        _options=$(printf '%s' "$_options" | tr ',' '\n' | sed '/addr=/d' | sort | tr '\n' ',')
+        say "mount.$_where" "$_type $_what $_options"
+        ;;
+    esac
+done </proc/mounts 2>/dev/null
+_names='libc|libm|libpthread|libstdc[+][+]|libgfortran|libgomp|libmpi|libmpich|libmpicxx|libpmi|libpmi2|libpmix'
+_names="$_names|libfabric|libucp|libucs|libibverbs|libpsm2|librdmacm|libcuda|libcudart|libamdhip64|libhdf5|libnetcdf"
+_names="$_names|libopenblas|libblas|liblapack|libsci_cray"
+ldconfig -p 2>/dev/null | sed -nE "s/^[[:space:]]*($_names)[.]so[^ ]* .*=> //p" | sort -u | while read -r _path; do
+    [ -r "$_path" ] && say "library.$_path" "$(cksum <"$_path" 2>/dev/null)"
+done
+"""

@@ -1,0 +1,182 @@
+"""What probes of a machine's nodes came to: the event's value, the file of facts beside it, and the differences in words.
+
+Pure. ``describe_machine`` is the table of contents. The file's name is the machine's digest, which its content gives again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from shakedown.machine.fingerprint import Facts, Group, differences, group_nodes, machine_digest, read_facts
+
+SHOWN_LINES = 12  # differences of a kind that stand in the event; the files say the rest
+LINE_LIMIT = 160
+VALUE_ROOM = 3300  # bytes of the event's value that groups and differences may take
+
+
+class FactsFile(Struct, frozen=True):
+    """The content of a file of facts: nodes with equal facts together."""
+
+    groups: tuple[Group, ...]
+
+
+class Found(Struct, frozen=True):
+    """A machine as found. ``unanswered``: a line a node that said nothing that can be used; ``nothing``: no node did."""
+
+    digest: str
+    groups: tuple[Group, ...]
+    between_nodes: tuple[str, ...]
+    since_last: tuple[str, ...]
+    unanswered: tuple[str, ...]
+    nothing: bool
+
+    @property
+    def content(self) -> bytes:
+        """The file of facts, one way to write it."""
+        return msgspec.json.encode(FactsFile(self.groups), order="deterministic")
+
+
+def describe_machine(
+    texts: Mapping[str, str], silent: Mapping[str, str], before: Mapping[str, Facts] | None = None
+) -> Found:
+    """Purpose: nodes grouped by equality, differences between them and from ``before`` (node -> facts, the last time) in words.
+
+    ``texts``: node -> the script's output; ``silent``: node -> why there is none. A node that does not answer is said, and taken
+    as it was the last time; where it was not known then it is left out.
+    """
+    nodes, unanswered = _read(texts, silent)
+    nothing, known = not nodes, before or {}
+    lines = []
+    for node, why in sorted(unanswered.items()):
+        if node in known:
+            nodes[node] = known[node]
+        lines.append(f"{node}: {why}; {'taken as it was the last time' if node in known else 'nothing is known of it'}")
+    groups = group_nodes(nodes)
+    since = () if before is None else changes(before, nodes)
+    return Found(machine_digest(groups), groups, between(groups), tuple(since), tuple(lines), nothing)
+
+
+def _read(texts: Mapping[str, str], silent: Mapping[str, str]) -> tuple[dict[str, Facts], dict[str, str]]:
+    nodes: dict[str, Facts] = {}
+    unanswered = dict(silent)
+    for node, text in texts.items():
+        try:
+            nodes[node] = read_facts(text)
+        except ValueError as error:
+            unanswered[node] = str(error)
+    return nodes, unanswered
+
+
+def read_content(content: bytes) -> dict[str, Facts]:
+    """Purpose: node -> facts, from a file of facts. Raises ValueError where it is none."""
+    try:
+        file = msgspec.json.decode(content, type=FactsFile)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    return {node: group.facts for group in file.groups for node in group.nodes}
+
+
+def digest_of_content(content: bytes) -> str:
+    """Purpose: the name that a file of facts should have. Raises ValueError where it is not written as we write it."""
+    groups = group_nodes(read_content(content))
+    if msgspec.json.encode(FactsFile(groups), order="deterministic") != content:
+        raise ValueError("it is not as it was written")
+    return machine_digest(groups)
+
+
+# ---- differences in words ----------------------------------------------------------------------------------------------
+
+
+def between(groups: Sequence[Group]) -> tuple[str, ...]:
+    """Purpose: how each smaller group differs from the largest, a line a fact."""
+    if len(groups) < 2:
+        return ()
+    most = groups[0]
+    lines = []
+    for group in groups[1:]:
+        who = fold_nodes(group.nodes)
+        lines += [f"{who} differs: {line}" for line in differences(most.facts, group.facts)]
+    return tuple(lines)
+
+
+def changes(before: Mapping[str, Facts], after: Mapping[str, Facts]) -> list[str]:
+    """Purpose: what is not as it was, each change once with all nodes that have it."""
+    nodes_of: dict[str, list[str]] = {}
+    for node in sorted({*before, *after}):
+        if node not in before:
+            said = ["is new"]
+        elif node not in after:
+            said = ["is gone"]
+        else:
+            said = differences(before[node], after[node])
+        for line in said:
+            nodes_of.setdefault(line, []).append(node)
+    return [f"{fold_nodes(nodes)}{' ' if line.startswith('is ') else ': '}{line}" for line, nodes in nodes_of.items()]
+
+
+def fold_nodes(nodes: Iterable[str]) -> str:
+    """Purpose: names of nodes as a folded node set."""
+    names = list(nodes)
+    if len(names) == 1:
+        return names[0]
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    try:
+        return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
+    except NodeSetException:
+        return ",".join(names)
+
+
+# ---- as an event says it -------------------------------------------------------------------------------------------------
+
+
+def event_value(found: Found) -> dict[str, Any]:
+    """Purpose: what the event holds: digests, and the first of the differences; never too large for an event."""
+    lists: dict[str, list[Any]] = {
+        "groups": [{"nodes": _cut(fold_nodes(group.nodes)), "digest": group.digest} for group in found.groups],
+        "between_nodes": [_cut(line) for line in found.between_nodes],
+        "since_last": [_cut(line) for line in found.since_last],
+        "unanswered": [_cut(line) for line in found.unanswered],
+    }
+    shown = SHOWN_LINES
+    short = {name: _first(items, shown) for name, items in lists.items()}
+    while len(msgspec.json.encode(short)) > VALUE_ROOM and shown > 1:
+        shown -= 1
+        short = {name: _first(items, shown) for name, items in lists.items()}
+    return {"digest": found.digest} | {name: items for name, items in short.items() if items}
+
+
+def in_words(found: Found, before: bool) -> str:
+    """Purpose: the machine as found in a sentence. ``before``: there was an earlier fingerprint to compare with."""
+    count = sum(len(group.nodes) for group in found.groups)
+    alike = f"{count} nodes are alike" if count > 1 else "1 node"
+    if len(found.groups) > 1:
+        most = len(found.groups[0].nodes)
+        others = fold_nodes(node for group in found.groups[1:] for node in group.nodes)
+        alike = f"{most} of {count} nodes are alike; {_cut(others)} differ in {len(found.between_nodes)} facts"
+    parts = [alike]
+    if before:
+        what = (
+            f"{len(found.since_last)} changes since the last time: {_cut(found.since_last[0])}"
+            if found.since_last
+            else ""
+        )
+        parts.append(what or "as it was the last time")
+    if found.unanswered:
+        parts.append(f"{len(found.unanswered)} nodes did not answer")
+    return "; ".join(parts)
+
+
+def _first(items: list[Any], shown: int) -> list[Any]:
+    if len(items) <= shown:
+        return items
+    more = f"and {len(items) - shown} more, in the file of facts"
+    return [*items[:shown], {"nodes": more, "digest": ""} if isinstance(items[0], dict) else more]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LINE_LIMIT else f"{line[: LINE_LIMIT - 3]}..."

@@ -1,0 +1,96 @@
+"""Who runs the fingerprint's script on which nodes. ``Probe`` is the port; ``LocalProbe`` asks the machine that we stand on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Protocol
+
+from msgspec import Struct
+
+from shakedown.machine.here import host_name
+from shakedown.processes.reactor import Reactor, Timer
+from shakedown.processes.spawn import Child, base_environment, reap, spawn_shell
+
+LIMIT_S = 30.0  # a site's own command may hang
+OUTPUT_LIMIT = 4 << 20  # bytes of one node's output that are read
+
+
+class Answers(Struct, frozen=True):
+    """What came back: node -> the script's output, and node -> why there is none."""
+
+    texts: Mapping[str, str] = {}
+    silent: Mapping[str, str] = {}
+
+
+class Probe(Protocol):
+    """Runs a script on nodes. It never waits: ``told`` is called once, inside a wait of the clock, with what came back."""
+
+    def start(self, script: str, told: Callable[[Answers], object]) -> None: ...
+
+    def close(self) -> None: ...  # ends what is under way; nobody is told any more
+
+
+class LocalProbe:
+    """The Probe port for the machine we stand on: one child process, ended after ``limit_s``."""
+
+    def __init__(self, reactor: Reactor, limit_s: float = LIMIT_S) -> None:
+        self._reactor, self._limit_s = reactor, limit_s
+        self._child: Child | None = None
+        self._output = -1
+        self._timer: Timer | None = None
+        self._late = False
+        self.node = host_name(os.uname().nodename)
+
+    def start(self, script: str, told: Callable[[Answers], object]) -> None:
+        """Start it. What cannot be started is told as an answer too, before this returns."""
+        try:
+            self._output = os.memfd_create("fingerprint", os.MFD_CLOEXEC)
+            self._child = spawn_shell(["-c", f"exec 2>/dev/null\n{script}"], base_environment(), self._output)
+        except (OSError, ValueError) as error:
+            self._forget()
+            told(Answers(silent={self.node: f"the script cannot be started: {error}"}))
+            return
+        self._late = False
+        self._timer = self._reactor.call_later(self._limit_s, self._time_is_up)
+        self._reactor.watch(self._child.pidfd, partial(self._ended, told))
+
+    def close(self) -> None:
+        """End it; nobody is told."""
+        if self._child is not None:
+            self._kill()
+            self._reactor.close_watched(self._child.pidfd)
+            reap(self._child)
+        self._forget()
+
+    def _ended(self, told: Callable[[Answers], object]) -> object:
+        assert self._child is not None
+        self._kill()  # what a site's command left in the background; before its id can be another's
+        self._reactor.close_watched(self._child.pidfd)
+        reap(self._child)
+        text = os.pread(self._output, OUTPUT_LIMIT, 0).decode("utf-8", "replace")
+        late = self._late
+        self._forget()
+        if late:
+            return told(Answers(silent={self.node: f"the script did not end within {self._limit_s:g} s"}))
+        return told(Answers({self.node: text}))
+
+    def _time_is_up(self) -> bool:
+        self._late = True
+        self._kill()
+        return False
+
+    def _kill(self) -> None:
+        if self._child is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+
+    def _forget(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._output >= 0:
+            os.close(self._output)
+        self._child, self._timer, self._output = None, None, -1

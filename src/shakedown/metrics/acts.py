@@ -1,0 +1,190 @@
+"""What people say and what is found of the machine, as rows of the record: one event, one row.
+
+``HANDLERS`` at the end says which event changes what. The log is not trusted to be well-formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from shakedown.metrics.rows import (
+    AttestationRow,
+    EpochRow,
+    FingerprintRow,
+    OutcomeRow,
+    RulingRow,
+    SealRow,
+    WaiverRow,
+)
+from shakedown.model.events import Event
+
+if TYPE_CHECKING:
+    from shakedown.metrics.table import Record
+
+_NOT_STARTED = frozenset({"ordered", "queued", "waiting again", "absent", "no_answer", "unknown"})
+
+
+def ruling_row(event: Event) -> RulingRow:
+    """Purpose: whose failure it was said to be; the word ``none`` takes a ruling back."""
+    party = _text(event, "as")
+    return RulingRow(event.run, "" if party == "none" else party, _by(event), event.reason, event.seq, event.time)
+
+
+def epoch_row(event: Event, number: int, difference: tuple[str, ...] = ()) -> EpochRow:
+    """Purpose: what opened an epoch. ``difference`` stands in where the event itself tells none."""
+    told = _lines(event, "difference") or difference
+    return EpochRow(number, event.event, _by(event), event.reason, told, event.seq, event.time)
+
+
+def waiver_row(event: Event) -> WaiverRow:
+    """Purpose: what a person accepted as it is."""
+    what, component, name = (_text(event, key) for key in ("what", "component", "name"))
+    restriction = _text(event, "restriction")
+    return WaiverRow(what, component, name, restriction, _by(event), event.reason, event.seq, event.time)
+
+
+def attestation_row(event: Event) -> AttestationRow:
+    """Purpose: what a person attested of a procedure."""
+    files = event.value.get("evidence")
+    evidence = [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
+    return AttestationRow(
+        component=_text(event, "component"),
+        procedure=_text(event, "procedure"),
+        met=event.value.get("met") is True,
+        by=_by(event),
+        evidence=tuple((str(file.get("name", "")), str(file.get("sha256", ""))) for file in evidence),
+        reason=event.reason,
+        seq=event.seq,
+        time=event.time,
+    )
+
+
+def fingerprint_row(event: Event, before: FingerprintRow | None, epoch: int) -> FingerprintRow:
+    """Purpose: the machine as found. ``before``: the last time; the first one is no change. ``epoch``: that it was found in."""
+    digest, groups = _text(event, "digest"), event.value.get("groups")
+    pairs = [group for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+    return FingerprintRow(
+        digest=digest,
+        groups=tuple((str(group.get("nodes", "")), str(group.get("digest", ""))) for group in pairs),
+        facts_file=_text(event, "facts_file"),
+        between_nodes=_lines(event, "between_nodes"),
+        since_last=_lines(event, "since_last"),
+        unanswered=_lines(event, "unanswered"),
+        changed=before is not None and before.digest not in ("", digest),
+        epoch=epoch,
+        reason=event.reason,
+        seq=event.seq,
+        time=event.time,
+    )
+
+
+def seal_row(event: Event) -> SealRow:
+    """Purpose: a seal, as the record names it."""
+    through = event.value.get("through")
+    number = through if isinstance(through, int) else event.seq
+    return SealRow(
+        _text(event, "digest"), _by(event), number, _text(event, "outcome"), event.reason, event.seq, event.time
+    )
+
+
+def outcome_row(event: Event) -> OutcomeRow:
+    """Purpose: how an awaited component came out."""
+    return OutcomeRow(_text(event, "component"), _text(event, "outcome"), event.reason, event.seq, event.time)
+
+
+def mode_of(value: dict[str, Any]) -> tuple[str, str]:
+    """Purpose: the mode that an event speaks of, and, of a warm-up, the mode it belongs to."""
+    return str(value.get("mode") or ""), str(value.get("of") or "")
+
+
+def _by(event: Event) -> str:
+    return _text(event, "by") or _text(event, "who")
+
+
+def _text(event: Event, key: str) -> str:
+    return str(event.value.get(key) or "")
+
+
+def _lines(event: Event, key: str) -> tuple[str, ...]:
+    lines = event.value.get(key)
+    return tuple(map(str, lines)) if isinstance(lines, list) else ()
+
+
+# ---- what people say, and the machine as found ---------------------------------------------------------------------------
+
+
+def _ruled(record: Record, event: Event) -> None:
+    """Beside the verdict, never instead of it. A later ruling replaces it."""
+    record.note(event)
+    row, older = ruling_row(event), record.row_of(event.run)
+    record.rulings.append(row)
+    if older is None:
+        record.irregular.append(f"event {event.seq}: a ruling on {event.run or 'no run'}, which is not judged")
+    else:
+        record.runs[record._place[event.run]] = replace(older, ruling=row.party)
+
+
+def _changed(record: Record, event: Event) -> None:
+    open_epoch(record, event)
+    _move_unstarted(record)
+    record.note(event)
+
+
+def open_epoch(record: Record, event: Event, difference: tuple[str, ...] = ()) -> None:
+    record.epoch += 1
+    record.epochs.append(epoch_row(event, record.epoch, difference))
+
+
+def _move_unstarted(record: Record) -> None:
+    """What was ordered in the epoch before and is not known to run will run on the changed machine."""
+    for run, row in record.open.items():
+        if row.epoch == record.epoch - 1 and row.state in _NOT_STARTED:
+            record.open[run] = replace(row, epoch=record.epoch)
+
+
+def _fingerprint(record: Record, event: Event) -> None:
+    """A machine that is not as it was the last time opens an epoch; the first fingerprint opens none."""
+    before = record.fingerprints[-1] if record.fingerprints else None
+    row = fingerprint_row(event, before, record.epoch)
+    if row.changed:
+        open_epoch(record, event, row.since_last)
+        _move_unstarted(record)
+        row = replace(row, epoch=record.epoch)
+    record.fingerprints.append(row)
+    record.note(event)
+
+
+def _waived(record: Record, event: Event) -> None:
+    record.waivers.append(waiver_row(event))
+    record.note(event)
+
+
+def _attested(record: Record, event: Event) -> None:
+    row = attestation_row(event)
+    record.attestations[row.component, row.procedure] = row
+    record.note(event)
+
+
+def _component_outcome(record: Record, event: Event) -> None:
+    row = outcome_row(event)
+    record.outcomes[row.component] = row
+    record.note(event)
+
+
+def _sealed(record: Record, event: Event) -> None:
+    record.seals.append(seal_row(event))
+    record.note(event)
+
+
+HANDLERS: dict[str, Callable[[Record, Event], None]] = {
+    "ruled": _ruled,
+    "changed": _changed,
+    "waived": _waived,
+    "attested": _attested,
+    "fingerprint": _fingerprint,
+    "component_outcome": _component_outcome,
+    "sealed": _sealed,
+}

@@ -1,0 +1,92 @@
+"""Which runs had the machine as their mode says: alone (isolated), or full of copies (fill). Times are seconds since 1970.
+
+``set_aside`` is the table of contents. The rule is one for both: for at least the mode's ``overlap`` (95 %) of a run's time the
+machine was so. What is left, a twentieth, is what a scheduler needs to start a set of copies and to end it; a slowdown that
+acts on a full machine is measured at 95 % of itself or more.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.words import plural, same, show_share
+from shakedown.model.nouns import Mode
+
+Span = tuple[float, float]
+NO_TIMES = "its times are not known"
+
+
+def set_aside(mode: Mode, rows: Sequence[RunRow], required: int, neighbours: Steps | None) -> dict[str, str]:
+    """Purpose: the runs of one case in one mode whose figures do not count, each with the reason.
+
+    ``required`` copies fill the machine; ``neighbours`` are all of our runs on the same partition, these among them.
+    """
+    if mode.name == "fill":
+        what = f"the machine was full ({plural(required, 'copy', 'copies')} at once)"
+        return _aside(rows, mode, Steps(spans_of(rows)), lambda count: count >= required, what)
+    return _aside(rows, mode, neighbours or Steps(spans_of(rows)), lambda count: count <= 1, "it was alone")
+
+
+def _aside(rows: Sequence[RunRow], mode: Mode, steps: Steps, holds: Callable[[int], bool], what: str) -> dict[str, str]:
+    found = {}
+    for row in rows:
+        span = span_of(row)
+        had = steps.share(span, holds) if span else 0.0
+        if span is None:
+            found[row.run] = NO_TIMES
+        elif had < mode.overlap and not same(had, mode.overlap):
+            found[row.run] = f"{what} for only {show_share(had, mode.overlap)} of its time"
+    return found
+
+
+def spans_of(rows: Iterable[RunRow]) -> Iterator[Span]:
+    """The spans of the runs whose times are known."""
+    return (span for row in rows if (span := span_of(row)))
+
+
+def span_of(row: RunRow) -> Span | None:
+    """When a run ran: from its start for as long as its own clock says; None where that is not known."""
+    if row.elapsed_s is not None and row.started is not None:
+        return (row.started, row.started + row.elapsed_s)
+    if row.elapsed_s is not None and row.ended is not None:
+        return (row.ended - row.elapsed_s, row.ended)
+    if row.started is not None and row.ended is not None and row.ended >= row.started:
+        return (row.started, row.ended)
+    return None
+
+
+def most_at_once(rows: Iterable[RunRow]) -> int:
+    """The most of these runs that ran at the same time."""
+    return max(Steps(spans_of(rows)).counts, default=0)
+
+
+class Steps:
+    """How many of some spans hold at each time: a staircase. ``counts[i]`` holds from ``times[i]`` to ``times[i + 1]``."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        changes: dict[float, int] = {}
+        for begin, end in spans:
+            if end > begin:
+                changes[begin] = changes.get(begin, 0) + 1
+                changes[end] = changes.get(end, 0) - 1
+        self.times = sorted(changes)
+        self.counts: list[int] = []
+        count = 0
+        for time in self.times:
+            count += changes[time]
+            self.counts.append(count)
+
+    def share(self, span: Span, holds: Callable[[int], bool]) -> float:
+        """The share of a span in which the count is as asked; 0 for a span of no length."""
+        begin, end = span
+        if end <= begin:
+            return 0.0
+        place, total, at = bisect_right(self.times, begin) - 1, 0.0, begin
+        while at < end:
+            count = self.counts[place] if place >= 0 else 0
+            until = min(end, self.times[place + 1]) if place + 1 < len(self.times) else end
+            total += (until - at) if holds(count) else 0.0
+            place, at = place + 1, until
+        return min(1.0, total / (end - begin))

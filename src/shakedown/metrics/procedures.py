@@ -1,0 +1,39 @@
+"""What people do and attest, as a measure: procedures attested as met, of all that a component has."""
+
+from __future__ import annotations
+
+from shakedown.metrics.around import Around
+from shakedown.metrics.populations import Population
+from shakedown.metrics.scorecard import Measured
+from shakedown.metrics.words import plural, show_share, some
+from shakedown.model.nouns import Criterion, Procedure
+
+
+def attested(criterion: Criterion, population: Population, around: Around) -> Measured:
+    """Procedures attested as met, with the evidence that the plan asks for, of all procedures; no run is in it."""
+    asked = around.component.procedures
+    if not asked:
+        return Measured(None, 0, "", reason="the component has no procedures")
+    said = {item.name: _said(item, around) for item in asked}
+    met = [name for name, word in said.items() if word == "met"]
+    waiting = [name for name, word in said.items() if word in ("", "evidence")]
+    value, count = len(met) / len(asked), len(asked) - len(waiting)
+    text = f"{len(met)} attested as met / {plural(len(asked), 'procedure')} = {show_share(value, criterion.bound)}"
+    failed = [name for name, word in said.items() if word == "not met"]
+    text += f" (not met: {some(failed)})" if failed else ""
+    text += f" (not attested: {some([name for name in waiting if not said[name]])})" if "" in said.values() else ""
+    poor = [name for name in waiting if said[name]]
+    text += f" (attested with too few files of evidence: {some(poor)})" if poor else ""
+    if not count:
+        return Measured(None, 0, "", reason=f"not attested yet: {some(waiting)}")
+    return Measured(value, count, text, value, (len(met) + len(waiting)) / len(asked))
+
+
+def _said(procedure: Procedure, around: Around) -> str:
+    """met, not met, "evidence" where too few files came with it, or "" where nobody has said anything."""
+    row = around.record.attestations.get((around.component.name, procedure.name))
+    if row is None:
+        return ""
+    if not row.met:
+        return "not met"
+    return "met" if len(row.evidence) >= procedure.evidence else "evidence"

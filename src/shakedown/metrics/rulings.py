@@ -1,0 +1,95 @@
+"""How often runs passed, by test and by verdict, before and after rulings. ``rates`` is the table of contents.
+
+Before: every attempt. After: without attempts that did not pass and were ruled somebody else's than the vendor's (the site,
+the application, the harness, excused). Verdicts stay as they are; a ruling on a run that passed changes no rate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from shakedown.metrics.populations import CaseRuns, count_verdicts, good, populations
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.statistics import Interval, share_interval
+from shakedown.metrics.table import Record
+from shakedown.model.nouns import Document
+
+VENDOR = "vendor"
+
+
+class Rate(Struct, frozen=True):
+    """``hits`` of ``count``, with Wilson's interval at 95 %; ``share`` and ``interval`` are None where nothing is counted."""
+
+    hits: int
+    count: int
+
+    @property
+    def share(self) -> float | None:
+        return self.hits / self.count if self.count else None
+
+    @property
+    def interval(self) -> Interval | None:
+        return share_interval(self.hits, self.count)
+
+
+class RatesOfTest(Struct, frozen=True):
+    """The attempts at one test's cases in one component; ``test`` is "" for all of the component's together.
+
+    ``verdicts``: each as a share of all attempts. ``ruled``: how many attempts were ruled as whose.
+    """
+
+    component: str
+    test: str
+    attempts: int
+    passed_before: Rate
+    passed_after: Rate
+    verdicts: tuple[tuple[str, Rate], ...]
+    ruled: tuple[tuple[str, int], ...]
+
+    @property
+    def failed_before(self) -> Rate:
+        return _others(self.passed_before)
+
+    @property
+    def failed_after(self) -> Rate:
+        return _others(self.passed_after)
+
+
+def rates(document: Document, record: Record) -> tuple[RatesOfTest, ...]:
+    """Purpose: a line a test and component in the order of the plan, and after each component's tests a line for all."""
+    people = populations(document, record)
+    found = []
+    for component in document.components:
+        cases = people[component.name].cases
+        names = list(dict.fromkeys(case.case.test for case in cases))
+        found += [_rates(component.name, name, [case for case in cases if case.case.test == name]) for name in names]
+        found += [_rates(component.name, "", cases)] if cases else []
+    return tuple(found)
+
+
+def somebody_elses(row: RunRow) -> bool:
+    """It was ruled, and not the vendor's."""
+    return row.ruling not in ("", VENDOR)
+
+
+def _rates(component: str, test: str, cases: Sequence[CaseRuns]) -> RatesOfTest:
+    rows = [row for case in cases for row in case.rows]
+    fine = {row.run for case in cases for row in case.rows if good(row, case.case)}
+    after = [row for row in rows if row.run in fine or not somebody_elses(row)]
+    verdicts = count_verdicts(rows)
+    return RatesOfTest(
+        component=component,
+        test=test,
+        attempts=len(rows),
+        passed_before=Rate(len(fine), len(rows)),
+        passed_after=Rate(len(fine), len(after)),
+        verdicts=tuple((verdict, Rate(count, len(rows))) for verdict, count in verdicts.items()),
+        ruled=tuple(sorted(Counter(row.ruling for row in rows if row.ruling).items())),
+    )
+
+
+def _others(rate: Rate) -> Rate:
+    return Rate(rate.count - rate.hits, rate.count)

@@ -1,0 +1,154 @@
+"""The scorecard in words: what a criterion asks for, the sentence on the whole, restrictions and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from shakedown.metrics.populations import CaseRuns, Population, unwanted_rows
+from shakedown.metrics.rows import WaiverRow
+from shakedown.metrics.scorecard import ComponentScore, CriterionScore
+from shakedown.metrics.standing import criteria_of
+from shakedown.metrics.table import Record
+from shakedown.metrics.words import plural, show_share, show_value, some
+from shakedown.model.nouns import Criterion, Document
+
+
+def measure_text(criterion: Criterion) -> str:
+    """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
+    text = criterion.measure
+    if text == "value":
+        text = f"{criterion.statistic} of {criterion.of}"
+    elif text == "sd / mean":
+        text = f"sd / mean of {criterion.of}"
+    elif text == "fill / isolated":
+        text = f"fill / isolated, {criterion.statistic} of {criterion.of}"
+    parts = [
+        f"test {criterion.test}" if criterion.test else "",
+        f"{criterion.mode} runs" if criterion.mode else "",
+        f"basis {criterion.basis}" if criterion.basis else "",
+        "the last epoch" if criterion.epochs == "last" else "",
+        f"from epoch {criterion.epochs}" if criterion.epochs.isdigit() else "",
+        f"without {', '.join(criterion.leave_out)}" if criterion.leave_out else "",
+        "per case" if criterion.per else "",
+    ]
+    return ", ".join([text, *filter(None, parts)])
+
+
+def must_text(criterion: Criterion) -> str:
+    """The bound as the person wrote it."""
+    if criterion.must:
+        return criterion.must
+    if criterion.measure != "value":
+        return f"{criterion.comparison} {show_share(criterion.bound)}"
+    return f"{criterion.comparison} {show_value(criterion.bound, criterion.unit)}"
+
+
+def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
+    """3 ruled site, 1 outlier."""
+    return ", ".join(f"{count} {why}" if why.startswith("ruled") else plural(count, why) for why, count in left_out)
+
+
+# ---- the whole -------------------------------------------------------------------------------------------------------
+
+
+def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool, waivers: int) -> str:
+    """Purpose: one sentence: the outcome, and what is missing or restricts it."""
+    named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
+    if outcome == "accepted":
+        return (
+            f"accepted: all {len(named)} criteria are met" if len(named) > 1 else "accepted: the only criterion is met"
+        )
+    if outcome == "accepted with restrictions":
+        return _restricted([criterion for _, criterion in named], components, waivers)
+    failed = [name for name, criterion in named if criterion.outcome == "not met"]
+    if outcome == "rejected":
+        return f"rejected: {plural(len(failed), 'criterion', 'criteria')} of {len(named)} not met ({some(failed)})"
+    undecided = [(name, k.reason) for name, k in named if k.outcome == "undecided" and not k.restricted]
+    missing, coming = sum(len(c.unavailable) for c in components), sum(c.to_come for c in components)
+    parts = (
+        [] if finished else [f"{plural(coming, 'result')} still to come" if coming else "the campaign has not ended"]
+    )
+    parts += [f"already not met: {some(failed)}"] if failed else []
+    parts += [f"undecided: {_with_reasons(undecided)}"] if undecided and (finished or not coming) else []
+    parts += [f"{plural(missing, 'case')} unavailable"] if missing else []
+    return "incomplete: " + ("; ".join(parts) or "nothing was judged")
+
+
+def _with_reasons(undecided: list[tuple[str, str]]) -> str:
+    return some([f"{name} ({reason})" if reason else name for name, reason in undecided])
+
+
+def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore, ...], waivers: int) -> str:
+    missing = sum(len(component.unavailable) for component in components)
+    waived = sum(criterion.outcome == "waived" for criterion in criteria)
+    met = sum(criterion.outcome == "met" for criterion in criteria)
+    what = [f"{plural(missing, 'case')} unavailable"] if missing else []
+    what += [f"{plural(waived, 'criterion', 'criteria')} waived"] if waived else []
+    what += [f"{plural(waivers, 'waiver')} of gates and rows"] if waivers else []
+    if waived:
+        rest = f"{met} of {len(criteria)} criteria are met"
+    else:
+        rest = f"all {met} criteria that could be judged are met" if met > 1 else "the criterion on the rest is met"
+    return f"accepted, {', '.join(what)}: {rest}"
+
+
+def restrictions(components: Iterable[ComponentScore], record: Record) -> list[str]:
+    """Purpose: a sentence for each thing that an acceptance leaves out, or takes as it is."""
+    found = []
+    for component in components:
+        for row in component.unavailable:
+            found.append(f"{component.name}: {row.case} is unavailable: {row.reason}")
+        for criterion in component.criteria:
+            if criterion.outcome == "waived":
+                words = criterion.waiver or "without a restriction"
+                found.append(f"{component.name}: {criterion.name} is {criterion.outcome_words}: {words}")
+    return found + [_waiver_text(waiver) for waiver in other_waivers(record)]
+
+
+def other_waivers(record: Record) -> list[WaiverRow]:
+    """The waivers of gates and of contract rows, each once: the last word counts."""
+    rows = {(row.what, row.component, row.name): row for row in record.waivers if row.what != "criterion"}
+    return list(rows.values())
+
+
+def _waiver_text(row: WaiverRow) -> str:
+    whose = f"{row.component}: " if row.component else ""
+    return f"{whose}{row.what} {row.name} is waived: {row.restriction or 'without a restriction'}".replace("  ", " ")
+
+
+def remarks(document: Document, record: Record, people: Mapping[str, Population]) -> list[str]:
+    """Purpose: what a reader should know beside the scores."""
+    found = list(record.irregular)
+    superseded = sum(row.superseded_by > 0 for row in record.runs)
+    if superseded:
+        found.append(f"{plural(superseded, 'verdict')} superseded by a later one; both are in the record")
+    unwanted = len(unwanted_rows(document, record))
+    if unwanted:
+        found.append(f"{plural(unwanted, 'run')} judged that the plan in force no longer asks for: not counted")
+    for name, count in sorted(record.unknown.items()):
+        found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
+    for population in people.values():
+        for case in population.cases:
+            found += _of_case(case)
+    return found + _of_waivers(document, record)
+
+
+def _of_case(case: CaseRuns) -> list[str]:
+    found = []
+    if case.case.expect and any(row.verdict == "passed" for row in case.rows):
+        found.append(f"{case.case.id} passed although the plan expects {case.case.expect}")
+    bad = [row for row in case.warm_ups if row.verdict != "passed"]
+    if bad:
+        what = plural(len(bad), "warm-up run")
+        found.append(f"{what} of {case.case.id} did not pass, such as {bad[0].run}: {bad[0].verdict}; in no count")
+    return found
+
+
+def _of_waivers(document: Document, record: Record) -> list[str]:
+    """Waivers of criteria that the plan in force does not have."""
+    names = {(component.name, item.name) for component in document.components for item in criteria_of(component)}
+    lost = [row for row in record.waivers if row.what == "criterion" and (row.component, row.name) not in names]
+    return [
+        f"criterion {row.name} of {row.component} is waived, and the plan in force has none of that name"
+        for row in lost
+    ]

@@ -1,0 +1,33 @@
+"""A CSV file from rows: every digit of a number, nothing that a spreadsheet would run, no control character."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from shakedown.report.words import harmless
+
+Cell = str | float | int | None
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_csv(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    """Purpose: headings and rows as UTF-8. Numbers read back to the same bits; what looks like a formula gets an apostrophe."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(headings)
+    for row in rows:
+        writer.writerow([_cell(cell) for cell in row])
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, str):
+        text = harmless(cell)
+        return f"'{text}" if text.startswith(_FORMULA) else text
+    return repr(cell)

@@ -1,0 +1,61 @@
+"""What a report's tables, figures and pages are made from, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.populations import measured_value
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rulings import RatesOfTest, rates
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.table import Record
+from shakedown.metrics.utilisation import Utilisation, utilisation
+from shakedown.model.nouns import Document
+from shakedown.report.counts import TestCount, count_tests
+from shakedown.report.sides import Side, side_by_side
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A campaign in numbers, and how it was judged."""
+
+    document: Document
+    record: Record
+    scorecard: Scorecard
+    cases: tuple[CaseSummary, ...]
+    sides: tuple[Side, ...]
+    counts: list[TestCount]
+    rates: tuple[RatesOfTest, ...]
+    utilisation: tuple[Utilisation, ...]
+
+    @property
+    def variation(self) -> list[tuple[CaseSummary, FigureSummary]]:
+        """The run time of each case, in each mode, that has a value (paper 004, table IV)."""
+        pairs = [(case, figure) for case in self.cases for figure in case.figures]
+        return [(case, figure) for case, figure in pairs if figure.spec.name == "elapsed" and figure.summary]
+
+
+def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> Evidence:
+    """Purpose: everything that follows from the rows."""
+    cases = summarise(document, record)
+    return Evidence(
+        document=document,
+        record=record,
+        scorecard=scorecard,
+        cases=cases,
+        sides=side_by_side(document, record, cases),
+        counts=count_tests(cases),
+        rates=rates(document, record),
+        utilisation=utilisation(document, record),
+    )
+
+
+def counted_values(case: CaseSummary, figure: FigureSummary) -> Iterator[tuple[RunRow, float]]:
+    """The runs whose values a figure's summary is made of, in its order."""
+    aside = {run for run, _ in figure.aside}
+    for row in case.rows:
+        value = measured_value(row, figure.spec.name)
+        if value is not None and row.run not in aside and (not figure.mode or row.mode == figure.mode):
+            yield row, value

@@ -1,0 +1,95 @@
+"""A page as PDF: WeasyPrint sets it, with the fonts that matplotlib brings, so that no font of the machine gets in.
+
+Nothing is loaded but these fonts and what the page holds itself. The same page gives the same bytes: no date, no random id.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shakedown.model.errors import UsageError
+
+HINT = "install it with: pip install 'shakedown[pdf]', and on Debian: apt-get install libpango-1.0-0 libpangoft2-1.0-0"
+_FACES = (
+    ("DejaVu Sans", "normal", "normal", "DejaVuSans.ttf"),
+    ("DejaVu Sans", "bold", "normal", "DejaVuSans-Bold.ttf"),
+    ("DejaVu Sans", "normal", "italic", "DejaVuSans-Oblique.ttf"),
+    ("DejaVu Serif", "normal", "normal", "DejaVuSerif.ttf"),
+    ("DejaVu Serif", "bold", "normal", "DejaVuSerif-Bold.ttf"),
+    ("DejaVu Sans Mono", "normal", "normal", "DejaVuSansMono.ttf"),
+    ("DejaVu Sans Mono", "bold", "normal", "DejaVuSansMono-Bold.ttf"),
+)
+_STYLE = """
+html { font-family: "DejaVu Serif"; font-size: 8.4pt; }
+h1, h2, h3, .kicker, table, dl, .verdict, nav, figure, .facts, .signatures, .small, .again, .tag, .failure .head {
+  font-family: "DejaVu Sans";
+}
+code, pre { font-family: "DejaVu Sans Mono"; }
+table { font-size: 6.9pt; } th { font-size: 6.4pt; }
+"""
+
+
+def trouble() -> str:
+    """Purpose: why no PDF can be made here, or "" where one can."""
+    try:
+        import weasyprint  # noqa: F401
+    except ImportError:
+        return f"WeasyPrint, which makes the PDF, is not installed; {HINT}"
+    except OSError as error:
+        return f"WeasyPrint cannot load a library of the system ({str(error).splitlines()[0]}); {HINT}"
+    return ""
+
+
+def to_pdf(page: bytes) -> bytes:
+    """Purpose: the PDF of a self-contained HTML page. Errors: UsageError where WeasyPrint or what it needs is missing."""
+    why = trouble()
+    if why:
+        raise UsageError("no PDF can be made here: " + why.partition("; ")[0], hint=HINT)
+    import weasyprint
+    from weasyprint.text.fonts import FontConfiguration
+    from weasyprint.urls import URLFetcher
+
+    fonts = FontConfiguration()
+    ours, strangers = (URLFetcher(allowed_protocols=allowed) for allowed in (("file",), ("data",)))
+    with _steady():
+        sheet = weasyprint.CSS(string=_faces() + _STYLE, font_config=fonts, url_fetcher=ours)
+        document = weasyprint.HTML(string=page.decode(), url_fetcher=strangers)
+        stream = io.BytesIO()
+        document.write_pdf(stream, stylesheets=[sheet], font_config=fonts)
+    return stream.getvalue()
+
+
+@contextmanager
+def _steady() -> Iterator[None]:
+    """No clock: the libraries below stamp fonts with this time. What they would say of style sheets is not for people."""
+    before = os.environ.get("SOURCE_DATE_EPOCH")
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+    for name in ("weasyprint", "fontTools"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SOURCE_DATE_EPOCH"]
+        else:
+            os.environ["SOURCE_DATE_EPOCH"] = before
+
+
+def _font_folder() -> Path:
+    import matplotlib
+
+    return Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+
+
+def _faces() -> str:
+    folder = _font_folder()
+    return "".join(
+        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {slant};'
+        f" src: url({(folder / file).as_uri()}); }}\n"
+        for family, weight, slant, file in _FACES
+    )

@@ -1,0 +1,97 @@
+"""How each number is computed again: what every table holds, and for each criterion which rows and which formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.standing import criteria_of
+from shakedown.metrics.utilisation import DEFINITIONS
+from shakedown.model.nouns import Criterion, Document
+
+TABLES = {
+    "criteria.csv": "One line a criterion: measured, bound, interval, waiver; how each is computed is in recipes.csv.",
+    "criteria-by-case.csv": "Criteria per case, a line a case; the worst one is the criterion's.",
+    "recipes.csv": "One line a criterion: the table, its rows and the formula that give what was measured.",
+    "components.csv": "One line a component, counted from runs.csv: attempts are the rows with counted = yes; passed the "
+    "different results of a case and mode among these with good = yes.",
+    "restrictions.csv": "A line for each thing that the acceptance leaves out or takes as it is.",
+    "contract-rows.csv": "One line a contract row. Of a row on each run: outside counts the values beyond low or high, "
+    "among values.csv with counts = yes, the row's figure, cases and mode; of others measured is its statistic of these.",
+    "unjudged-figures.csv": "Figures that no contract row asks about, and in which cases.",
+    "cases.csv": "One line a case of a component, counted from runs.csv like components.csv.",
+    "figures.csv": "One line a figure of a case in a mode: of values.csv with the same component, case, mode and figure and "
+    "counts = yes the n, mean, sd (divisor n - 1), median, quartiles (type 7) and t interval; without outliers: outlier = no too.",
+    "modes.csv": "Isolated, fill and vendor. worse = fill_mean / isolated_mean - 1, where higher is better 1 - fill_mean / "
+    "isolated_mean; a mode's better_than_vendor the same against vendor with the other sign; means as in figures.csv.",
+    "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
+    "mean; and the same with outlier = no.",
+    "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "
+    "all; after = the same without rows with good = no and a ruling other than vendor. Intervals are Wilson's.",
+    "verdicts-by-test.csv": "Attempts by component, test and verdict of runs.csv with counted = yes; share = count / attempts.",
+    "utilisation.csv": "share = node_hours / of_node_hours. node_hours: the sum over the runs that the definition counts of "
+    "nodes x hours inside the clock; of_node_hours = nodes x hours of the clock.",
+    "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "
+    "figures do not count; result: which wanted result it is an attempt at.",
+    "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",
+    "epochs.csv": "What opened each epoch.",
+    "rulings.csv": "Every ruling; the last one on a run is in force.",
+    "waivers.csv": "What was accepted as it is.",
+    "fingerprints.csv": "The machine as found, each time; groups are nodes with equal facts.",
+    "procedures.csv": "What the plan asks people to do, what was attested, and the digests of the evidence.",
+    "unavailable.csv": "Cases that this system cannot run; they are in no count.",
+    "builds.csv": "Every build.",
+    "notes.csv": "Findings, drivers, requests and the like, in the order of the log.",
+    "sources.csv": "The files that the plan was made from.",
+    "nodes.csv": "The median of what each node sent and received, of each matrix.",
+}
+
+_MEASURES = {
+    "passed / attempts": "runs.csv, rows with {rows}: those with good = yes / all",
+    "passed / wanted": "runs.csv, rows with {rows}: different (case, mode, result) with good = yes / wanted in components.csv",
+    "correct / completed": "runs.csv, rows with {rows} and verdict passed, performance or incorrect: those that are not "
+    "incorrect, or good = yes / all",
+    "value": "values.csv, rows with {values}: {statistic} of value",
+    "sd / mean": "values.csv, rows with {values}: sd (divisor n - 1) / mean of value",
+    "fill / isolated": "values.csv, rows with {values}: {statistic} with mode = fill / {statistic} with mode = isolated - 1 "
+    "(of a figure where higher is better: 1 - fill / isolated)",
+    "attested": "procedures.csv, rows of the component: met = yes with enough evidence / all",
+    "rows met": "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met or waived / all "
+    "that are not unjudged",
+}
+
+
+def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str, str]]:
+    """Purpose: component, criterion, and how its number is computed again, for each criterion of the scorecard."""
+    components = {component.name: component for component in document.components}
+    for scored in scorecard.components:
+        for criterion, score in zip(criteria_of(components[scored.name]), scored.criteria, strict=True):
+            yield scored.name, score.name, recipe(scored.name, criterion)
+
+
+def recipe(component: str, criterion: Criterion) -> str:
+    """Purpose: one criterion's sentence."""
+    pattern = _MEASURES.get(criterion.measure)
+    if pattern is None:
+        known = "utilisation.csv, the row of the component with this name: node_hours / of_node_hours"
+        return known if criterion.measure in DEFINITIONS else f"this version knows no measure named {criterion.measure}"
+    names = {"component": component, "test": criterion.test, "mode": criterion.mode}
+    narrow = [f"{key} = {value}" for key, value in names.items() if value]
+    text = pattern.format(
+        rows=", ".join([*narrow, "counted = yes"]),
+        values=", ".join([*narrow, f"figure = {criterion.of}", "counts = yes"]),
+        statistic=criterion.statistic,
+        basis=criterion.basis or "contract",
+    )
+    return text + "".join(_more(criterion))
+
+
+def _more(criterion: Criterion) -> Iterator[str]:
+    if criterion.epochs == "last":
+        yield "; of the last epoch only"
+    elif criterion.epochs.isdigit():
+        yield f"; with epoch {criterion.epochs} or later"
+    if criterion.leave_out:
+        yield f"; without rows that are {' or '.join(criterion.leave_out)}"
+    if criterion.per == "case" or criterion.measure == "fill / isolated":
+        yield "; for each case on its own, the worst one counts (criteria-by-case.csv)"

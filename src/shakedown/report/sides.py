@@ -1,0 +1,74 @@
+"""Isolated, fill and what the vendor and the contract say, side by side (paper 004, figure 1).
+
+``side_by_side`` is the table of contents: a ``Side`` for each figure of each case that either ran in modes or has a vendor row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shakedown.metrics.cases import CaseSummary, FigureSummary
+from shakedown.metrics.isolated_fill import Slowdown, slowdowns, worse_by
+from shakedown.metrics.statistics import Summary
+from shakedown.metrics.table import Record
+from shakedown.model.contracts import rows_of
+from shakedown.model.nouns import ContractRow, Document, FigureSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One figure of one case. ``modes``: each with its figure summary, "" where the component has none.
+
+    ``rows`` are the contract rows in force for it. ``slowdown`` is None where one of the modes has no value that counts.
+    """
+
+    component: str
+    case: str
+    figure: FigureSpec
+    modes: tuple[tuple[str, FigureSummary], ...]
+    rows: tuple[ContractRow, ...]
+    slowdown: Slowdown | None
+
+    def numbers(self, mode: str) -> Summary | None:
+        return next((figure.summary for name, figure in self.modes if name == mode), None)
+
+    def named(self, basis: str) -> ContractRow | None:
+        """The first row of a basis."""
+        return next((row for row in self.rows if row.basis == basis), None)
+
+    @property
+    def vendor(self) -> float | None:
+        """What the vendor says, as one number."""
+        row = self.named("vendor")
+        return None if row is None else row_value(row)
+
+    def better(self, mode: str) -> float | None:
+        """How much better the mean in a mode is than the vendor's number, as a share: positive is better."""
+        numbers, vendor = self.numbers(mode), self.vendor
+        if numbers is None or not vendor or not self.figure.better:
+            return None
+        return -worse_by(vendor, numbers.mean, self.figure)
+
+
+def side_by_side(document: Document, record: Record, cases: Iterable[CaseSummary]) -> tuple[Side, ...]:
+    """Purpose: every figure of every case of components with modes, and of any other where the vendor says something."""
+    modes = {component.name: bool(component.modes) for component in document.components}
+    slower = {(one.component, one.case, one.figure.name): one for one in slowdowns(document, record)}
+    found = []
+    for case in cases:
+        rows = rows_of(document, case.case)
+        for name in dict.fromkeys(figure.spec.name for figure in case.figures):
+            mine = tuple(row for row in rows if row.figure == name)
+            figures = [figure for figure in case.figures if figure.spec.name == name]
+            if modes[case.component] or any(row.basis == "vendor" for row in mine):
+                each = tuple((figure.mode, figure) for figure in figures)
+                slowdown = slower.get((case.component, case.case.id, name))
+                found.append(Side(case.component, case.case.id, figures[0].spec, each, mine, slowdown))
+    return tuple(found)
+
+
+def row_value(row: ContractRow) -> float | None:
+    """A row as one number: its bound, or the middle between both."""
+    bounds = [bound for bound in (row.low, row.high) if bound is not None]
+    return sum(bounds) / len(bounds) if bounds else None

@@ -1,0 +1,183 @@
+"""Fingerprints: one script on any node, nodes grouped by equality, differences told, a node that is silent is said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shakedown.machine.fingerprint import (
+    differences,
+    digest_of,
+    group_nodes,
+    machine_digest,
+    probe_script,
+    read_facts,
+)
+from shakedown.machine.fingerprint_facts import (
+    changes,
+    describe_machine,
+    digest_of_content,
+    event_value,
+    in_words,
+    read_content,
+)
+from shakedown.machine.fingerprint_here import Answers, LocalProbe
+from shakedown.model.events import VALUE_LIMIT
+from shakedown.processes.reactor import Reactor
+
+OLD = {"kernel": "Linux 5.14", "library./lib/libm.so.6": "1234 900"}
+NEW = OLD | {"library./lib/libm.so.6": "4321 901"}
+
+
+def printed(facts: dict[str, str]) -> str:
+    """What the script prints on a node with these facts."""
+    return "".join(f"{key}\t{value}\n" for key, value in facts.items()) + "fingerprint\tcomplete\n"
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_the_script_runs_on_this_machine(shell: str) -> None:
+    commands = {"bios": "echo one; printf 'two\\tthree'", "absent": "no-such-program-here", "quiet": "true"}
+    done = subprocess.run(
+        [shell, "-c", probe_script(commands)], capture_output=True, text=True, timeout=120, check=True
+    )
+    facts = read_facts(done.stdout)
+    assert facts["kernel"] == " ".join(os.uname()[i] for i in (0, 2, 4))
+    assert facts["site.bios"] == "one two three"
+    assert "not found" in facts["site.absent"]
+    assert "site.quiet" not in facts
+    assert any(key.startswith("library.") for key in facts)
+
+
+def test_two_probes_of_one_machine_are_equal() -> None:
+    texts = [
+        subprocess.run(["sh", "-c", probe_script()], capture_output=True, text=True, timeout=120, check=True).stdout
+        for _ in range(2)
+    ]
+    first, second = map(read_facts, texts)
+    assert differences(first, second) == []
+
+
+def test_an_output_without_its_end_is_no_fingerprint() -> None:
+    with pytest.raises(ValueError, match="its output is cut off before its end"):
+        read_facts("kernel\tLinux 5.14\n")
+
+
+def test_a_changed_library_on_one_node_is_told_between_the_nodes_and_since_the_last_time() -> None:
+    before = {node: OLD for node in ("n1", "n2", "n3", "n4")}
+    texts = {node: printed(NEW if node == "n3" else OLD) for node in before}
+    found = describe_machine(texts, {}, before)
+    assert [(group.nodes, len(group.facts)) for group in found.groups] == [(("n1", "n2", "n4"), 2), (("n3",), 2)]
+    assert found.between_nodes == ("n3 differs: library./lib/libm.so.6: 1234 900 -> 4321 901",)
+    assert found.since_last == ("n3: library./lib/libm.so.6: 1234 900 -> 4321 901",)
+    assert found.digest != describe_machine({node: printed(OLD) for node in before}, {}).digest
+    words = in_words(found, before=True)
+    assert words == (
+        "3 of 4 nodes are alike; n3 differ in 1 facts; "
+        "1 changes since the last time: n3: library./lib/libm.so.6: 1234 900 -> 4321 901"
+    )
+
+
+def test_a_silent_node_is_said_and_taken_as_it_was() -> None:
+    before = {"n1": OLD, "n2": OLD}
+    known = describe_machine({"n1": printed(OLD)}, {"n2": "no answer within 60 s"}, before)
+    assert known.unanswered == ("n2: no answer within 60 s; taken as it was the last time",)
+    assert known.digest == describe_machine({node: printed(OLD) for node in before}, {}).digest
+    unknown = describe_machine({"n1": printed(OLD), "n3": "kernel\tcut"}, {}, before)
+    assert "n3: its output is cut off before its end; nothing is known of it" in unknown.unanswered
+    assert unknown.since_last == ("n2 is gone",)
+    nobody = describe_machine({}, {"n1": "off"}, before)
+    assert nobody.nothing
+
+
+def test_a_change_of_the_node_list_is_a_change() -> None:
+    assert changes({"n1": OLD, "n2": OLD}, {"n2": OLD, "n3": OLD, "n4": OLD}) == ["n1 is gone", "n[3-4] is new"]
+
+
+NODES = st.dictionaries(
+    st.from_regex(r"n[1-9][0-9]{0,2}", fullmatch=True),
+    st.dictionaries(st.text("abc.", min_size=1, max_size=4), st.text("xyz 0123", min_size=1, max_size=6), max_size=4),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(NODES)
+def test_groups_are_a_partition_by_equality_and_the_file_vouches_for_itself(nodes: dict[str, dict[str, str]]) -> None:
+    found = describe_machine({node: printed(facts) for node, facts in nodes.items()}, {})
+    assert sorted(node for group in found.groups for node in group.nodes) == sorted(nodes)
+    for group in found.groups:
+        assert {digest_of(read_facts(printed(nodes[node]))) for node in group.nodes} == {group.digest}
+    assert len({group.digest for group in found.groups}) == len(found.groups)
+    assert digest_of_content(found.content) == found.digest == machine_digest(group_nodes(read_content(found.content)))
+
+
+@given(NODES, st.data())
+def test_any_changed_byte_of_the_file_of_facts_shows(nodes: dict[str, dict[str, str]], data: st.DataObject) -> None:
+    found = describe_machine({node: printed(facts) for node, facts in nodes.items()}, {})
+    place = data.draw(st.integers(0, len(found.content) - 1))
+    bits = data.draw(st.integers(1, 255))
+    broken = found.content[:place] + bytes([found.content[place] ^ bits]) + found.content[place + 1 :]
+    try:
+        assert digest_of_content(broken) != found.digest
+    except ValueError:
+        pass
+
+
+def test_the_events_value_stays_small_whatever_differs() -> None:
+    facts = [{"kernel": f"Linux {number}", "long" * 20: "x" * 400, "other" * 19: str(number)} for number in range(200)]
+    before = {f"node{number:05d}": {"kernel": "none"} for number in range(200)}
+    found = describe_machine(
+        {f"node{number:05d}": printed(item) for number, item in enumerate(facts)},
+        {f"silent{number}": "no answer " * 50 for number in range(50)},
+        before,
+    )
+    value = event_value(found)
+    assert len(msgspec.json.encode(value)) < VALUE_LIMIT - 400  # room for who asked
+    assert str(value["groups"][-1]["nodes"]).endswith("more, in the file of facts")
+
+
+# ---- the probe of this machine -----------------------------------------------------------------------------------------------
+
+
+def probed(script: str, limit_s: float = 60.0) -> Answers:
+    reactor, answers = Reactor(), []
+    probe = LocalProbe(reactor, limit_s)
+    try:
+        probe.start(script, answers.append)
+        end = time.monotonic() + 120
+        while not answers and time.monotonic() < end:
+            reactor.wait(reactor.now() + 1)
+    finally:
+        probe.close()
+        reactor.close()
+    (answer,) = answers
+    return answer
+
+
+def test_the_local_probe_answers_for_one_node() -> None:
+    answer = probed("printf 'kernel\\tx\\n'; echo noise >&2")
+    assert list(answer.texts.values()) == ["kernel\tx\n"]
+    assert answer.silent == {}
+
+
+def test_a_command_that_hangs_is_ended_and_said(tmp_path: Path) -> None:
+    answer = probed(f"touch {tmp_path}/begun; sleep 600", limit_s=1.0)
+    assert list(answer.silent.values()) == ["the script did not end within 1 s"]
+    assert (tmp_path / "begun").exists()
+
+
+def test_a_probe_that_is_closed_tells_nobody() -> None:
+    reactor, answers = Reactor(), []
+    probe = LocalProbe(reactor)
+    probe.start("sleep 600", answers.append)
+    probe.close()
+    reactor.wait(reactor.now() + 0.2)
+    reactor.close()
+    assert answers == []

@@ -1,0 +1,320 @@
+"""Contract rows against a campaign: met, not met, undecided, unjudged; and figures that no row asks about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from shakedown.metrics.contract import ContractScore, RowScore, UnjudgedFigure, score_contract
+from shakedown.metrics.contract_measure import rows_met
+from shakedown.metrics.criteria import score
+from shakedown.metrics.populations import populations
+from shakedown.metrics.rows import WaiverRow
+from shakedown.metrics.scorecard import Measured
+from shakedown.model.contracts import holds
+from shakedown.model.nouns import Contract, ContractRow, Criterion, Document, Mode
+
+
+def row(number: int = 1, **fields: Any) -> ContractRow:
+    usual: dict[str, Any] = {
+        "name": f"c:{number}",
+        "contract": "c",
+        "test": "a",
+        "figure": "triad",
+        "basis": "contract",
+    }
+    usual |= {"must": ">= 10 GB/s", "low": 10.0, "unit": "GB/s"}
+    return ContractRow(**(usual | fields))
+
+
+def under(story: Any, *rows: ContractRow, modes: tuple[Mode, ...] = ()) -> Document:
+    """The story's document with these rows, in force for every case of their test."""
+    document: Document = story.document()
+    cases = tuple(
+        replace(case, rows=tuple(item.name for item in rows if item.test == case.test)) for case in document.cases
+    )
+    components = tuple(replace(component, modes=modes) for component in document.components)
+    return replace(document, cases=cases, components=components, contracts=(Contract("c", rows),))
+
+
+def scored(story: Any, *rows: ContractRow, ended: bool = True, modes: tuple[Mode, ...] = ()) -> ContractScore:
+    if ended:
+        story.end()
+    document = under(story, *rows, modes=modes)
+    found = score_contract(document, populations(document, story.record()))
+    assert found is not None
+    return found
+
+
+def only(story: Any, item: ContractRow, ended: bool = True) -> RowScore:
+    (found,) = scored(story, item, ended=ended).rows
+    return found
+
+
+def test_a_row_on_each_run_is_met_when_every_value_is_inside(story: Any) -> None:
+    story.repeats = 3
+    story.values("a/1", [12.0, 10.0, 11.0])
+    found = only(story, row())
+    assert (found.outcome, found.measured, found.count, found.outside, found.worst_run) == (
+        "met",
+        10.0,
+        3,
+        0,
+        "r000002",
+    )
+    assert found.arithmetic == "3 of 3 values of triad inside >= 10 GB/s, the worst 10 GB/s (r000002)"
+
+
+def test_one_value_outside_is_enough_and_is_known_before_the_end(story: Any) -> None:
+    story.repeats = 5
+    story.values("a/1", [12.0, 9.5, 11.0])
+    found = only(story, row(), ended=False)
+    assert (found.outcome, found.outside, found.to_come, found.worst_run) == ("not met", 1, 2, "r000002")
+    assert found.arithmetic == "2 of 3 values of triad inside >= 10 GB/s, the worst 9.5 GB/s (r000002), 2 to come"
+
+
+def test_while_results_are_to_come_nothing_is_met(story: Any) -> None:
+    story.repeats = 2
+    story.values("a/1", [12.0])
+    found = only(story, row(), ended=False)
+    assert (found.outcome, found.reason, found.to_come) == ("undecided", "results are still to come", 1)
+
+
+def test_without_a_value_a_row_is_undecided_and_says_why(story: Any) -> None:
+    story.case("a/1")
+    assert only(story, row(), ended=False).reason == "nothing is judged yet"
+    story.run("a/1", "failed")
+    found = only(story, row())
+    assert (found.outcome, found.reason) == ("undecided", "no run that completed correctly gave a value of triad")
+
+
+def test_wrong_answers_give_no_values_and_slow_runs_do(story: Any) -> None:
+    story.repeats = 3
+    story.run("a/1", "incorrect", 1, figures={"triad": 1.0})
+    story.run("a/1", "performance", 2, figures={"triad": 9.0})
+    story.run("a/1", "passed", 3, figures={"triad": 11.0})
+    found = only(story, row())
+    assert (found.outcome, found.count, found.measured) == ("not met", 2, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "low", "high", "outcome", "measured"),
+    [
+        ("mean", 11.0, None, "met", 11.0),
+        ("mean", 11.5, None, "not met", 11.0),
+        ("median", None, 10.0, "met", 10.0),
+        ("max", None, 12.0, "not met", 14.0),
+        ("min", 9.0, None, "met", 9.0),
+        ("sd", None, 2.0, "not met", 7.0**0.5),
+    ],
+)
+def test_a_row_on_a_statistic_is_one_number_of_all(
+    story: Any, statistic: Any, low: Any, high: Any, outcome: str, measured: float
+) -> None:
+    story.repeats = 3
+    story.values("a/1", [9.0, 14.0, 10.0])
+    found = only(story, row(statistic=statistic, low=low, high=high))
+    assert (found.outcome, found.count) == (outcome, 3)
+    assert found.measured == pytest.approx(measured)
+    assert found.arithmetic.startswith(f"{statistic} of 3 values of triad = ")
+
+
+def test_a_statistic_pools_the_cases_that_the_row_is_in_force_for(story: Any) -> None:
+    story.values("a/1", [8.0])
+    story.values("a/2", [14.0])
+    story.values("b/1", [1000.0])
+    assert only(story, row(statistic="mean")).measured == 11.0
+
+
+@pytest.mark.parametrize(
+    ("statistic", "values", "bounds", "outcome"),
+    [
+        ("max", [9.0, 21.0], {"low": None, "high": 20.0}, "not met"),  # a maximum only rises
+        ("min", [9.0, 21.0], {"low": 10.0, "high": None}, "not met"),
+        ("max", [9.0, 21.0], {"low": 30.0, "high": None}, "undecided"),
+        ("min", [9.0, 21.0], {"low": None, "high": 5.0}, "undecided"),
+        ("mean", [9.0, 21.0], {"low": None, "high": 10.0}, "undecided"),
+        ("max", [9.0, 19.0], {"low": None, "high": 20.0}, "undecided"),
+    ],
+)
+def test_before_the_end_a_statistic_is_judged_only_where_nothing_can_mend_it(
+    story: Any, statistic: Any, values: list[float], bounds: Any, outcome: str
+) -> None:
+    story.repeats = 3
+    story.values("a/1", values)
+    assert only(story, row(statistic=statistic, **bounds), ended=False).outcome == outcome
+
+
+def test_one_value_has_no_standard_deviation(story: Any) -> None:
+    story.values("a/1", [9.0])
+    found = only(story, row(statistic="sd", low=None, high=1.0))
+    assert (found.outcome, found.reason) == ("undecided", "a standard deviation needs two values")
+
+
+# ---- unjudged --------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_that_matches_nothing_is_unjudged_and_stays_in_its_place(story: Any) -> None:
+    story.values("a/1", [12.0])
+    found = scored(story, row(1), row(2, test="z"), row(3, figure="errors", low=None, high=0.0, unit=""))
+    assert [score.outcome for score in found.rows] == ["met", "unjudged", "undecided"]
+    assert found.rows[1].reason == "it matches no case of the plan"
+    assert (found.count("met"), found.count("unjudged")) == (1, 1)
+
+
+def test_a_row_whose_cases_cannot_run_here_is_unjudged(story: Any) -> None:
+    story.case("a/1", unavailable="there is no compiler cc")
+    found = only(story, row())
+    assert (found.outcome, found.reason) == ("unjudged", "1 case of it unavailable: there is no compiler cc")
+
+
+def test_a_row_that_others_override_everywhere_is_unjudged_and_says_so(story: Any) -> None:
+    story.values("a/1", [12.0])
+    story.end()
+    document = under(story, row(1), row(2))
+    document = replace(document, cases=(replace(document.cases[0], rows=("c:2",)),))
+    found = score_contract(document, populations(document, story.record()))
+    assert found is not None
+    assert (found.rows[0].outcome, found.rows[0].overridden) == ("unjudged", ("a/1",))
+    assert found.rows[0].reason == "more specific rows are in force for 1 case that it matches"
+
+
+def test_figures_that_no_row_asks_about_are_named_with_their_values(story: Any) -> None:
+    story.values("a/1", [12.0])
+    story.values("b/1", [7.0])
+    assert scored(story, row()).figures == (
+        UnjudgedFigure("a", "elapsed", "s", ("a/1",), 0),
+        UnjudgedFigure("a", "errors", "", ("a/1",), 0),
+        UnjudgedFigure("b", "elapsed", "s", ("b/1",), 0),
+        UnjudgedFigure("b", "triad", "GB/s", ("b/1",), 1),
+        UnjudgedFigure("b", "errors", "", ("b/1",), 0),
+    )
+
+
+def test_a_plan_without_a_contract_has_no_score_of_one(story: Any) -> None:
+    story.values("a/1", [12.0])
+    assert score_contract(story.document(), populations(story.document(), story.record())) is None
+
+
+def test_a_row_in_a_mode_that_no_component_runs_is_unjudged(story: Any) -> None:
+    story.values("a/1", [12.0])
+    found = only(story, row(mode="fill"))
+    assert (found.outcome, found.reason) == ("unjudged", "no component runs its 1 case in mode fill")
+
+
+def test_a_row_in_a_mode_counts_the_runs_of_that_mode_alone(story: Any) -> None:
+    story.run("a/1", figures={"triad": 4.0}, started=0.0, ended=1.0)
+    story.end()
+    rows = row(1, mode="isolated"), row(2, mode="fill"), row(3)
+    document = under(story, *rows, modes=(Mode("isolated"), Mode("fill", copies=1)))
+    record = story.record()
+    record.runs = [replace(run, mode="isolated") for run in record.runs]
+    found = score_contract(document, populations(document, record))
+    assert found is not None
+    assert [(score.outcome, score.count) for score in found.rows] == [("not met", 1), ("undecided", 0), ("not met", 1)]
+
+
+@given(st.lists(st.floats(0, 20), min_size=1, max_size=6), st.floats(0, 20), st.floats(0, 20))
+def test_a_row_on_each_run_agrees_with_looking_at_each(values: list[float], one: float, other: float) -> None:
+    from tests.metrics.conftest import Story
+
+    item, told = row(low=min(one, other), high=max(one, other)), Story()
+    told.repeats = len(values)
+    told.values("a/1", values)
+    found = only(told, item)
+    assert found.outside == sum(not holds(item, value) for value in values)
+    assert found.outcome == ("met" if all(holds(item, value) for value in values) else "not met")
+    assert found.measured in values
+
+
+# ---- rows met --------------------------------------------------------------------------------------------------------
+
+
+def measured(story: Any, *rows: ContractRow, ended: bool = True, **fields: Any) -> Measured:
+    if ended:
+        story.end()
+    document = under(story, *rows)
+    population = populations(document, story.record())["main"]
+    return rows_met(Criterion("k", "rows met", "=", 1.0, **fields), population, {item.name: item for item in rows})
+
+
+ROWS = (row(1), row(2, low=20.0, must=">= 20 GB/s"), row(3, basis="vendor", low=30.0), row(4, test="z"))
+
+
+def test_rows_met_counts_the_rows_of_its_basis_that_ask_about_its_cases(story: Any) -> None:
+    story.values("a/1", [12.0])
+    found = measured(story, *ROWS)
+    assert (found.value, found.count, found.low, found.high) == (0.5, 2, 0.5, 0.5)
+    assert found.arithmetic == "1 met / 2 rows = 50.0% (c:2 not met)"
+    assert measured(story, *ROWS, basis="vendor").arithmetic == "0 met / 1 row = 0% (c:3 not met)"
+
+
+def test_rows_met_may_still_go_either_way_where_rows_are_undecided(story: Any) -> None:
+    story.repeats = 2
+    story.values("a/1", [12.0])
+    found = measured(story, *ROWS, ended=False)
+    assert (found.value, found.low, found.high) == (0.0, 0.0, 0.5)
+    assert found.reason == "1 row undecided: c:1, results are still to come"
+
+
+def test_rows_met_without_any_row_measures_nothing(story: Any) -> None:
+    story.values("a/1", [12.0])
+    found = measured(story, *ROWS, basis="site")
+    assert (found.value, found.reason) == (None, "no row of basis site asks about a case of it")
+
+
+def test_rows_that_cannot_be_judged_are_said_and_not_counted(story: Any) -> None:
+    story.values("a/1", [12.0])
+    found = measured(story, row(1), row(2, mode="fill"))
+    assert (found.value, found.count) == (1.0, 1)
+    assert found.arithmetic == "1 met / 1 row = 100%, 1 more unjudged"
+
+
+def test_a_criterion_of_one_mode_asks_for_rows_of_that_mode_and_of_none(story: Any) -> None:
+    story.values("a/1", [12.0])
+    assert measured(story, row(1), row(2, mode="fill"), mode="isolated").count == 1
+
+
+# ---- waivers ---------------------------------------------------------------------------------------------------------
+
+
+def waiver(name: str, component: str = "main") -> WaiverRow:
+    return WaiverRow("row", component, name, "only up to 64 nodes", "ada", "agreed", 9, 9.0)
+
+
+def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
+    story.values("a/1", [9.0])
+    story.end()
+    document, rows = under(story, row(1)), {"c:1": row(1)}
+    people = populations(document, story.record())
+    found = score_contract(document, people, [waiver("c:1")])
+    assert found is not None
+    assert (found.rows[0].outcome, found.rows[0].outcome_words) == ("not met", "not met, waived")
+    assert (found.rows[0].waiver, found.rows[0].waived_by) == ("only up to 64 nodes", "ada")
+    asked = Criterion("k", "rows met", "=", 1.0)
+    share = rows_met(asked, people["main"], rows, [waiver("c:1")], "main")
+    assert (share.value, share.arithmetic) == (1.0, "1 met / 1 row = 100% (c:1 not met, waived)")
+    assert rows_met(asked, people["main"], rows, [waiver("c:1", "other")], "main").value == 0.0
+    assert rows_met(asked, people["main"], rows, [waiver("c:2")], "main").value == 0.0
+
+
+def test_a_waiver_that_is_not_needed_changes_nothing(story: Any) -> None:
+    story.values("a/1", [12.0])
+    story.end()
+    document = under(story, row(1))
+    found = score_contract(document, populations(document, story.record()), [waiver("c:1")])
+    assert found is not None
+    assert (found.rows[0].outcome_words, found.rows[0].waived) == ("met", False)
+
+
+def test_the_scorecard_has_the_contract(story: Any) -> None:
+    story.values("a/1", [12.0])
+    story.end()
+    card = score(under(story, row(1), row(2, test="z")), story.record())
+    assert card.contract is not None
+    assert [item.outcome for item in card.contract.rows] == ["met", "unjudged"]
+    assert score(story.document(), story.record()).contract is None

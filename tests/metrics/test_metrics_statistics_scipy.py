@@ -1,0 +1,131 @@
+"""Our numbers against scipy's, and intervals against what they promise: exactly where one can count, else by simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from shakedown.metrics import statistics
+
+samples = st.lists(st.floats(0.1, 1e5), min_size=3, max_size=60)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 7, 30, 199, 200, 201, 1000, 100_000])
+@pytest.mark.parametrize("share", [0.55, 0.9, 0.975, 0.995])
+def test_student_quantiles(freedom: int, share: float) -> None:
+    assert statistics.t_quantile(share, freedom) == pytest.approx(float(stats.t.ppf(share, freedom)), rel=1e-8)
+
+
+@given(samples)
+def test_mean_sd_and_interval(values: list[float]) -> None:
+    if max(values) - min(values) < 1e-6:
+        return  # scipy's own sums lose their digits there
+    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    middle = float(stats.tmean(values))
+    assert statistics.mean(values) == pytest.approx(middle, rel=1e-9)
+    assert statistics.sample_sd(values) == pytest.approx(float(stats.tstd(values)), rel=1e-6, abs=1e-9)
+    assert statistics.mean_interval(values) == pytest.approx((middle - half, middle + half), rel=1e-6, abs=1e-6)
+
+
+@given(samples, st.sampled_from(statistics.QUANTILES))
+def test_quantiles_are_type_seven(values: list[float], word: str) -> None:
+    expected = float(stats.mstats.mquantiles(values, int(word[1:]) / 100, alphap=1, betap=1)[0])
+    assert statistics.take(word, values) == pytest.approx(expected, rel=1e-9)
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_shares_by_wilson(hits: int, count: int) -> None:
+    hits = min(hits, count)
+    expected = stats.binomtest(hits, count).proportion_ci(method="wilson")
+    assert statistics.share_interval(hits, count) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@given(samples)
+def test_modified_z_scores(values: list[float]) -> None:
+    deviation = float(stats.median_abs_deviation(values))
+    if deviation > 1e-6 * max(values):
+        middle = statistics.median(values)
+        expected = [0.6744897501960817 * (value - middle) / deviation for value in values]
+        assert statistics.outlier_scores(values) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("count", [6, 7, 20, 101, 1000, 1001, 5000])
+def test_median_interval_covers_at_least_what_it_says_and_no_narrower_one_would(count: int) -> None:
+    """Counted exactly: the median is missed below with the chance that fewer than k of the values lie below it."""
+    low, high = statistics.median_interval([float(n) for n in range(1, count + 1)]) or (0.0, 0.0)
+    rank = int(low)
+    assert high == count + 1 - rank  # as far from above as from below
+    missed = 2 * float(stats.binom.cdf(rank - 1, count, 0.5))
+    narrower = 2 * float(stats.binom.cdf(rank, count, 0.5))
+    assert missed <= 0.0501 < narrower + 0.001
+
+
+def test_five_values_are_too_few_for_a_median_interval() -> None:
+    """Even the extremes miss the median with a chance of 2 / 32."""
+    assert statistics.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
+    assert statistics.median_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) == (1.0, 6.0)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("count", [40, 100, 400])
+def test_wilson_covers_about_what_it_promises(share: float, count: int) -> None:
+    """Summed over every outcome there is; near 1 a single share may be covered less, on average it is not."""
+    inside = [
+        stats.binom.pmf(hits, count, share)
+        for hits in range(count + 1)
+        if (around := statistics.share_interval(hits, count)) and around[0] <= share <= around[1]
+    ]
+    assert 0.91 < math.fsum(map(float, inside)) < 1
+
+
+def test_wilson_covers_what_it_promises_on_average() -> None:
+    chance, count, found = random.Random(4), 100, 0.0
+    for _ in range(400):
+        share = chance.uniform(0.8, 1.0)
+        found += math.fsum(
+            float(stats.binom.pmf(hits, count, share))
+            for hits in range(60, count + 1)
+            if (around := statistics.share_interval(hits, count)) and around[0] <= share <= around[1]
+        )
+    assert 0.945 < found / 400 < 0.965
+
+
+def test_intervals_of_mean_and_median_by_simulation() -> None:
+    """Run times have a tail to the right: the median's interval holds all the same, the mean's nearly."""
+    chance, means, medians, rounds = random.Random(5), 0, 0, 1500
+    for _ in range(rounds):
+        values = sorted(100 + chance.lognormvariate(0, 0.5) for _ in range(30))
+        low, high = statistics.mean_interval(values)
+        means += low <= 100 + math.exp(0.125) <= high
+        low, high = statistics.median_interval(values) or (0.0, 0.0)
+        medians += low <= 101 <= high
+    assert 0.91 < means / rounds < 0.97
+    assert 0.945 < medians / rounds < 0.98  # exactly 0.957 for thirty values
+
+
+@given(samples)
+def test_outliers_do_not_depend_on_order_and_are_never_most_of_a_sample(values: list[float]) -> None:
+    flagged = sorted(values[place] for place in statistics.outliers(values))
+    turned = list(reversed(values))
+    assert sorted(turned[place] for place in statistics.outliers(turned)) == flagged
+    summary = statistics.describe(values)
+    assert summary is not None and len(summary.outliers) <= len(values) // 2
+
+
+def test_rounding_makes_no_outliers() -> None:
+    """Nineteen times 0.3 and once 0.1 + 0.2, which differs in the last bit."""
+    assert statistics.outliers([0.3] * 19 + [0.1 + 0.2]) == ()
+    assert statistics.outliers([0.3] * 19 + [0.31]) == (19,)
+
+
+def test_a_doubled_run_time_is_told_apart() -> None:
+    """As in the stability test of paper 004: about 4148 s, standard deviation 11 s, and one run of nearly double."""
+    chance = random.Random(6)
+    values = [chance.gauss(4148.1, 11.3) for _ in range(200)]
+    values[77] *= 1.97
+    assert statistics.outliers(values) == (77,)

@@ -1,0 +1,134 @@
+"""Three numbers with their denominators, by hand; and the ten days of paper 004 from its own table."""
+
+from __future__ import annotations
+
+import pytest
+from books import Book, criterion
+
+from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
+from shakedown.model.nouns import Case, Cluster, Mode, Partition, Shape, System
+
+HOUR = 3600.0
+
+
+def shares(book: Book) -> dict[str, float | None]:
+    return {item.name: item.share for item in utilisation(book.document(), book.record)}
+
+
+def test_the_three_numbers_of_one_story() -> None:
+    """Ten hours on 8 nodes of 12. Contractual: 4 runs of 2 nodes and 5 h = 40. Ours: besides one failed after 3 h = 6,
+    a warm-up of 1 h = 2 and, of another component, 4 nodes for 2 h = 8. Delivered: 40 and those 8.
+    """
+    book = Book()
+    book.component("st", "cm4", modes=(Mode("isolated", 5, 1),))
+    book.component("other", "io", units=4)
+    book.run("st", "cm4", mode="warm-up", begin=0.0, elapsed_s=HOUR)
+    book.run("st", "cm4", "failed", mode="isolated", begin=0.0, elapsed_s=3 * HOUR)
+    for begin in (0.0, 0.0, 5.0, 5.0):
+        book.run("st", "cm4", mode="isolated", begin=begin * HOUR, elapsed_s=5 * HOUR)
+    book.run("other", "io", begin=4 * HOUR, elapsed_s=2 * HOUR)
+    found = {item.name: item for item in utilisation(book.document(), book.record) if item.component == "st"}
+    assert {name: item.node_hours for name, item in found.items()} == pytest.approx(
+        {CONTRACTUAL: 40, OURS: 56, CALENDAR: 48}
+    )
+    assert {name: item.of_node_hours for name, item in found.items()} == pytest.approx(
+        {CONTRACTUAL: 80, OURS: 80, CALENDAR: 120}
+    )
+    assert found[CONTRACTUAL].arithmetic() == (
+        "40 contractual node-hours of 4 runs / (8 nodes x 10 h = 80 clock node-hours) = 50.0%"
+    )
+    assert found[CALENDAR].arithmetic() == (
+        "48 delivered node-hours of 5 runs / (12 nodes x 10 h = 120 calendar node-hours) = 40.0%"
+    )
+
+
+def test_what_lies_outside_the_clock_is_cut_off() -> None:
+    """The other component's run began two hours before this one's clock: one of its three hours counts, on 2 nodes."""
+    book = Book()
+    book.component("early", "a")
+    book.component("st", "b")
+    book.run("early", "a", begin=0.0, elapsed_s=3 * HOUR)
+    book.run("st", "b", begin=2 * HOUR, elapsed_s=2 * HOUR)
+    found = {item.name: item for item in utilisation(book.document(), book.record) if item.component == "st"}
+    assert found[CONTRACTUAL].node_hours == pytest.approx(4)
+    assert found[OURS].node_hours == pytest.approx(4 + 2)
+    assert found[OURS].hours == pytest.approx(2)
+
+
+def test_the_clock_begins_with_the_first_order_not_the_first_start() -> None:
+    book = Book()
+    book.component("st", "a")
+    book.run("st", "a", begin=HOUR, elapsed_s=HOUR)
+    book.record.first_orders["st"] = 0.0
+    assert shares(book)[CONTRACTUAL] == pytest.approx(2 * 1 / (8 * 2))
+
+
+def test_wrong_answers_and_expected_failures_are_no_contractual_work() -> None:
+    book = Book()
+    book.component("st", "a", repeats=4)
+    book.runs("st", "a", "piP", begin=0.0, elapsed_s=HOUR)
+    found = shares(book)
+    assert [found[CONTRACTUAL], found[OURS]] == pytest.approx([4 / 8, 6 / 8])
+
+
+def test_on_a_machine_that_counts_cores_a_run_holds_a_share_of_a_node() -> None:
+    """Nodes of 4 cores: a case of 2 cores for an hour takes half a node-hour of 8."""
+    book = Book(scheduler="local", cores=4)
+    book.component("st", "a", units=2)
+    book.run("st", "a", begin=0.0, elapsed_s=HOUR)
+    assert shares(book)[CONTRACTUAL] == pytest.approx(0.5 / 8)
+
+
+def test_runs_of_unknown_times_are_said_not_guessed() -> None:
+    book = Book()
+    book.component("st", "a", repeats=2)
+    book.run("st", "a", begin=0.0, elapsed_s=HOUR)
+    book.run("st", "a", "lost", elapsed_s=None)
+    book.run("st", "a", "submit_failed", elapsed_s=None)
+    ours = next(item for item in utilisation(book.document(), book.record) if item.name == OURS)
+    assert (ours.runs, ours.untimed) == (2, 1)
+    assert ours.arithmetic().endswith("= 25.0% (1 run of unknown times not counted)")
+
+
+def test_as_a_criterion_it_waits_for_the_end_and_shows_its_arithmetic() -> None:
+    book = Book()
+    book.component("st", "a", repeats=2, criteria=(criterion(CONTRACTUAL, ">= 20%"),))
+    book.run("st", "a", begin=0.0, elapsed_s=HOUR)
+    assert (book.only(ended=False).outcome, book.only(ended=False).reason) == ("undecided", "results are still to come")
+    book.run("st", "a", begin=HOUR, elapsed_s=HOUR)
+    found = book.only()
+    assert found.outcome == "met"
+    assert found.arithmetic.endswith("(8 nodes x 2 h = 16 clock node-hours) = 25.0%, must >= 20%")
+
+
+def test_nothing_judged_has_no_utilisation() -> None:
+    book = Book()
+    book.component("st", "a", criteria=(criterion(OURS, ">= 20%"),))
+    assert utilisation(book.document(), book.record) == ()
+    assert book.only(ended=False).reason == "the clock has not run: nothing of the component is judged"
+
+
+def test_ten_days_of_c5_by_its_own_table() -> None:
+    """Paper 004, tables III and IV: job size, mean run time and number of jobs of each test on 1,920 nodes in ten days.
+
+    1050 x 4148.1 x 48 + 416 x 6016.8 x 18 + ... = 780.2 million node-seconds of 1920 x 240 h: 47 %.
+    """
+    table = {
+        "cm4": (48, 4148.1, 1050), "esm4-small": (18, 6016.8, 416), "esm4-large": (26, 4565.7, 660),
+        "spear": (22, 5808.1, 647), "shield": (96, 4201.2, 861), "ufs": (24, 6049.5, 123),
+    }  # fmt: skip
+    book = Book()
+    book.component("st", *table, repeats=1050)
+    book.cases = {name: Case(name, name, "c5:batch", shape=Shape(n, units=n)) for name, (n, _, _) in table.items()}
+    for name, (_, elapsed, jobs) in table.items():
+        for number in range(jobs):
+            book.run("st", name, begin=number / jobs * (240 * HOUR - elapsed), elapsed_s=elapsed)
+    book.run("st", "cm4", "timeout", begin=240 * HOUR - 7200, elapsed_s=7200.0)
+    book.record.first_orders["st"] = 0.0
+    document = book.document()
+    partition = Partition("batch", "c5", "c5n[1-1920]", 1920, "t")
+    system = System("c5", (Cluster("c5", "slurm", (partition,)),), document.system.node_types)
+    found = utilisation(type(document)("p", system, document.components, document.cases, document.tests), book.record)
+    assert found[0].of_node_hours == pytest.approx(460_800)
+    assert found[0].share == pytest.approx(0.470, abs=0.001)
+    assert found[0].arithmetic().startswith("216736 contractual node-hours of 3757 runs / (1920 nodes x 240 h")

@@ -1,0 +1,95 @@
+"""Fingerprints of a campaign: at the start, on resume and on demand; a machine that changed opens an epoch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from shakedown.conductor.fingerprints import fingerprint_event
+from shakedown.conductor.looking import look, look_at_runs
+from shakedown.events.reader import read_events
+from shakedown.machine.fingerprint_here import Answers
+from shakedown.model.layout import Layout
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def layout_of(site: Path) -> Layout:
+    return Layout(site / "campaigns/p-1")
+
+
+def test_it_is_taken_before_the_first_order_and_on_resume(site: Path, people: Run) -> None:
+    names = [event.event for event in read_events(layout_of(site).log)]
+    assert names.index("fingerprint") < names.index("submit_order")
+    assert people(site, "resume", "-q").returncode == 1
+    record = look_at_runs(layout_of(site))
+    assert [row.changed for row in record.fingerprints] == [False, False]
+    assert (record.epoch, record.fingerprints[-1].reason) == (1, "1 node; as it was the last time")
+
+
+def test_on_demand_without_a_driver(site: Path, people: Run) -> None:
+    done = people(site, "fingerprint", "p-1", "--by", "Anna", "--because", "after the update")
+    assert done.returncode == 0, done.stderr
+    assert "1 node; as it was the last time" in done.stdout
+    event = list(read_events(layout_of(site).log))[-1]
+    assert (event.value["by"], event.value["because"]) == ("Anna", "after the update")
+    assert (layout_of(site).root / event.value["facts_file"]).is_file()
+
+
+def test_without_a_campaign_it_is_printed_and_kept_nowhere(tmp_path: Path, people: Run) -> None:
+    done = people(tmp_path, "fingerprint", "--json")
+    (facts,) = json.loads(done.stdout)["nodes"].values()
+    assert facts["kernel"].startswith("Linux")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_changed_machine_opens_an_epoch_and_says_what_changed(site: Path, people: Run) -> None:
+    """The site's own command reads a file, as one reads a firmware's version."""
+    version = site / "version"
+    version.write_text("2.0\n")
+    people(site, "show", "system", "here")
+    (site / "systems/lab.yaml").write_text(
+        "system: lab\nclusters:\n  c: {scheduler: local, partitions: {all: {nodes: host, type: node}}}\n"
+        f"node_types:\n  node: {{cores: 1}}\nfingerprint: {{bios: cat {version}}}\n"
+    )
+    (site / "plans/q.yaml").write_text(
+        "plan: q\nsystem: lab\ncomponents:\n  - functionality: {tests: [ok], repeats: 1}\n"
+    )
+    assert people(site, "run", "q", "-q").returncode == 0
+    version.write_text("2.1\n")
+    done = people(site, "fingerprint", "q-1")
+    assert done.returncode == 0, done.stderr
+    assert "site.bios: 2.0 -> 2.1" in done.stdout and "a new epoch begins" in done.stdout
+    layout = Layout(site / "campaigns/q-1")
+    record = look_at_runs(layout)
+    assert (record.epoch, look(layout).epoch, record.epochs[-1].opened_by) == (2, 2, "fingerprint")
+    assert record.fingerprints[-1].since_last[0].endswith("site.bios: 2.0 -> 2.1")
+    assert people(site, "fingerprint", "q-1").returncode == 0
+    assert look_at_runs(layout).epoch == 2
+
+
+def test_nobody_answering_is_a_finding_and_opens_no_epoch(site: Path) -> None:
+    layout = layout_of(site)
+    event = fingerprint_event(layout, look(layout).fingerprint, Answers(silent={"host": "it is off"}))
+    assert (event.event, event.value["kind"]) == ("finding", "no_fingerprint")
+    assert event.reason == "no fingerprint: host: it is off; nothing is known of it"
+
+
+def test_facts_that_are_gone_are_said(site: Path) -> None:
+    layout = layout_of(site)
+    event = fingerprint_event(layout, "0" * 64, Answers({"host": "kernel\tLinux\nfingerprint\tcomplete\n"}))
+    assert event.reason == "1 node; the facts of the last time are gone, so what changed cannot be said"
+
+
+def test_a_cluster_is_not_fingerprinted_by_its_login_node() -> None:
+    from shakedown.conductor.fingerprints import no_probe, probe_of
+    from shakedown.model.nouns import Cluster, NodeType, Partition, System
+    from shakedown.processes.reactor import Reactor
+
+    system = System("big", (Cluster("c", "slurm", (Partition("p", "c", "n[1-4]", 4, "node"),)),), (NodeType("node"),))
+    reactor = Reactor()
+    assert probe_of(system, reactor) is None
+    reactor.close()
+    assert no_probe(system).startswith("the nodes of big are reached by a scheduler's jobs")

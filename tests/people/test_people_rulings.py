@@ -1,0 +1,182 @@
+"""What people say of a campaign that nobody drives: recorded at once, told in every table, refused where it names nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shakedown.conductor.looking import look, look_at_runs
+from shakedown.model.layout import Layout
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def record_of(site: Path):  # type: ignore[no-untyped-def]
+    return look_at_runs(Layout(site / "campaigns/p-1"))
+
+
+def test_a_ruling_stands_beside_the_verdict_and_the_last_one_counts(site: Path, people: Run) -> None:
+    first = people(
+        site, "rule", "r000002", "r000004", "--as", "site", "--by", "Anna", "--because", "the switch was off"
+    )
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout.startswith("r000002, r000004: ruled site; recorded in p-1: event ")
+    people(site, "rule", "r000002", "--as", "vendor", "--by", "Bo", "--because", "it was theirs")
+    people(site, "rule", "r000004", "--as", "none", "--by", "Bo", "--because", "nobody knows")
+    record = record_of(site)
+    rows = {row.run: (row.verdict, row.ruling) for row in record.current()}
+    assert rows["r000002"] == ("failed", "vendor")
+    assert rows["r000004"] == ("failed", "")
+    said = [(row.run, row.party, row.by, row.reason) for row in record.rulings]
+    assert said == [
+        ("r000002", "site", "Anna", "the switch was off"),
+        ("r000004", "site", "Anna", "the switch was off"),
+        ("r000002", "vendor", "Bo", "it was theirs"),
+        ("r000004", "", "Bo", "nobody knows"),
+    ]
+    table = people(site, "runs").stdout
+    assert "ruled" in table.splitlines()[0]
+    assert "vendor" in table
+    log = people(site, "log", "--event", "ruled").stdout
+    assert "r000002  vendor Bo: it was theirs" in log
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["r000099", "--as", "site", "--by", "A", "--because", "x"], "error: p-1 has no run 'r000099'"),
+        (["r000002", "r000099", "--as", "site", "--by", "A", "--because", "x"], "error: p-1 has no run 'r000099'"),
+        (
+            ["r000002", "--as", "none", "--by", "A", "--because", "x"],
+            "error: r000002 has no ruling that could be taken back",
+        ),
+        (["r000002", "--as", "site", "--by", "A", "--because", "  "], "error: --because is empty"),
+        (["r000002", "--as", "site", "--by", " ", "--because", "x"], "error: --by is empty"),
+        (["r000002", "--as", "moon", "--by", "A", "--because", "x"], "'moon' is not one of"),
+        (["r000002", "--as", "site", "--because", "x"], "Missing option '--by'"),
+    ],
+)
+def test_a_ruling_that_names_nothing_is_refused_and_nothing_is_recorded(
+    site: Path, people: Run, words: list[str], said: str
+) -> None:
+    before = record_of(site).seq
+    done = people(site, "rule", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert record_of(site).seq == before
+
+
+def test_a_change_opens_an_epoch_and_results_keep_theirs(site: Path, people: Run) -> None:
+    done = people(site, "change", "--by", "Bo", "--because", "new firmware")
+    assert done.stdout.startswith("epoch 2 begins; recorded in p-1: event ")
+    record = record_of(site)
+    assert record.epoch == look(Layout(site / "campaigns/p-1")).epoch == 2
+    assert {row.epoch for row in record.current()} == {1}
+    opened = record.epochs[-1]
+    assert (opened.number, opened.opened_by, opened.by, opened.reason) == (2, "changed", "Bo", "new firmware")
+    assert people(site, "change", "--by", "Bo", "--because", "").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["functionality", "passd"], "component functionality has no criterion 'passd'; did you mean 'passed'?"),
+        (
+            ["functionalty", "passed"],
+            "the plan in force has no component 'functionalty'; did you mean 'functionality'?",
+        ),
+        (["functionality", "--gate"], "nothing in the plan in force waits until functionality is met"),
+        (
+            ["functionality", "--row", "deal:9"],
+            "the plan in force has no contract row 'deal:9'; did you mean 'deal:1'?",
+        ),
+        (["functionality", "--row", "deal:1", "--gate"], "--gate and --row are two waivers"),
+        (["functionality"], "1 names are given"),
+        (["nowhere", "functionality", "passed"], "there is no campaign 'nowhere'"),
+    ],
+)
+def test_a_waiver_that_names_nothing_is_refused(site: Path, people: Run, words: list[str], said: str) -> None:
+    done = people(site, "waive", *words, "--restriction", "r", "--by", "A", "--because", "x")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not record_of(site).waivers
+
+
+def test_a_waiver_without_a_restriction_is_refused(site: Path, people: Run) -> None:
+    done = people(site, "waive", "functionality", "passed", "--restriction", " ", "--by", "A", "--because", "x")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: --restriction is empty\nhint: say what the acceptance is restricted by\n",
+    )
+
+
+def test_waivers_are_in_the_record(site: Path, people: Run) -> None:
+    rest = ["--restriction", "without bad", "--by", "A", "--because", "agreed"]
+    assert people(site, "waive", "p-1", "functionality", "passed", *rest).returncode == 0
+    assert people(site, "waive", "functionality", "--row", "deal:1", *rest).returncode == 0
+    rows = [(row.what, row.component, row.name, row.restriction, row.by, row.reason) for row in record_of(site).waivers]
+    assert rows == [
+        ("criterion", "functionality", "passed", "without bad", "A", "agreed"),
+        ("row", "functionality", "deal:1", "without bad", "A", "agreed"),
+    ]
+
+
+def test_where_somebody_drives_the_wish_is_left_for_them(site: Path, people: Run) -> None:
+    from shakedown.events.lease import Lease
+
+    layout = Layout(site / "campaigns/p-1")
+    with Lease.acquire(layout):
+        done = people(site, "change", "--by", "Bo", "--because", "new firmware", "--json")
+    said = json.loads(done.stdout)
+    assert said["recorded"] == []
+    assert said["said"].startswith("left for the conductor of p-1: ")
+    assert record_of(site).epoch == 1
+    assert people(site, "resume", "-q").returncode == 1
+    assert record_of(site).epoch == 2
+
+
+def test_an_amendment_is_recorded_without_a_driver_too(site: Path, people: Run) -> None:
+    plan = site / "plans/p.yaml"
+    plan.write_text(plan.read_text().replace("repeats: 2", "repeats: 3"))
+    done = people(site, "amend", "p", "--by", "Bo", "--because", "one more")
+    assert done.returncode == 0, done.stderr
+    record = record_of(site)
+    assert (record.epoch, record.ended) == (2, None)
+    assert people(site, "resume", "-q").returncode == 1
+    rows = [(row.run, row.epoch) for row in record_of(site).current()]
+    assert rows[-1][1] == 2 and len(rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "reason", "said"),
+    [
+        ("rule", {"run": "r000099", "as": "site"}, "x", "there is no run 'r000099' in this campaign"),
+        ("rule", {"run": "r0", "as": "site"}, "x", "there is no run 'r0' in this campaign"),
+        ("rule", {"run": "r000002", "as": "moon"}, "x", "'moon' is no party; there are vendor, site, application"),
+        ("change", {}, " ", "it does not say what was changed"),
+        ("waive", {"what": "all"}, "x", "'all' cannot be waived; criterion, gate, row can"),
+        (
+            "waive",
+            {"what": "criterion", "component": "functionality", "name": "passed"},
+            "x",
+            "it names no restriction",
+        ),
+    ],
+)
+def test_what_comes_through_the_inbox_is_checked_again(
+    site: Path, what: str, value: dict[str, str], reason: str, said: str
+) -> None:
+    """Whoever puts a file into the inbox by hand went past the command's own checks."""
+    from shakedown.conductor.standing_in import carry_out
+    from shakedown.events.inbox import post
+
+    layout = Layout(site / "campaigns/p-1")
+    post(layout, what, value, reason)
+    (event,) = carry_out(layout)
+    assert event.event == "command_refused"
+    assert said in event.reason
+    assert list(layout.inbox.glob("*.json")) == []

@@ -1,0 +1,286 @@
+"""Contracts from their files into the frozen document: rows, the cases they are in force for, the digests of the files."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shakedown.conductor.amending import differences
+from shakedown.model.contracts import rows_of
+from shakedown.model.errors import FileProblems
+from shakedown.model.frozen import freeze, thaw
+from shakedown.model.nouns import Contract, ContractRow, Document, Source
+from shakedown.plans.keys_of_contract import COLUMNS as ALL_COLUMNS
+
+TEST = """\
+test: a
+parameters: {n: [1, 2, 3], m: [x, y]}
+run: {command: x}
+figures: {triad: {json: a, unit: GB/s, better: higher}, plain: {json: b}}
+"""
+PLAN = "plan: p\nsystem: here\ncontract: c\ncomponents: [{performance: {tests: [a]}}]\n"
+HEAD = "contract: c\ncolumns: [test, where, figure, must, basis]\nrows:\n"
+
+
+def in_force(site: Any, *rows: str, head: str = HEAD) -> dict[str, tuple[str, ...]]:
+    """Case -> rows, of a plan whose contract has these rows."""
+    site.test(TEST).write("contracts/c.yaml", head + "".join(f"  - {row}\n" for row in rows))
+    return {case.id.removeprefix("a/"): case.rows for case in site.plan(PLAN).cases}
+
+
+def test_a_contract_is_frozen_with_the_plan(example: Any) -> None:
+    document = example.read()
+    phase2, history = document.contracts
+    assert phase2.parties == (("vendor", "A vendor"), ("site", "A site"))
+    assert (phase2.name, phase2.title, phase2.about) == ("phase2", "Phase 2, as ordered", "what the machine must do")
+    assert phase2.rows[0] == ContractRow(
+        name="phase2:1",
+        contract="phase2",
+        test="cm4",
+        figure="elapsed",
+        must="<= 4355 s",
+        basis="contract",
+        where=(("toolchain", ("intel-classic",)),),
+        high=4355.0,
+        unit="s",
+        verdict=True,
+        clause="SOW 4.2.1",
+        place="contracts/phase2.yaml:7",
+    )
+    assert phase2.rows[1].where == (("toolchain", ("intel-classic", "intel-oneapi")), ("threads", ("2",)))
+    assert (phase2.rows[2].statistic, phase2.rows[2].mode, phase2.rows[2].about) == (
+        "mean",
+        "fill",
+        "as in the year before",
+    )
+    assert history == Contract(
+        "history",
+        (
+            ContractRow(
+                name="history:1",
+                contract="history",
+                test="cm4",
+                figure="sypd",
+                must="9 years/day -5%",
+                basis="history",
+                where=(("threads", ("2",)),),
+                low=8.55,
+                unit="years/day",
+                about="one machine, once",
+                place="contracts/history.csv:3",
+            ),
+        ),
+    )
+    assert thaw(freeze(document)) == document
+
+
+def test_every_case_knows_the_rows_in_force_for_it(example: Any) -> None:
+    document = example.read()
+    assert {case.id: case.rows for case in document.cases} == {
+        "stream": (),
+        "cm4/threads=1,toolchain=intel-classic": ("phase2:1", "phase2:3"),
+        "cm4/threads=2,toolchain=intel-classic": ("phase2:1", "phase2:2", "phase2:3", "history:1"),
+        "cm4/threads=2,toolchain=intel-oneapi": ("phase2:2", "phase2:3", "history:1"),
+    }
+    (case,) = [case for case in document.cases if case.id == "cm4/threads=2,toolchain=intel-oneapi"]
+    assert [row.name for row in rows_of(document, case)] == ["phase2:2", "phase2:3", "history:1"]
+
+
+def test_the_document_keeps_the_digest_of_every_contract(example: Any) -> None:
+    sources = example.read().sources
+    for name in ("contracts/phase2.yaml", "contracts/history.csv"):
+        assert Source(name, hashlib.sha256((example.path / name).read_bytes()).hexdigest()) in sources
+
+
+def test_a_plan_without_a_contract_has_no_rows_and_the_same_digest_whatever_contracts_there_are(site: Any) -> None:
+    site.test(TEST)
+    before = site.plan(PLAN.replace("contract: c\n", ""))
+    site.write("contracts/c.yaml", HEAD + '  - [a, {}, triad, ">= 1 GB/s", contract]\n')
+    assert site.plan(PLAN.replace("contract: c\n", "")) == before
+    assert before.contracts == ()
+
+
+def test_a_fault_in_another_contract_stops_no_plan(site: Any) -> None:
+    site.write("contracts/broken.yaml", "contract: broken\nrows: 7\n")
+    assert in_force(site, '[a, {}, triad, ">= 1 GB/s", contract]')["n=1,m=x"] == ("c:1",)
+
+
+def test_an_amendment_says_that_a_contract_changed(site: Any) -> None:
+    site.test(TEST).write("contracts/c.yaml", HEAD + '  - [a, {n: 1}, triad, ">= 1 GB/s", contract]\n')
+    before = site.plan(PLAN)
+    site.write("contracts/c.yaml", HEAD + '  - [a, {n: 1}, triad, ">= 2 GB/s", contract]\n')
+    assert differences(before, site.plan(PLAN)) == ["contract c is changed"]
+
+
+# ---- precedence ------------------------------------------------------------------------------------------------------
+
+
+def test_the_row_that_names_more_wins(site: Any) -> None:
+    general = '[a, {}, triad, ">= 1 GB/s", contract]'
+    one, both = '[a, {n: 1}, triad, ">= 2 GB/s", contract]', '[a, {n: 1, m: x}, triad, ">= 3 GB/s", contract]'
+    assert in_force(site, general, one, both) == {
+        "n=1,m=x": ("c:3",),
+        "n=1,m=y": ("c:2",),
+        "n=2,m=x": ("c:1",),
+        "n=2,m=y": ("c:1",),
+        "n=3,m=x": ("c:1",),
+        "n=3,m=y": ("c:1",),
+    }
+
+
+def test_a_single_value_wins_over_a_list(site: Any) -> None:
+    listed, single = '[a, {n: [1, 2]}, triad, ">= 1 GB/s", contract]', '[a, {n: 1}, triad, ">= 2 GB/s", contract]'
+    found = in_force(site, listed, single)
+    assert (found["n=1,m=x"], found["n=2,m=x"], found["n=3,m=x"]) == (("c:2",), ("c:1",), ())
+
+
+def test_bases_figures_statistics_and_modes_stand_side_by_side(site: Any) -> None:
+    rows = [
+        '[a, {}, triad, ">= 1 GB/s", contract, "", ""]',
+        '[a, {n: 1}, triad, ">= 2 GB/s", vendor, "", ""]',
+        '[a, {n: 1}, plain, ">= 2", contract, "", ""]',
+        '[a, {n: 1}, triad, ">= 2 GB/s", contract, mean, ""]',
+        '[a, {n: 1}, triad, ">= 2 GB/s", contract, "", fill]',
+    ]
+    head = HEAD.replace("basis]", "basis, statistic, mode]")
+    assert in_force(site, *rows, head=head)["n=1,m=x"] == ("c:1", "c:2", "c:3", "c:4", "c:5")
+
+
+def test_equally_specific_rows_that_bound_different_sides_are_both_in_force(site: Any) -> None:
+    found = in_force(site, '[a, {n: 1}, plain, ">= 1", site]', '[a, {n: 1}, plain, "<= 2", site]')
+    assert found["n=1,m=x"] == ("c:1", "c:2")
+
+
+def test_rows_of_several_contracts_all_count(site: Any) -> None:
+    site.write("contracts/d.csv", "test,where,figure,must,basis\na,n=1,triad,>= 5 GB/s,contract\n")
+    site.test(TEST).write("contracts/c.yaml", HEAD + '  - [a, {}, triad, ">= 1 GB/s", contract]\n')
+    document = site.plan(PLAN.replace("contract: c", "contract: [c, d]"))
+    assert {case.rows for case in document.cases if "n=1" in case.id} == {("c:1", "d:1")}
+
+
+def test_a_row_for_another_system_matches_nothing_and_stays_in_the_document(site: Any, cluster: str) -> None:
+    site.write("systems/c5.yaml", cluster)
+    found = in_force(site, '[a, {system: c5}, triad, ">= 1 GB/s", vendor]')
+    assert set(found.values()) == {()}
+    assert [row.name for row in site.plan(PLAN).contracts[0].rows] == ["c:1"]
+
+
+def test_a_value_that_only_another_system_has_is_no_fault(site: Any, cluster: str) -> None:
+    site.write("systems/c5.yaml", cluster)
+    site.test("test: b\nparameters: {n: ['{node.cores}']}\nrun: {command: x}\n", "tests/b.yaml")
+    assert in_force(site, '[b, {n: 128}, elapsed, "<= 1h", vendor]')["n=1,m=x"] == ()
+    with pytest.raises(FileProblems, match=r"no case of test 'b' has n=129, on any system"):
+        in_force(site, '[b, {n: 129}, elapsed, "<= 1h", vendor]')
+
+
+# ---- properties ------------------------------------------------------------------------------------------------------
+
+VALUES = {"n": ("1", "2", "3"), "m": ("x", "y"), "system": ("here",), "partition": ("all", "local:all")}
+WHERE = st.dictionaries(st.sampled_from(list(VALUES)), st.none(), max_size=3).flatmap(
+    lambda keys: st.fixed_dictionaries(
+        {key: st.lists(st.sampled_from(VALUES[key]), min_size=1, max_size=3, unique=True) for key in keys}
+    )
+)
+MUST = {"triad": (">= 1 GB/s", "10 GB/s +-5%", "<= 2 TB/s"), "elapsed": ("<= 1h", "10 s..20 s", "90 s +2%")}
+ROW = st.sampled_from(list(MUST)).flatmap(
+    lambda figure: st.fixed_dictionaries(
+        {
+            "test": st.just("a"),
+            "where": WHERE,
+            "figure": st.just(figure),
+            "must": st.sampled_from(MUST[figure]),
+            "basis": st.sampled_from(["contract", "vendor", "site"]),
+            "clause": st.sampled_from(["", "SOW 4.2.1", 'a "quoted", clause', "p. 12; or so"]),
+            "statistic": st.sampled_from(["", "each", "mean"]),
+            "mode": st.sampled_from(["", "fill"]),
+        }
+    )
+)
+ROWS = st.lists(ROW, min_size=1, max_size=5)
+SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+COLUMNS = ["test", "where", "figure", "must", "basis", "clause", "statistic", "mode"]
+
+
+def as_yaml(rows: list[dict[str, Any]]) -> str:
+    lines = [json.dumps([row[column] for column in COLUMNS]) for row in rows]
+    return f"contract: c\ncolumns: [{', '.join(COLUMNS)}]\nrows:\n" + "".join(f"  - {line}\n" for line in lines)
+
+
+def as_csv(rows: list[dict[str, Any]], delimiter: str) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter)
+    writer.writerow(COLUMNS)
+    for row in rows:
+        where = "; ".join(f"{key}={'|'.join(values)}" for key, values in row["where"].items())
+        writer.writerow([where if column == "where" else row[column] for column in COLUMNS])
+    return text.getvalue()
+
+
+def frozen(site: Any, name: str, text: str) -> Document | list[str]:
+    """The document of a site with this one contract; or what is wrong, without the places."""
+    for old in (site.path / "contracts").glob("*") if (site.path / "contracts").is_dir() else ():
+        old.unlink()
+    site.test(TEST).write(f"contracts/{name}", text)
+    try:
+        document = site.plan(PLAN)
+    except FileProblems as error:
+        return sorted(problem.message for problem in error.problems)
+    assert isinstance(document, Document)
+    return document
+
+
+def without_places(document: Document | list[str]) -> Any:
+    if isinstance(document, list):
+        return document
+    from msgspec.structs import replace
+
+    rows = [replace(row, place="") for contract in document.contracts for row in contract.rows]
+    return rows, {case.id: case.rows for case in document.cases}
+
+
+@SLOW
+@given(rows=ROWS, delimiter=st.sampled_from([",", ";", "\t"]))
+def test_the_same_rows_freeze_to_the_same_rows_from_yaml_and_csv(site: Any, rows: Any, delimiter: str) -> None:
+    by_yaml = without_places(frozen(site, "c.yaml", as_yaml(rows)))
+    assert by_yaml == without_places(frozen(site, "c.csv", as_csv(rows, delimiter)))
+
+
+def test_a_sheet_as_spreadsheets_save_it(site: Any) -> None:
+    """A byte order mark, Windows line ends, padding, a cell of two lines, a comment."""
+    lines = [
+        "\ufefftest;where;figure;must;basis;clause",
+        "# what the vendor sent",
+        'a;n=1|2;triad;>= 1 GB/s;vendor;"p. 12\r\nand \u2028""13"""',
+        ";;;;;",
+        "a;;plain;1..2;site;",
+        "",
+    ]
+    site.test(TEST).write("contracts/c.csv", "\r\n".join(lines))
+    rows = site.plan(PLAN).contracts[0].rows
+    assert [(row.name, row.where, row.clause, row.place) for row in rows] == [
+        ("c:1", (("n", ("1", "2")),), 'p. 12 and "13"', "contracts/c.csv:3"),
+        ("c:2", (), "", "contracts/c.csv:6"),
+    ]
+
+
+@SLOW
+@given(text=st.text('test,where figure must;basis\t\n"#=|{}a123<>+-%', max_size=80))
+def test_whatever_a_sheet_holds_is_read_or_told(site: Any, text: str) -> None:
+    found = frozen(site, "c.csv", "test,where,figure,must,basis\n" + text)
+    assert isinstance(found, Document) or found
+
+
+def test_the_reference_names_every_column() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/files.md").read_text()
+    (table,) = re.findall(r"^\| column \| what stands in it \|\n\|---\|---\|\n((?:\|.*\n)+)", page, flags=re.MULTILINE)
+    rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", table, flags=re.MULTILINE)
+    assert rows == list(ALL_COLUMNS.items())

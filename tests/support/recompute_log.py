@@ -1,0 +1,223 @@
+"""A campaign's log read with nothing but the standard library: what was judged, ruled, waived and attested, epoch by epoch.
+
+Part of ``recompute.py``. It shares no code with the package, on purpose, so that a mistake there is not made here again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+NOT_RUNNING = {"ordered", "queued", "waiting again", "absent", "no_answer", "unknown"}
+Span = tuple[float, float]
+
+
+@dataclass
+class Run:
+    """One run: as it was ordered, and as it was last judged. ``verdict`` "" while it is not."""
+
+    name: str
+    case: str
+    component: str
+    mode: str
+    result: tuple[Any, ...]
+    epoch: int
+    job: str = ""
+    state: str = "ordered"
+    verdict: str = ""
+    ruling: str = ""
+    retried: bool = False
+    seq: int = 0
+    time: float = 0.0
+    figures: dict[str, float] = field(default_factory=dict)
+    started: float | None = None
+    ended: float | None = None
+    elapsed: float | None = None
+
+    @property
+    def span(self) -> Span | None:
+        """From its start for as long as its own clock says."""
+        if self.elapsed is not None and self.started is not None:
+            return self.started, self.started + self.elapsed
+        if self.elapsed is not None and self.ended is not None:
+            return self.ended - self.elapsed, self.ended
+        if self.started is not None and self.ended is not None and self.ended >= self.started:
+            return self.started, self.ended
+        return None
+
+
+@dataclass
+class Campaign:
+    """What a log says. ``judged`` are runs with a verdict in the order in which they last got one."""
+
+    document: str = ""
+    epoch: int = 1
+    ended: bool = False
+    last: float = 0.0
+    fingerprint: str = ""
+    runs: dict[str, Run] = field(default_factory=dict)
+    generations: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    first_order: dict[str, float] = field(default_factory=dict)
+    unavailable: set[tuple[str, str]] = field(default_factory=set)
+    given_up: set[str] = field(default_factory=set)
+    waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
+    attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
+
+    @property
+    def judged(self) -> list[Run]:
+        return sorted((run for run in self.runs.values() if run.verdict), key=lambda run: run.seq)
+
+    @property
+    def open(self) -> list[Run]:
+        return [run for run in self.runs.values() if not run.verdict]
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """Every event of a campaign's log, in order; the header line of each segment is no event."""
+    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
+    return [data for data in map(json.loads, lines) if "event" in data]
+
+
+def replay(events: Iterable[dict[str, Any]]) -> Campaign:
+    """The campaign at the end of these events."""
+    campaign = Campaign()
+    for event in events:
+        campaign.last = max(campaign.last, event.get("time", 0.0))
+        _PLAY.get(event["event"], lambda *_: None)(campaign, event, event.get("value", {}))
+    return campaign
+
+
+# ---- what each event changes ---------------------------------------------------------------------------------------------
+
+
+def _start(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.document = value["document"]
+
+
+def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.document, campaign.ended = value["document"], False
+    campaign.epoch += 1
+    campaign.unavailable.clear()
+
+
+def _changed(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    """What was ordered and does not run yet will run on the changed machine."""
+    for run in campaign.open:
+        if run.epoch == campaign.epoch and run.state in NOT_RUNNING:
+            run.epoch += 1
+    campaign.epoch += 1
+
+
+def _fingerprint(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    if campaign.fingerprint not in ("", value["digest"]):
+        _changed(campaign, event, value)
+    campaign.fingerprint = value["digest"]
+
+
+def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    name = event["run"]
+    if name in campaign.runs and campaign.runs[name].verdict:
+        return
+    component = value["component"]
+    key = (component, value.get("mode", ""), value.get("of", ""), event["case"], value.get("repeat", 1))
+    before = campaign.runs.get(name)
+    if before is not None:
+        result = before.result
+    else:
+        if value.get("attempt", 1) <= 1 or key not in campaign.generations:
+            campaign.generations[key] = campaign.generations.get(key, 0) + 1
+        result = (*key, campaign.generations[key])
+    campaign.runs[name] = Run(
+        name, event["case"], component, value.get("mode", ""), result, campaign.epoch, event["job"]
+    )
+    campaign.first_order.setdefault(component, event["time"])
+    campaign.ended = False
+
+
+def _reported(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    run = _run_of(campaign, event)
+    if run is not None:
+        run.state = value.get("state", "")
+
+
+def _claim_taken(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    run = _run_of(campaign, event)
+    if run is not None:
+        run.state = "waiting again"
+
+
+def _run_of(campaign: Campaign, event: dict[str, Any]) -> Run | None:
+    if "run" in event:
+        found = campaign.runs.get(event["run"])
+    else:
+        found = next((run for run in reversed(campaign.runs.values()) if run.job == event.get("job")), None)
+    return found if found is not None and not found.verdict else None
+
+
+def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    run = campaign.runs.get(event["run"])
+    if run is None:
+        key = (value["component"], value.get("mode", ""), value.get("of", ""), event["case"], value.get("repeat", 1))
+        run = campaign.runs[event["run"]] = Run(event["run"], event["case"], key[0], key[1], (*key, 0), campaign.epoch)
+    if run.verdict and not value.get("supersedes"):
+        return
+    run.verdict, run.seq, run.time = value["verdict"], event["seq"], event["time"]
+    run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
+    run.started = value.get("started", run.started)
+    run.ended = value.get("ended", run.ended)
+    run.elapsed = value.get("elapsed_s", run.elapsed)
+
+
+def _ruled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    run = campaign.runs.get(event["run"])
+    if run is not None and run.verdict:
+        run.ruling = "" if value["as"] == "none" else value["as"]
+
+
+def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.ended = False
+    if event["run"] in campaign.runs:
+        campaign.runs[event["run"]].retried = True
+
+
+def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.attested[value["component"], value["procedure"]] = (value["met"] is True, len(value.get("evidence", ())))
+
+
+def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.waivers.append((value["what"], value.get("component", ""), value.get("name", "")))
+
+
+def _unavailable(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.unavailable.add((value.get("component", ""), event["case"]))
+
+
+def _given_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.given_up.add(event["run"])
+
+
+def _ended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.ended = True
+
+
+_PLAY = {
+    "campaign_start": _start,
+    "amended": _amended,
+    "changed": _changed,
+    "fingerprint": _fingerprint,
+    "submit_order": _ordered,
+    "requeued": _ordered,
+    "job_report": _reported,
+    "claim_taken": _claim_taken,
+    "verdict": _judged,
+    "ruled": _ruled,
+    "retry": _retried,
+    "attested": _attested,
+    "waived": _waived,
+    "unavailable": _unavailable,
+    "given_up": _given_up,
+    "campaign_end": _ended,
+}
