@@ -11,7 +11,7 @@ from typing import Any
 
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 2  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 3  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -85,6 +85,7 @@ class Job:
     restart: int = 0
     seen: str = ""
     source: str = ""
+    note: str = ""  # what the source adds while the job waits or runs: "JobHeldUser"
     since: float = 0.0
     started: float | None = None
     claim: str = ""  # "", ordered, taken, found

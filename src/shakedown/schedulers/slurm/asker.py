@@ -21,8 +21,9 @@ from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
 from shakedown.schedulers.marks import Marks, read_marks, read_restart
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
-from shakedown.schedulers.slurm.evidence import Asked, Found, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.evidence import is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
+from shakedown.schedulers.slurm.found import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, last_words, queue_rows
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.workplace import CONDUCTOR

@@ -6,16 +6,15 @@ answer makes "no_answer", only the word of all that they do not know the job mak
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import msgspec
 from msgspec import Struct
 
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.marks import Marks
 from shakedown.schedulers.script import CLAIM_TAKEN
-from shakedown.schedulers.slurm.parsing import QueueRow, Record
-from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, CHANGES, OVER, meaning
+from shakedown.schedulers.slurm.found import Asked, Found
+from shakedown.schedulers.slurm.parsing import QueueRow
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
@@ -24,41 +23,8 @@ _STARTED_TWICE = (
     "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
     "and the first one left no end mark"
 )
+_PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
 _NEVER_LAUNCHED = -53  # "0:53": slurmd could not even open the job's output or directory
-
-Told = Literal["told", "silent", "none", "unasked"]
-
-
-class Asked(Struct, frozen=True):
-    """A job that is asked about: our id, the scheduler's ("" not known), its restart, since when it has been ours."""
-
-    id: str
-    scheduler_id: str = ""
-    restart: int = 0
-    since: float = 0.0
-
-
-class Found(Struct, frozen=True):
-    """All that one look found of a job.
-
-    ``queue``, ``accounting``: whether it answered ("none": there is no accounting here). ``records``: of this job, by
-    restart. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd wrote into the job's own output
-    last. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has not been plainly waiting or
-    running. ``output``: where its output is.
-    """
-
-    job: Asked
-    marks: Marks | None = None
-    marks_trouble: str = ""
-    row: QueueRow | None = None
-    queue: Told = "told"
-    records: tuple[Record, ...] = ()
-    accounting: Told = "unasked"
-    finished: Record | None = None
-    words: str = ""
-    doubt_s: float = 0.0
-    trouble: str = ""  # why a source was silent
-    output: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Later(Struct, frozen=True):
@@ -131,7 +97,11 @@ def _from_queue(found: Found) -> Said:
     if state == "requeued":
         return _requeued(found, max(row.restart, found.job.restart + 1), "queue")
     return _report(
-        found, state, "queue", nodes=row.nodes, message=_joined(word.note, row.reason if state == "queued" else "")
+        found,
+        state,
+        "queue",
+        nodes=row.nodes,
+        message=_joined(word.note, _shown(row.reason) if state == "queued" else ""),
     )
 
 
@@ -340,7 +310,7 @@ def _canceller(found: Found) -> str:
 
 def _shown(reason: str) -> str:
     """A reason of Slurm's, unless it says no more than the state does, or misleads."""
-    return "" if reason in ("NonZeroExitCode", "TimeLimit", "JobLaunchFailure", "NodeDown") else reason
+    return "" if reason in ("NonZeroExitCode", "TimeLimit", "JobLaunchFailure", "NodeDown", *_PATIENCE) else reason
 
 
 def _failed_nodes(nodes: str) -> str:
@@ -353,15 +323,3 @@ def _who(by: str) -> str:
 
 def _joined(*words: str) -> str:
     return "; ".join(dict.fromkeys(word for word in words if word))
-
-
-def by_restart(records: list[Record], label: str, scheduler_id: str) -> tuple[Record, ...]:
-    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out."""
-    named = [record for record in records if record.name == label and record.state not in CHANGES]
-    wanted = scheduler_id.split(";", maxsplit=1)[0]
-    ids = {record.id for record in named}
-    if not ids:
-        return ()
-    chosen = wanted if wanted in ids else min(ids, key=lambda job: (len(job), job))
-    mine = [record for record in named if record.id == chosen]
-    return tuple(sorted(mine, key=lambda record: record.submit or 0.0))
