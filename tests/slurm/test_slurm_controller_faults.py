@@ -48,7 +48,7 @@ def test_accounting_gone_while_jobs_end(fault_cluster: Cluster, tmp_path: Path) 
         campaign.let_go()
         fault_cluster.run("scancel", campaign.job("gone"))
         campaign.end()
-        assert campaign.verdict("nap") == ("passed", "")
+        assert campaign.verdict("nap") == ("passed", "exit status 0")
         assert campaign.verdict("bad") == ("failed", "exit status 200")
         assert campaign.verdict("gone") == ("cancelled", "someone else cancelled it at the scheduler")
         assert campaign.verdict("dies") == ("failed", "ended by signal KILL")
@@ -67,7 +67,7 @@ def test_both_gone_while_jobs_end(any_fault_cluster: Cluster, tmp_path: Path) ->
         campaign.wait_until(lambda: len(campaign.events("verdict")) == 6, "marks alone say how they ended")
         any_fault_cluster.up()
         campaign.end()
-        assert campaign.verdicts() == {"nap": [("passed", "")] * 3, "bad": [("failed", "exit status 3")] * 3}
+        assert campaign.verdicts() == {"nap": [("passed", "exit status 0")] * 3, "bad": [("failed", "exit status 3")] * 3}
 
 
 def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_pat
         assert forgetful_cluster.run("sacct", "-nXj", job, "-o", "State").split() == ["RUNNING"]
         campaign.start("resume", "p-1")
         campaign.end()
-        assert campaign.verdict("nap") == ("passed", "")
+        assert campaign.verdict("nap") == ("passed", "exit status 0")
         assert campaign.verdict("dies") == (
             "lost",
             "marks, queue and accounting were asked for 20 s and none could tell what became of it "
@@ -119,7 +119,7 @@ def test_a_controller_without_memory_whose_ids_strangers_get(any_fault_cluster: 
         wait_until(lambda: set(cluster.squeue()) == set(ids), "strangers have our ids")
         campaign.command("cancel", "p-1")
         campaign.end()
-        assert campaign.verdict("ends") == ("passed", "")
+        assert campaign.verdict("ends") == ("passed", "exit status 0")
         print(campaign.tale())
         assert set(cluster.squeue()) == set(ids), "strangers' jobs are not touched"
 

@@ -24,6 +24,8 @@ _STARTED_TWICE = (
     "and the first one left no end mark"
 )
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
+KILLED = 128  # a shell's exit status of what was ended by a signal, and more
+_ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
 _NEVER_LAUNCHED = -53  # "0:53": slurmd could not even open the job's output or directory
 
 
@@ -57,7 +59,7 @@ def needs_accounting(found: Found) -> bool:
     if newest > found.job.restart:
         return young
     if marks is not None and (marks.exit_status is not None or marks.trouble):
-        return False
+        return row is None and young and (marks.exit_status or 0) >= KILLED
     return row is None or (young and meaning(row.state).state == "cancelled")
 
 
@@ -74,14 +76,27 @@ def _from_marks(found: Found) -> Said:
         return _report(found, "refused", "marks", message=marks.trouble)
     if marks.exit_status is None:
         return None
-    row = found.row
-    killed = marks.exit_status >= 128 and found.doubt_s < SETTLE_S
-    if killed and row is not None and row.restart == marks.restart and meaning(row.state).state in BEFORE_AND_DURING:
-        return _report(found, "running", "queue")  # the scheduler may know in a moment what killed it
+    if marks.exit_status >= KILLED:
+        state = _state_of(found, marks)
+        if state in _ENDED_FROM_OUTSIDE:
+            return None
+        if state in BEFORE_AND_DURING and found.doubt_s < SETTLE_S:  # the scheduler may know in a moment what killed it
+            return _report(found, "running", "queue") if found.row is not None else Later()
     state = "completed" if marks.exit_status == 0 else "failed"
     return _report(
         found, state, "marks", exit_status=marks.exit_status, message=_note(found) if state == "failed" else ""
     )
+
+
+def _state_of(found: Found, marks: Marks) -> str:
+    """What the scheduler says of a start whose payload was killed. Slurm signals a job's processes one after the other: the
+    payload's end can be written before the script is told, and looks like one of the payload's own making."""
+    row = found.row
+    if row is not None:
+        return "requeued" if row.restart > marks.restart else meaning(row.state).state
+    if len(found.records) > marks.restart:
+        return "requeued" if len(found.records) > marks.restart + 1 else meaning(found.records[marks.restart].state).state
+    return "running" if found.accounting in ("told", "unasked") and found.queue == "told" else "failed"
 
 
 def _from_queue(found: Found) -> Said:
