@@ -114,6 +114,12 @@ class Disturbed(Campaign):
 
     # ---- what must hold ----
 
+    def assert_sound(self) -> None:
+        """A controller that was away may take a while to see that jobs are over."""
+        prefix = f"sd-{campaign_token(Layout(self.root))}-"
+        wait_until(lambda: prefix not in self.cluster.run("squeue", "-h", "-o", "%j"), "nothing is left in the queue")
+        super().assert_sound()
+
     def assert_all_passed_once(self, runs: int) -> None:
         """Every run at its first attempt, every one executed once."""
         told = Counter((event.value["verdict"], event.value["attempt"]) for event in self.events("verdict"))

@@ -231,7 +231,7 @@ def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: 
 
 def _requeued(found: Found, restart: int, source: str) -> Said:
     """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
-    before = found.records[found.job.restart] if len(found.records) > found.job.restart else None
+    before = found.records[found.job.restart] if len(found.records) > found.job.restart else found.finished
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
             return Later()
