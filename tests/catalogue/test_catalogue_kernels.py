@@ -73,7 +73,7 @@ def test_checks_figures_and_pictures_are_in_the_output(
 
 def test_a_kernel_whose_budget_ran_out_does_not_pass(fields_of: Merged, programs: Path, tmp_path: Path) -> None:
     fields = fields_of("noise")
-    output = run(fields, "--samples 100000 --budget 0.2", programs, tmp_path)
+    output = run(fields, "--samples 1000000 --budget 4", programs, tmp_path)
     (check,) = fields["check"]
     pattern = re.fullmatch(r'output matches "(.*)"', check)
     assert pattern

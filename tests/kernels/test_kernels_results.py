@@ -133,7 +133,7 @@ def test_pairs_measures_every_ordered_pair_once(run_kernel: RunKernel) -> None:
 
 
 def test_pairs_that_were_not_reached_are_empty_and_the_others_are_kept(run_kernel: RunKernel) -> None:
-    outcome = run_kernel("pairs", "--iterations", "1000000", "--budget", "1", ranks=3)
+    outcome = run_kernel("pairs", "--iterations", "1000000", "--budget", "3", ranks=3)
     sent = outcome.kind("matrix")[0]["rows"]
     assert [sent[r][(r + 1) % 3] for r in range(3)] == [v for row in sent for v in row if v is not None]
     assert outcome.result["send"]["cells"] == 3

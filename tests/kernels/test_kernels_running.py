@@ -89,7 +89,7 @@ def test_four_ranks_on_few_cores_end_within_their_budget_with_what_they_have(
     run_kernel: RunKernel, tmp_path: Path, name: str
 ) -> None:
     where = ["--directory", str(tmp_path)] if name == "io" else []
-    outcome = run_kernel(name, "--budget", "1.2", *ENDLESS[name], *where, ranks=4)
+    outcome = run_kernel(name, "--budget", "3", *ENDLESS[name], *where, ranks=4)
     assert outcome.status == 0, outcome.errors
     assert outcome.result["complete"] is False
     end = outcome.records[-1]

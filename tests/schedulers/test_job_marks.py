@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder
@@ -150,6 +152,34 @@ def test_a_campaign_keeps_its_token_when_it_moves(tmp_path: Path) -> None:
     assert campaign_token(Layout(tmp_path / "b")) == token
     (tmp_path / "a").mkdir()
     assert campaign_token(Layout(tmp_path / "a")) != token
+
+
+def test_a_copy_is_not_driven_beside_its_original(tmp_path: Path) -> None:
+    """The jobs of both would bear the same names: the copy would cancel what the original runs."""
+    original, copy = tmp_path / "a", tmp_path / "b\nb"
+    original.mkdir()
+    token = campaign_token(Layout(original))
+    shutil.copytree(original, copy)
+    with pytest.raises(UsageError, match=r"is a copy of the campaign in .*/a, and the jobs of both") as told:
+        campaign_token(Layout(copy))
+    assert told.value.hint is not None and str(Layout(copy).token) in told.value.hint
+    assert campaign_token(Layout(original)) == token
+    link = tmp_path / "link"
+    link.symlink_to(original)
+    assert campaign_token(Layout(link)) == token, "another name of the same directory"
+    shutil.rmtree(original)
+    assert campaign_token(Layout(copy)) == token, "the only one left may have been moved over file systems"
+    assert campaign_token(Layout(copy)) == token
+    copy.rename(original)
+    assert campaign_token(Layout(original)) == token
+
+
+def test_a_copy_becomes_a_campaign_of_its_own_without_its_token(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    token = campaign_token(Layout(tmp_path / "a"))
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    Layout(tmp_path / "b").token.unlink()
+    assert campaign_token(Layout(tmp_path / "b")) != token
 
 
 @pytest.mark.parametrize("damage", [b"", b"abc", b"0123456789\n", b"\0" * 8, b"ABCDEF01\n"])

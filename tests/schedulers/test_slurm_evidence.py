@@ -8,7 +8,7 @@ import pytest
 from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looker, cluster, record, row
 
 from shakedown.model.ports import JOB_STATES, JobReport
-from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.runner import Ran
 
 JOB = Asked("j000001", "7", 0, 0.0)

@@ -13,7 +13,6 @@ from shakedown.schedulers.slurm.parsing import (
     clean,
     exit_pair,
     finished,
-    job_lines,
     key_values,
     last_words,
     node_states,
@@ -81,7 +80,7 @@ def test_no_cell_is_too_odd(cells: list[str]) -> None:
 
 @given(st.text())
 def test_no_text_is_too_odd(text: str) -> None:
-    queue_rows(text), records(text), job_lines(text), node_states(text), settings(text), list(last_words(text))
+    queue_rows(text), records(text), node_states(text), settings(text), list(last_words(text))
     finished(text)
     assert clean(text) == "" or (clean(text).isprintable() and len(clean(text)) <= 300)
 
@@ -111,14 +110,6 @@ def test_captured_list_of_finished_jobs() -> None:
     by_name = {record.name: record for record in lines}
     assert (by_name["fail0"].state, by_name["fail0"].exit, by_name["fail0"].nodes) == ("FAILED", 3, "n001")
     assert by_name["held"].nodes == ""
-
-
-def test_captured_jobs_of_scontrol() -> None:
-    rows = {row.id: row for row in job_lines(sample("scontrol_o_array.txt"))}
-    assert rows["3_2"].state == "RUNNING"
-    assert rows["3_3-4%2"].reason == "JobArrayTaskLimit"
-    (failed,) = job_lines(" ".join(sample("scontrol_show_job_failed.txt").split()))
-    assert (failed.exit, failed.reason, failed.restart) == (3, "NonZeroExitCode", 0)
 
 
 def test_values_may_hold_spaces() -> None:

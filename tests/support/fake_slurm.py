@@ -12,7 +12,7 @@ from shakedown.model.nouns import Cluster, Partition
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.job_places import JobPlaces, job_label
 from shakedown.schedulers.slurm.asker import Asker
-from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.runner import Ran
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, QUEUE_FIELDS, SEPARATOR
 

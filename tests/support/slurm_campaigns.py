@@ -29,7 +29,7 @@ clusters:
     partitions:
 {partitions}
 node_types: {{node: {{cores: 16}}}}
-"""
+{budgets}"""
 _TEST = """\
 test: {name}
 where: {{partitions: [{place}]}}
@@ -92,6 +92,7 @@ class Campaign:
         repeats: int = 1,
         patience: str = PATIENCE,
         licences: str = "",
+        budgets: str = "",
     ) -> None:
         self.cluster, self.site, self.root = cluster, site, site / "campaigns/p-1"
         self.payloads = {payload.name: payload for payload in payloads}
@@ -99,22 +100,23 @@ class Campaign:
         for folder in ("systems", "tests", "plans"):
             (site / folder).mkdir(parents=True)
         (site / "site.yaml").write_text("site: emu\n")
-        (site / "systems/emu.yaml").write_text(self._system(patience, licences))
+        (site / "systems/emu.yaml").write_text(self._system(patience, licences, budgets))
         for payload in self.payloads.values():
             (site / f"tests/{payload.name}.yaml").write_text(payload.text())
         plan = _PLAN.format(tests=", ".join(self.payloads), retry=retry, repeats=repeats)
         (site / "plans/p.yaml").write_text(plan)
 
-    def _system(self, patience: str, licences: str) -> str:
+    def _system(self, patience: str, licences: str, budgets: str) -> str:
         nodes = [f"n{number:03d}" for number in range(1, self.cluster.nodes + 1)]
         places = [f'{node}: {{nodes: {node}, type: node, options: ["--partition=batch", "--nodelist={node}"]}}' for node in nodes]
-        whole = f"n[{nodes[0][1:]}-{nodes[-1][1:]}]"
-        places += [f'{name}: {{nodes: "{whole}", type: node}}' for name in ("batch", "low")]
+        places += [f'low{node[-1]}: {{nodes: {node}, type: node, options: ["--partition=low", "--nodelist={node}"]}}' for node in nodes]
+        places += [f'batch: {{nodes: "n[{nodes[0][1:]}-{nodes[-1][1:]}]", type: node}}']
         return _SYSTEM.format(
             cluster=self.cluster.name,
             patience=patience,
             licences=f"\n    licences: {{{licences}}}" if licences else "",
             partitions="\n".join(f"      {place}" for place in places),
+            budgets=f"budgets: {{{budgets}}}\n" if budgets else "",
         )
 
     # ---- its driver ----

@@ -16,6 +16,8 @@ from shakedown.model.layout import Layout
 from shakedown.schedulers.job_places import campaign_token, job_label
 
 PATIENCE = "poll: 1s, grace: 5s, lost_after: 20s, no_answer: 10min, dead_after: 5s"
+# A payload's first line: it goes on once the test says so (``Disturbed.let_go``).
+GATE = "until [ -e {campaign}/../../go ]; do sleep 0.2; done"
 NEVER_AGAIN = "node_fail: 0, submit_failed: 0, lost: 0, interrupted: 0"
 
 
@@ -80,6 +82,10 @@ class Disturbed(Campaign):
         self.driver.kill()
         self.driver.wait()
 
+    def let_go(self) -> None:
+        """Payloads that wait at the gate go on."""
+        (self.site / "go").touch()
+
     # ---- what it did ----
 
     def reports(self, name: str, state: str) -> list[str]:
@@ -87,10 +93,10 @@ class Disturbed(Campaign):
         ours = {event.job for event in self.events("submit_order") if self.name(event) == name}
         return [e.reason for e in self.events("job_report") if e.job in ours and e.value.get("state") == state]
 
-    def label(self, name: str) -> str:
-        """The name at Slurm of a test's newest job."""
-        jobs = [event.job for event in self.events("submit_order") if self.name(event) == name]
-        return job_label(campaign_token(Layout(self.root)), jobs[-1])
+    def labels(self) -> list[str]:
+        """The names at Slurm of all jobs that were ordered."""
+        token = campaign_token(Layout(self.root))
+        return [job_label(token, event.job) for event in self.events("submit_order")]
 
     def control(self, name: str) -> Path:
         """Where a test's newest job leaves its marks."""
@@ -107,6 +113,12 @@ class Disturbed(Campaign):
         return told
 
     # ---- what must hold ----
+
+    def assert_sound(self) -> None:
+        """A controller that was away may take a while to see that jobs are over."""
+        prefix = f"sd-{campaign_token(Layout(self.root))}-"
+        wait_until(lambda: prefix not in self.cluster.run("squeue", "-h", "-o", "%j"), "nothing is left in the queue")
+        super().assert_sound()
 
     def assert_all_passed_once(self, runs: int) -> None:
         """Every run at its first attempt, every one executed once."""

@@ -74,7 +74,10 @@ def drive_and_show(
 def how_to_name(layout: Layout) -> str:
     """The campaign's id where its site is found from here, else its path."""
     root = layout.root.resolve()
-    here = Path.cwd().resolve()
+    try:
+        here = Path.cwd().resolve()
+    except FileNotFoundError:  # removed meanwhile
+        return str(root)
     site = root.parent.parent
     return root.name if here == site or site in here.parents else os.path.relpath(root)
 

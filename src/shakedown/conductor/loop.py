@@ -175,7 +175,13 @@ def _is_news(state: State, report: JobReport) -> bool:
         report.state != job.seen
         or report.restart > job.restart
         or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
+        or (report.state in ("queued", "running") and _first(report.message) != _first(job.note))
     )
+
+
+def _first(message: str) -> str:
+    """What a message is about, without particulars such as names of nodes, which come and go."""
+    return message.partition(",")[0]
 
 
 def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
@@ -201,8 +207,10 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _present(**fields: Any) -> dict[str, Any]:
-    """The fields that say something: empty and missing ones are left out of the record."""
-    return {name: value for name, value in fields.items() if value not in (None, "", 0, {}, [])}
+    """The fields that say something: empty and missing ones are left out of the record. A time of 0.0 s is a measurement."""
+    return {
+        name: value for name, value in fields.items() if isinstance(value, float) or value not in (None, "", 0, {}, [])
+    }
 
 
 def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:

@@ -56,13 +56,21 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
     if run.cancelled and verdict in ("interrupted", "node_fail"):
         verdict = "cancelled"  # a person's word before the accident's: it must not be attempted again
     reasons = {
-        "timeout": f"it was ended at its time limit of {state.index.cases[job.case].shape.time_limit_s:g} s",
+        "timeout": _at_limit(state, job),
         "node_fail": "a node it ran on failed",
         "cancelled": "it was cancelled" if job.cancelling else "someone else cancelled it at the scheduler",
         "interrupted": "it was ended from outside",
     }
     why = reasons[verdict] + (f": {job.message}" if job.message else "")
     _judge(state, decision, job, verdict, why, alive=alive)
+
+
+def _at_limit(state: State, job: Job) -> str:
+    """A scheduler's limit need not be the test's: an administrator may have changed it."""
+    limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.facts.get("elapsed_s")
+    if elapsed is not None and elapsed < 0.9 * limit:
+        return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
+    return f"it was ended at its time limit of {limit:g} s"
 
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
@@ -142,7 +150,7 @@ def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
         why = f"{job.source} says '{job.seen}' after the verdict; the verdict stands and what it held is free"
         value = {"kind": "late_mark", "seen": job.seen, "dead": True}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
-    elif now >= deadline:
+    elif now >= deadline and not _is_in_the_queue(job):
         why = f"no sign of life by {limit:g} s after its start; it is believed dead and what it held is free"
         value = {"kind": "believed_dead", "seen": job.seen, "dead": True}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
@@ -152,7 +160,8 @@ def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
             why = "it still runs after its verdict; the verdict stands and what it holds stays held"
             value = {"kind": "late_mark", "seen": job.seen}
             decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
-        decision.wake(deadline)
+        if now < deadline:
+            decision.wake(deadline)
 
 
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
@@ -198,11 +207,16 @@ def _silent_until(state: State, decision: Decision, job: Job, now: float, patien
     _judge(state, decision, job, "lost", why, alive=True)
 
 
+def _is_in_the_queue(job: Job) -> bool:
+    """The scheduler itself has it running, however late: it is suspended, or somebody gave it more time. No record is as sure."""
+    return job.seen == "running" and job.source == "queue"
+
+
 def _overdue(state: State, decision: Decision, now: float) -> None:
     """Reported running long past the time limit: a record that ran away from its job."""
     for when, name in state.deadlines:
         job = state.jobs.get(name)
-        if job is None or job.phase != "running" or job.seen != "running":
+        if job is None or job.phase != "running" or job.seen != "running" or _is_in_the_queue(job):
             continue
         if when > now:
             decision.wake(when)

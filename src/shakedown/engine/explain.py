@@ -112,8 +112,9 @@ def explain_run(state: State, run_id: str) -> str:
     if run is None:
         return ""
     job = state.jobs.get(run.job)
+    note = job.note if job is not None and run.phase == job.seen else ""
     doubt = _doubt(state, job) if job is not None else ""
-    return _DOING.get(run.phase, run.phase) + (f"; {doubt}" if doubt else "")
+    return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
 def _doubt(state: State, job: Job) -> str:

@@ -125,6 +125,7 @@ def job_report(state: State, event: Event) -> None:
     said = value["state"]
     changed = said != job.seen
     job.seen, job.source = said, value.get("source", "")
+    job.note = event.reason if said in ("queued", "running") else ""
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
         job.facts = {k: v for k, v in value.items() if k in ("nodes", "output", "cause")}
@@ -184,7 +185,7 @@ def requeued(state: State, event: Event) -> None:
     fly(state, run)
     _roll_on(state, entry, event.time)
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
-    job.facts, job.seen, job.claim, job.cancelling = {}, "", "", ""
+    job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
     state.attention.pop(job.id, None)
 
 

@@ -93,6 +93,7 @@ class Job:
     restart: int = 0
     seen: str = ""
     source: str = ""
+    note: str = ""  # what the source adds while the job waits or runs: "JobHeldUser"
     since: float = 0.0
     started: float | None = None
     claim: str = ""  # "", ordered, taken, found

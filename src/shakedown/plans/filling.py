@@ -66,7 +66,7 @@ class Filler:
         limit = self.run.get("time_limit", 600.0)
         if isinstance(limit, str):
             limit = self._parsed(("run", "time_limit"), limit, names, _DURATION.convert)
-        exclusive = self.run.get("exclusive", False)
+        exclusive = self.run.get("exclusive", not stage.local)
         units = nodes if not stage.local else stage.node.cores if exclusive else tasks * cpus
         return Shape(nodes, tasks, cpus, units, exclusive, limit, self.run.get("requeue", False))
 

@@ -11,6 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shakedown.model.errors import UsageError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
@@ -31,7 +32,6 @@ class JobPlaces:
     layout: Layout
     _workplace: Workplace = field(init=False)
     _payloads: dict[str, tuple[Case, Path]] = field(default_factory=dict)
-    _made: set[Path] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.layout.root.absolute())
@@ -45,7 +45,7 @@ class JobPlaces:
         try:
             self._workplace.check_files(order.case.files)
             payload = self._payload(order.case)
-            self._folder(self.output(order.job, order.restart).parent)
+            self.output(order.job, order.restart).parent.mkdir(parents=True, exist_ok=True)
             self.control(order.job).mkdir(parents=True, exist_ok=True)
             self._workplace.prepare(
                 order.run, place=str(self.directory(order.job, order.restart)), files=order.case.files
@@ -108,16 +108,11 @@ class JobPlaces:
 
     def _payload(self, case: Case) -> Path:
         known = self._payloads.get(case.id)
-        if known is None or known[0] is not case:
+        if known is None or known[0] is not case or not known[1].exists():
             if len(self._payloads) >= _CACHED_CASES:
                 self._payloads.clear()
             known = self._payloads[case.id] = case, keep_payload(self.layout, payload_script(case, self.layout))
         return known[1]
-
-    def _folder(self, folder: Path) -> None:
-        if folder not in self._made:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._made.add(folder)
 
 
 def keep_payload(layout: Layout, text: str) -> Path:
@@ -175,24 +170,46 @@ def read_small(path: Path) -> bytes | None:
 def campaign_token(layout: Layout) -> str:
     """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
 
-    Raises CannotStart where there is none and none can be made.
+    Its file names the directory too. Raises CannotStart where there is none and none can be made, UsageError in a copy.
     """
-    path = layout.token
+    path, here = layout.token, layout.root.absolute()
     try:
         known = read_small(path)
-        if known is None:
-            known = _make_token(path)
+        token, place = (secrets.token_hex(4), None) if known is None else _parse_token(path, known)
+        if place is not None and place != here and _is_elsewhere(token, place, path):
+            raise UsageError(
+                f"{here} is a copy of the campaign in {place}, and the jobs of both would bear the same names",
+                hint=f"go on with that one; or remove {path}, and this one is a campaign of its own that knows no job of that one",
+            )
+        if place != here:
+            _write_token(path, token, here)
     except OSError as error:
         raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
-    token = known.decode("ascii", "replace").strip()
-    if not _TOKEN.fullmatch(token):
-        raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
     return token
 
 
-def _make_token(path: Path) -> bytes:
+def _parse_token(path: Path, data: bytes) -> tuple[str, Path | None]:
+    """The token and the directory that it was written for."""
+    first, _, rest = data.partition(b"\n")
+    token = first.decode("ascii", "replace")
+    if not _TOKEN.fullmatch(token):
+        raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
+    return token, Path(os.fsdecode(rest.removesuffix(b"\n"))) if rest else None
+
+
+def _is_elsewhere(token: str, place: Path, path: Path) -> bool:
+    """Whether another directory has this token: then ours was not moved from there, but copied."""
+    other = Layout(place).token
+    try:
+        known = read_small(other)
+        return known is not None and known.startswith(token.encode()) and not other.samefile(path)
+    except OSError:
+        return False
+
+
+def _write_token(path: Path, token: str, place: Path) -> None:
     """Durable before any job bears it, and never half there."""
-    data = secrets.token_hex(4).encode() + b"\n"
+    data = token.encode() + b"\n" + os.fsencode(place) + b"\n"
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("wb") as file:
         file.write(data)
@@ -205,7 +222,6 @@ def _make_token(path: Path) -> bytes:
             os.fsync(folder)
         finally:
             os.close(folder)
-    return data
 
 
 def job_label(token: str, job: str) -> str:

@@ -22,7 +22,8 @@ _WORD = re.compile(r"([a-z]+)=(\S*)")
 class Marks(Struct, frozen=True):
     """What is known of one restart of a job.
 
-    ``claimed``: somebody took its claim; ``holder``: who, "conductor" or the scheduler's id of the job, "" not legible (yet).
+    ``claimed``: somebody took its claim, or left an end mark although the claim is gone; ``holder``: who, "conductor" or the
+    scheduler's id of the job, "" not legible (yet).
     ``began_uptime_s``: seconds since ``host`` was booted. ``exit_status``: the payload's, None while it has not ended by itself.
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
     ``trouble``: why the payload never ran although the job did. ``output_bytes``: what it wrote up to now.
@@ -60,7 +61,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     told = end.get("told", "")
     return Marks(
         restart,
-        claimed=claim is not None,
+        claimed=claim is not None or bool(end),
         holder=holder,
         host=begin.get("host", ""),
         scheduler_id="" if holder == CONDUCTOR else holder,

@@ -90,8 +90,12 @@ class Workplace:
                 if os.stat(spare).st_mode == self._mode:  # noqa: PTH116
                     os.rename(spare, place)  # noqa: PTH104
                     return
-        with contextlib.suppress(FileExistsError):
+        try:
             os.mkdir(place)  # noqa: PTH102
+        except FileExistsError:
+            pass
+        except FileNotFoundError:  # the directory that was made for it is gone: a file system that removes what is old
+            Path(place).mkdir(parents=True)
         self._mode = self._mode or os.stat(place).st_mode  # noqa: PTH116
 
     def write_script(self, job: str, restart: int, script: str) -> Path:

@@ -14,9 +14,11 @@ import msgspec
 
 from shakedown.model.nouns import Cluster
 from shakedown.schedulers.slurm import commands
-from shakedown.schedulers.slurm.evidence import SETTLE_S, Found, by_restart
+from shakedown.schedulers.slurm.evidence import SETTLE_S
+from shakedown.schedulers.slurm.found import Found
 from shakedown.schedulers.slurm.parsing import Record, clean, finished, records, settings
 from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.states import CHANGES
 from shakedown.schedulers.slurm.versions import accounting_is_off
 
 MOST_ASKED = 500  # jobs in one sacct: a command line has an end
@@ -160,3 +162,15 @@ def _known_id(found: Found) -> str:
 
 def _cluster(found: Found) -> str:
     return found.row.cluster if found.row is not None else found.job.scheduler_id.partition(";")[2]
+
+
+def by_restart(records: list[Record], label: str, scheduler_id: str) -> tuple[Record, ...]:
+    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out."""
+    named = [record for record in records if record.name == label and record.state not in CHANGES]
+    wanted = scheduler_id.split(";", maxsplit=1)[0]
+    ids = {record.id for record in named}
+    if not ids:
+        return ()
+    chosen = wanted if wanted in ids else min(ids, key=lambda job: (len(job), job))
+    mine = [record for record in named if record.id == chosen]
+    return tuple(sorted(mine, key=lambda record: record.submit or 0.0))

@@ -17,7 +17,7 @@ from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobOrder, SubmitAnswer
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
 from shakedown.schedulers.slurm import commands
-from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
 from shakedown.schedulers.slurm.refusals import sort_answer
 from shakedown.schedulers.slurm.runner import Run
@@ -164,7 +164,7 @@ class Actor:
             if act.what == "cancel":
                 ran = self.run(commands.scancel(cluster.name, several, ids), self.command_s)
             else:
-                ran = self.run(commands.scontrol_hold(cluster.name, several, ids, release=True), self.command_s)
+                ran = self.run(commands.scontrol_release(cluster.name, several, ids), self.command_s)
             if ran.timed_out or re.search("unable to contact|connect", ran.error, re.IGNORECASE):
                 continue
             failed = set(re.findall(r"job(?: id)? (\d+\S*?)[:\s]", ran.error)) if ran.status else set()

@@ -21,8 +21,9 @@ from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
 from shakedown.schedulers.marks import Marks, read_marks, read_restart
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
-from shakedown.schedulers.slurm.evidence import Asked, Found, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.evidence import KILLED, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
+from shakedown.schedulers.slurm.found import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, last_words, queue_rows
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.workplace import CONDUCTOR
@@ -135,7 +136,7 @@ class Asker:
             marks = read_marks(self.places, job.id)
             if marks is not None and marks.restart > job.restart:
                 own = read_restart(self.places, job.id, job.restart)
-                marks = own if own.exit_status is not None else marks
+                marks = own if own.exit_status is not None and own.exit_status < KILLED else marks
         except OSError as error:
             return None, error.strerror or str(error)
         return marks, ""
@@ -175,7 +176,7 @@ class Asker:
 
         That is: waiting jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
         """
-        ended = {f.job.id for f in found if f.marks is not None and f.marks.exit_status is not None}
+        ended = {f.job.id for f in found if f.marks and f.marks.exit_status is not None and f.marks.exit_status < KILLED}
         surplus: dict[str, list[str]] = {}
         for job, ours in rows.items():
             waiting = [row for row in ours if row.state in ("PENDING", "REQUEUE_HOLD", "SPECIAL_EXIT")]

@@ -52,8 +52,8 @@ def licences(case: Case, cluster: Cluster) -> str:
 
 
 def literal(path: str) -> str:
-    """A path in which Slurm replaces nothing."""
-    return path.replace("%", "%%")
+    """A path in which Slurm replaces nothing. A backslash anywhere lets it take ``%`` as it is, and every pair of them as one."""
+    return path.replace("\\", r"\\") if "\\" in path else path.replace("%", "%%")
 
 
 def squeue(cluster: str, user: int, several: bool, everything: bool = True) -> list[str]:
@@ -86,10 +86,6 @@ def sacct(cluster: str, several: bool, ids: Sequence[str] = (), labels: Sequence
     ]
 
 
-def scontrol_job(cluster: str, several: bool, job: str) -> list[str]:
-    return ["scontrol", "--oneliner", *_where(cluster, several), "show", "job", job]
-
-
 def scontrol_config(cluster: str, several: bool) -> list[str]:
     return ["scontrol", *_where(cluster, several), "show", "config"]
 
@@ -98,8 +94,8 @@ def scancel(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
     return ["scancel", *_where(cluster, several), *ids]
 
 
-def scontrol_hold(cluster: str, several: bool, ids: Iterable[str], release: bool) -> list[str]:
-    return ["scontrol", *_where(cluster, several), "release" if release else "hold", ",".join(ids)]
+def scontrol_release(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
+    return ["scontrol", *_where(cluster, several), "release", ",".join(ids)]
 
 
 def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:

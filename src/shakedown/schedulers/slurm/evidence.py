@@ -6,16 +6,15 @@ answer makes "no_answer", only the word of all that they do not know the job mak
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import msgspec
 from msgspec import Struct
 
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.marks import Marks
 from shakedown.schedulers.script import CLAIM_TAKEN
-from shakedown.schedulers.slurm.parsing import QueueRow, Record
-from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, CHANGES, OVER, meaning
+from shakedown.schedulers.slurm.found import Asked, Found
+from shakedown.schedulers.slurm.parsing import QueueRow
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
@@ -24,41 +23,10 @@ _STARTED_TWICE = (
     "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
     "and the first one left no end mark"
 )
+_PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
+KILLED = 128  # a shell's exit status of what was ended by a signal, and more
+_ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
 _NEVER_LAUNCHED = -53  # "0:53": slurmd could not even open the job's output or directory
-
-Told = Literal["told", "silent", "none", "unasked"]
-
-
-class Asked(Struct, frozen=True):
-    """A job that is asked about: our id, the scheduler's ("" not known), its restart, since when it has been ours."""
-
-    id: str
-    scheduler_id: str = ""
-    restart: int = 0
-    since: float = 0.0
-
-
-class Found(Struct, frozen=True):
-    """All that one look found of a job.
-
-    ``queue``, ``accounting``: whether it answered ("none": there is no accounting here). ``records``: of this job, by
-    restart. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd wrote into the job's own output
-    last. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has not been plainly waiting or
-    running. ``output``: where its output is.
-    """
-
-    job: Asked
-    marks: Marks | None = None
-    marks_trouble: str = ""
-    row: QueueRow | None = None
-    queue: Told = "told"
-    records: tuple[Record, ...] = ()
-    accounting: Told = "unasked"
-    finished: Record | None = None
-    words: str = ""
-    doubt_s: float = 0.0
-    trouble: str = ""  # why a source was silent
-    output: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Later(Struct, frozen=True):
@@ -91,7 +59,7 @@ def needs_accounting(found: Found) -> bool:
     if newest > found.job.restart:
         return young
     if marks is not None and (marks.exit_status is not None or marks.trouble):
-        return False
+        return row is None and young and (marks.exit_status or 0) >= KILLED
     return row is None or (young and meaning(row.state).state == "cancelled")
 
 
@@ -108,14 +76,27 @@ def _from_marks(found: Found) -> Said:
         return _report(found, "refused", "marks", message=marks.trouble)
     if marks.exit_status is None:
         return None
-    row = found.row
-    killed = marks.exit_status >= 128 and found.doubt_s < SETTLE_S
-    if killed and row is not None and row.restart == marks.restart and meaning(row.state).state in BEFORE_AND_DURING:
-        return _report(found, "running", "queue")  # the scheduler may know in a moment what killed it
+    if marks.exit_status >= KILLED:
+        state = _state_of(found, marks)
+        if state in _ENDED_FROM_OUTSIDE:
+            return None
+        if state in BEFORE_AND_DURING and found.doubt_s < SETTLE_S:  # the scheduler may know in a moment what killed it
+            return _report(found, "running", "queue") if found.row is not None else Later()
     state = "completed" if marks.exit_status == 0 else "failed"
     return _report(
         found, state, "marks", exit_status=marks.exit_status, message=_note(found) if state == "failed" else ""
     )
+
+
+def _state_of(found: Found, marks: Marks) -> str:
+    """What the scheduler says of a start whose payload was killed. Slurm signals a job's processes one after the other: the
+    payload's end can be written before the script is told, and looks like one of the payload's own making."""
+    row = found.row
+    if row is not None:
+        return "requeued" if row.restart > marks.restart else meaning(row.state).state
+    if len(found.records) > marks.restart:
+        return "requeued" if len(found.records) > marks.restart + 1 else meaning(found.records[marks.restart].state).state
+    return "running" if found.accounting in ("told", "unasked") and found.queue == "told" else "failed"
 
 
 def _from_queue(found: Found) -> Said:
@@ -131,7 +112,11 @@ def _from_queue(found: Found) -> Said:
     if state == "requeued":
         return _requeued(found, max(row.restart, found.job.restart + 1), "queue")
     return _report(
-        found, state, "queue", nodes=row.nodes, message=_joined(word.note, row.reason if state == "queued" else "")
+        found,
+        state,
+        "queue",
+        nodes=row.nodes,
+        message=_joined(word.note, _shown(row.reason) if state == "queued" else ""),
     )
 
 
@@ -246,7 +231,7 @@ def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: 
 
 def _requeued(found: Found, restart: int, source: str) -> Said:
     """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
-    before = found.records[found.job.restart] if len(found.records) > found.job.restart else None
+    before = found.records[found.job.restart] if len(found.records) > found.job.restart else found.finished
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
             return Later()
@@ -340,7 +325,7 @@ def _canceller(found: Found) -> str:
 
 def _shown(reason: str) -> str:
     """A reason of Slurm's, unless it says no more than the state does, or misleads."""
-    return "" if reason in ("NonZeroExitCode", "TimeLimit", "JobLaunchFailure", "NodeDown") else reason
+    return "" if reason in ("NonZeroExitCode", "TimeLimit", "JobLaunchFailure", "NodeDown", *_PATIENCE) else reason
 
 
 def _failed_nodes(nodes: str) -> str:
@@ -353,15 +338,3 @@ def _who(by: str) -> str:
 
 def _joined(*words: str) -> str:
     return "; ".join(dict.fromkeys(word for word in words if word))
-
-
-def by_restart(records: list[Record], label: str, scheduler_id: str) -> tuple[Record, ...]:
-    """Purpose: the records of one job, one for each restart; those of others, or of changes of size, left out."""
-    named = [record for record in records if record.name == label and record.state not in CHANGES]
-    wanted = scheduler_id.split(";", maxsplit=1)[0]
-    ids = {record.id for record in named}
-    if not ids:
-        return ()
-    chosen = wanted if wanted in ids else min(ids, key=lambda job: (len(job), job))
-    mine = [record for record in named if record.id == chosen]
-    return tuple(sorted(mine, key=lambda record: record.submit or 0.0))

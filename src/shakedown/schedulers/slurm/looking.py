@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from shakedown.model.ports import JobReport, JobView
 from shakedown.processes.reactor import Reactor, Timer
-from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.helper import Helper
 from shakedown.schedulers.slurm.wire import Look, Seen, Setup
 

@@ -115,32 +115,6 @@ def finished(line: str) -> Record | None:
     return Record(value["JobId"], value.get("Name", ""), word, code, nodes, by=by)
 
 
-def job_lines(text: str) -> list[QueueRow]:
-    """Purpose: the jobs of ``scontrol --oneliner show job``."""
-    rows = []
-    for value in map(key_values, text.splitlines()):
-        if not value.get("JobId") or "JobState" not in value:
-            continue
-        task = value.get("ArrayTaskId", "")
-        part = value.get("HetJobOffset", "")
-        job = f"{value['ArrayJobId']}_{task}" if task and "ArrayJobId" in value else value["JobId"]
-        job = f"{value['HetJobId']}+{part}" if part and "HetJobId" in value else job
-        rows.append(
-            QueueRow(
-                id=job,
-                name=value.get("JobName", ""),
-                state=value["JobState"],
-                reason=_word(value.get("Reason", "")),
-                nodes=_word(value.get("NodeList", "")),
-                restart=int(value["Restarts"]) if _is_number(value.get("Restarts", "")) else 0,
-                exit=exit_pair(value.get("ExitCode", "")),
-                start=seconds(value.get("StartTime", "")),
-                end=seconds(value.get("EndTime", "")),
-            )
-        )
-    return rows
-
-
 def key_values(line: str) -> dict[str, str]:
     """Purpose: ``Key=Value`` words of one line; a value goes on to the next key. The first of equal keys counts."""
     value: dict[str, str] = {}

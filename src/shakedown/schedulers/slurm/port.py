@@ -15,7 +15,7 @@ from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobOrder, JobReport, JobView, SubmitAnswer
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.job_places import campaign_token
-from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.helper import Helper
 from shakedown.schedulers.slurm.looking import Looking
 from shakedown.schedulers.slurm.wire import Act, Acted, Answered, FromHelper, Setup, Stop, Stopped, Submit

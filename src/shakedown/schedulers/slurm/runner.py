@@ -54,6 +54,7 @@ class Runner:
                 stderr=subprocess.PIPE,
                 env=self._environment,
                 start_new_session=True,
+                cwd=_directory(),
             )
         except OSError as error:
             return Ran(127, error=f"{command[0]} cannot be run: {error.strerror}")
@@ -83,6 +84,15 @@ def command_environment() -> dict[bytes, bytes]:
 
 def _is_ours(name: str) -> bool:
     return name in KEPT or not (name in FOREIGN or name.startswith(FOREIGN_PREFIXES))
+
+
+def _directory() -> str | None:
+    """Where a command runs: here, unless that directory was removed meanwhile; sbatch refuses to work in such a one."""
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError:
+        return "/"
+    return None
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobOrder, JobReport, SubmitAnswer
-from shakedown.schedulers.slurm.evidence import Asked
+from shakedown.schedulers.slurm.found import Asked
 
 _LENGTH = struct.Struct("<I")
 
