@@ -180,7 +180,7 @@ def test_amended_while_nobody_drives(make_site: MakeSite, shakedown: Shakedown) 
     amended = shakedown("amend", "p", "--by", "Ada", "--because", "two more sizes", cwd=site)
     assert amended.returncode == 0, amended.stderr
     assert "case nap/n=3 is added" in amended.stdout
-    assert "waits: nobody drives" in amended.stdout
+    assert "go on with: shakedown resume p-1" in amended.stdout
     assert shakedown("resume", cwd=site).returncode == 0
 
     assert [event.case for event in events(site, "verdict")] == ["nap/n=1", "nap/n=2", "nap/n=3", "nap/n=4"]

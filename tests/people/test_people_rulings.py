@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from shakedown.conductor.looking import look, look_at_runs
+from shakedown.metrics.table import Record
 from shakedown.model.layout import Layout
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def record_of(site: Path):  # type: ignore[no-untyped-def]
+def record_of(site: Path) -> Record:
     return look_at_runs(Layout(site / "campaigns/p-1"))
 
 

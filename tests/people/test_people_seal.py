@@ -276,3 +276,20 @@ def test_the_page_has_both_parties_and_the_digest_and_no_markup_of_others(site: 
         assert f"<span>{digest[at : at + 8]}</span>" in page
     assert "<i>" not in page and "<script" not in page and "http" not in page.replace("http-equiv", "")
     assert page.count("Signature</p>") == 2
+
+
+@pytest.mark.parametrize("parties", [0, 2, 6])
+def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
+    from shakedown.report.pdf import trouble
+    from shakedown.report.signature import render_signature_page
+
+    if trouble():
+        pytest.skip(trouble())
+    import weasyprint
+
+    long = "word " * 100
+    signed = {"contracts": [long], "parties": [["party", long]] * parties, "summary": long, "restrictions": [long] * 20}
+    signed |= {"campaign": long, "plan": long, "system": long, "outcome": "rejected", "sealed_by": long}
+    page = render_signature_page("0123456789abcdef" * 4, 4711, signed)
+    assert len(weasyprint.HTML(string=page.decode()).render().pages) == 1
+    assert b"and " + str(20 - (8 if parties <= 2 else 2)).encode() + b" more, in the report." in page

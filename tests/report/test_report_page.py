@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shakedown.model import nouns
-from shakedown.model.nouns import Case, Component, Criterion, FigureSpec
+from shakedown.model.nouns import Case, Component, Contract, ContractRow, Criterion, FigureSpec, Procedure
 from shakedown.report import write_report
 
 if TYPE_CHECKING:
@@ -62,13 +62,14 @@ def test_a_large_campaign_reads_as_an_acceptance_document(large: Path) -> None:
         "2026-11-03 10:00:00 to 2026-11-03 19:07:45 UTC",
     ):  # fmt: skip
         assert words.lower() in page.text.lower(), words
-    assert page.tags.count("figure") == 11, "the time line, seven tests, a matrix, a histogram, input and output"
+    drawn = "the time line, runs by test of two components, failures of one, seven tests, a matrix, a histogram, rates"
+    assert page.tags.count("figure") == 14, drawn
 
 
 def test_the_slow_node_is_named_and_the_usual_ones_are_not_accused(large: Path) -> None:
     text = Page(large / "report.html").text
     assert re.search(r"c5n0018 pairs, r\d+ [\d.]+ MB/s -\d+\.\d outlier", text)
-    assert text.count(" outlier ") <= 3 and "within the usual" in text
+    assert text.count(" outlier c5n") <= 2 and "within the usual" in text
 
 
 def test_it_needs_no_network_and_no_script(large: Path) -> None:
@@ -97,7 +98,10 @@ EVIL = '$x^{$<script>alert("1")</script><img src=x onerror=alert(2)>&lt; \x1b[31
 @pytest.fixture(scope="module")
 def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., CampaignBuilder]) -> Path:
     """A campaign in which every name and text that a stranger can choose is hostile."""
-    case = Case(EVIL, EVIL, "local:all", expect="lost", because=EVIL)
+    case = Case(EVIL, EVIL, "local:all", expect="lost", because=EVIL, rows=("c:1", "c:2"))
+    bounds = {"must": EVIL, "high": 0.5, "unit": EVIL, "clause": EVIL, "about": EVIL, "where": ((EVIL, (EVIL,)),)}
+    rows = (ContractRow("c:1", EVIL, EVIL, "elapsed", basis="vendor", **bounds),
+            ContractRow("c:2", EVIL, EVIL, EVIL, basis="contract", **bounds))  # fmt: skip
     gone = Case("_gone", EVIL, "local:all", unavailable=EVIL)
     criteria = (
         Criterion(EVIL, "value", ">=", 1.0, EVIL, of=EVIL, must=EVIL),
@@ -107,8 +111,13 @@ def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., Campaig
         tmp_path_factory.mktemp("evil") / "x",
         plan=EVIL,
         about=EVIL,
-        components=(Component(EVIL, "site", (EVIL, "_gone"), 3, criteria=criteria),),
+        components=(
+            Component(
+                EVIL, "site", (EVIL, "_gone"), 3, criteria=criteria, procedures=(Procedure(EVIL, EVIL, EVIL, 1, EVIL),)
+            ),
+        ),
         cases=(case, gone),
+        contracts=(Contract(EVIL, rows, EVIL, EVIL, ((EVIL, EVIL),)),),
         tests=(nouns.Test(EVIL, figures=(FigureSpec(EVIL, EVIL),), draws=("matrix", "histogram", "io")),),
     )
     rows = [[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [2.0, 3.0, 1.0]]
@@ -117,7 +126,8 @@ def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., Campaig
     output += builder.record("io", operation=EVIL, mode=EVIL, unit=EVIL, transfer=-1, value=3.0)
     for repeat in (1, 2):
         builder.run(EVIL, EVIL, repeat=repeat, output=output, reason=EVIL, figures={EVIL: 2.0})
-    builder.run(EVIL, EVIL, "failed", 3, reason=EVIL, excerpt=EVIL, checks=[[EVIL, False, EVIL]], problems=[EVIL])
+    run = builder.run(EVIL, EVIL, "failed", 3, reason=EVIL, excerpt=EVIL, checks=[[EVIL, False, EVIL]], problems=[EVIL])
+    people_say(builder, run)
     builder.add("finding", run=EVIL, case=EVIL, value={"kind": EVIL}, reason=EVIL)
     builder.add("amended", value={"document": builder.digest, "who": EVIL}, reason=EVIL)
     builder.add("driver_start", value={"driver": {EVIL: EVIL}})
@@ -127,6 +137,19 @@ def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., Campaig
     campaign = builder.save()
     write_report(campaign)
     return campaign
+
+
+def people_say(builder: CampaignBuilder, run: str) -> None:
+    """A ruling, a waiver, an attestation, a change and two fingerprints, all hostile."""
+    by = {"by": EVIL, "component": EVIL, "name": EVIL, "procedure": EVIL}
+    builder.add("ruled", run=run, value=by | {"as": EVIL}, reason=EVIL)
+    builder.add("waived", value=by | {"what": "row", "name": "c:2", "restriction": EVIL}, reason=EVIL)
+    builder.add("attested", value=by | {"met": True, "evidence": [{"name": EVIL, "sha256": EVIL}]}, reason=EVIL)
+    builder.add("changed", value=by, reason=EVIL)
+    for number in (1, 2):
+        words = {key: [EVIL] for key in ("since_last", "between_nodes", "unanswered")}
+        groups = [{"nodes": EVIL, "digest": EVIL}]
+        builder.add("fingerprint", value=words | {"digest": f"{EVIL}{number}", "groups": groups, "facts_file": EVIL})
 
 
 def test_markup_of_strangers_stays_text(evil: Path) -> None:
@@ -150,7 +173,7 @@ def test_no_control_character_and_no_direction_override_gets_through(evil: Path)
 
 def test_file_names_of_figures_are_tame(evil: Path) -> None:
     names = [path.name for path in (evil / "report/figures").iterdir()]
-    assert len(names) == 10 and all(re.fullmatch(r"[A-Za-z0-9.-]{1,90}", name) for name in names)
+    assert len(names) == 18 and all(re.fullmatch(r"[A-Za-z0-9.-]{1,90}", name) for name in names)
 
 
 # ---- campaigns that hardly were --------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ def rows_of(campaign: Path, name: str) -> list[dict[str, str]]:
 
 
 def test_the_numbers_of_the_report_can_be_computed_again_from_the_tables(large: Path) -> None:
-    values = [float(row["value"]) for row in rows_of(large, "values.csv") if row["case"] == "stream/threads=128"]
+    mine = [row for row in rows_of(large, "values.csv") if row["case"] == "stream/threads=128"]
+    values = [float(row["value"]) for row in mine if row["figure"] == "triad" and row["counts"] == "yes"]
     (row,) = [
         row for row in rows_of(large, "figures.csv") if row["case"] == "stream/threads=128" and row["figure"] == "triad"
     ]

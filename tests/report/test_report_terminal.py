@@ -80,7 +80,8 @@ def test_it_fits_80_columns_whatever_the_names(new: Callable[..., CampaignBuilde
 
 
 def shakedown(*words: object) -> Any:
-    return cli.main(["report", *map(str, words)], standalone_mode=False)
+    """Without a PDF, which takes most of the time and is another test's."""
+    return cli.main(["report", "--no-pdf", *map(str, words)], standalone_mode=False)
 
 
 def in_site(builder: CampaignBuilder, site: Path, name: str) -> Path:

@@ -39,7 +39,6 @@ MODELS = {
 NODES = 192
 SLOWER_IN_FILL = {"shield": 1.12}  # the test that the machine slows down when it is full
 HOUR = 3600.0
-SHARE = {"unit": "%", "must": "= 100%"}
 
 
 def story_document() -> Document:
@@ -73,11 +72,11 @@ def _components() -> tuple[Component, ...]:
     return (
         Component("vendor", "vendor", (), procedures=procedures),
         Component("performance", "performance", everything, modes=modes, after=("vendor",), criteria=(
-            Criterion("correct", "correct / completed", "=", 1.0, clause="SOW 4.1", **SHARE),
-            Criterion("contract", "rows met", "=", 1.0, clause="SOW 4.2", mode="isolated", **SHARE),
+            Criterion("correct", "correct / completed", "=", 1.0, "%", must="= 100%", clause="SOW 4.1"),
+            Criterion("contract", "rows met", "=", 1.0, "%", must="= 100%", clause="SOW 4.2", mode="isolated"),
             Criterion("fill", "fill / isolated", "<=", 0.05, "%", of="elapsed", statistic="mean", must="<= 5%"),)),
         Component("stability", "stability", everything, after=("performance",), duration_s=240 * HOUR, criteria=(
-            Criterion("correct", "correct / completed", "=", 1.0, clause="SOW 5.1", **SHARE),
+            Criterion("correct", "correct / completed", "=", 1.0, "%", must="= 100%", clause="SOW 5.1"),
             Criterion("completed", "passed / attempts", ">=", 0.95, "%", must=">= 95%", enough=100, clause="SOW 5.2",
                       leave_out=("ruled site",)),
             Criterion("variation", "sd / mean", "<=", 0.02, "%", of="elapsed", per="case", must="<= 2%", enough=30,
@@ -88,20 +87,38 @@ def _components() -> tuple[Component, ...]:
 
 def _rows_in_force(test: str) -> tuple[str, ...]:
     place = list(MODELS).index(test) + 1
-    return (f"c5:{place}", f"c5:{place + len(MODELS)}")
+    return tuple(f"c5:{place + step * len(MODELS)}" for step in range(3))
 
 
 def _contract() -> Contract:
     rows = []
     for place, (test, (_, seconds, _, vendor, _)) in enumerate(MODELS.items(), 1):
         most, plus = round(1.05 * seconds), len(MODELS)
-        rows.append(ContractRow(f"c5:{place}", "c5", test, "elapsed", f"<= {most} s", "contract", high=most, unit="s",
-                                mode="isolated", clause=f"SOW 4.2.{place}", place=f"contracts/c5.yaml:{6 + place}"))
+        rows.append(
+            ContractRow(
+                f"c5:{place}",
+                "c5",
+                test,
+                "elapsed",
+                f"<= {most} s",
+                "contract",
+                high=most,
+                unit="s",
+                mode="isolated",
+                clause=f"SOW 4.2.{place}",
+                place=f"contracts/c5.yaml:{6 + place}",
+            )
+        )
         rows.append(ContractRow(f"c5:{place + plus}", "c5", test, "elapsed", f"{vendor:.0f} s +-2%", "vendor", unit="s",
                                 low=0.98 * vendor, high=1.02 * vendor, statistic="mean", mode="isolated",
                                 clause=f"VT report p. {place}", place=f"contracts/c5.yaml:{12 + place}"))  # fmt: skip
-    rows.append(ContractRow("c5:13", "c5", "hpl", "rate", ">= 6.1 PFLOP/s", "vendor", low=6.1e15, unit="FLOP/s",
-                            clause="VT report p. 9", place="contracts/c5.yaml:19"))  # fmt: skip
+    for place, (test, (_, seconds, *_)) in enumerate(MODELS.items(), 1):
+        most = round(1.03 * seconds)
+        rows.append(ContractRow(f"c5:{place + 12}", "c5", test, "elapsed", f"<= {most} s", "contract", high=most, unit="s",
+                                statistic="median", clause=f"SOW 5.3.{place}",
+                                place=f"contracts/c5.yaml:{18 + place}"))  # fmt: skip
+    rows.append(ContractRow("c5:19", "c5", "hpl", "rate", ">= 6.1 PFLOP/s", "vendor", low=6.1e15, unit="FLOP/s",
+                            clause="VT report p. 9", place="contracts/c5.yaml:25"))  # fmt: skip
     return Contract("c5", tuple(rows), title="C5, phase 2, as ordered",
                     parties=(("vendor", "The Vendor Company"), ("site", "The Laboratory")))  # fmt: skip
 
@@ -129,9 +146,12 @@ def _fingerprint(builder: Any, digest: str, groups: list[tuple[str, str]], **mor
 
 def _procedures(builder: Any) -> None:
     for name, met, files in (("post", True, ["post.log"]), ("diagnostics", True, ["mpigraph.pdf", "gpcnet.txt"])):
-        evidence = [{"name": file, "sha256": f"{number:02d}ef" * 16, "bytes": 1200} for number, file in enumerate(files)]
+        evidence = [
+            {"name": file, "sha256": f"{number:02d}ef" * 16, "bytes": 1200} for number, file in enumerate(files)
+        ]
         builder.add("attested", HOUR, reason="all nodes came up" if name == "post" else "as the vendor's report says",
-                    value={"component": "vendor", "procedure": name, "met": met, "by": "R. Budgie", "evidence": evidence})  # fmt: skip
+                    value={"component": "vendor", "procedure": name, "met": met, "by": "R. Budgie",
+                           "evidence": evidence})  # fmt: skip
     builder.add("waived", 600.0, reason="the cabinet's breaker is replaced in May",
                 value={"what": "criterion", "component": "vendor", "name": "procedures", "by": "V. Example",
                        "restriction": "power-off is shown by 31 May"})  # fmt: skip

@@ -185,12 +185,12 @@ class ModeRules:
             self.books.up.add(value["component"])
 
     def _came_out(self, event: Event) -> None:
-        """The plans of the stage state no criteria: all that was wanted passed, warm-ups aside, or it is not met."""
+        """Where a plan states no criteria: all that was wanted passed, warm-ups aside, or it is not met."""
         books, name = self.books, event.value["component"]
         books.outcomes[name] = event.value["outcome"]
         need(bool(event.reason), f"{name} came out without a reason")
         component = self._component(name)
-        if component is None:
+        if component is None or component.criteria:
             return
         denied = [p.name for p in component.procedures if not books.attested.get((name, p.name), False)]
         attempted = {want for want in books.attempted if want[0] == name and not want[2].startswith("warm-up")}

@@ -33,5 +33,7 @@ def command(plan: str, campaign: str | None, who: str, because: str, site: str |
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
         return 0
     data = record_wishes(layout, "amend", [{"document": digest, "by": who}], because)
-    emit(data | {"difference": difference}, as_json, lambda: printable("\n".join([*difference, data["said"]])))
+    lines = [*difference, data["said"]]
+    lines += [f"go on with: shakedown resume {layout.root.name}"] if data["recorded"] else []
+    emit(data | {"difference": difference}, as_json, lambda: printable("\n".join(lines)))
     return 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, site_option
+from shakedown.cli.output import emit, json_option, say, site_option
 
 if TYPE_CHECKING:
     from shakedown.report.writing import Written
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, path_type=Path),
     default=None,
     metavar="DIR",
-    help="Write report.html and report/ there instead of into the campaign.",
+    help="Write report.html, report.pdf and report/ there instead of into the campaign.",
 )
+@click.option("--pdf/--no-pdf", default=None, help="Make report.pdf, or not; if neither is said, where it can be made.")
 @json_option
-def command(campaign: str | None, site: str | None, output: Path | None, as_json: bool) -> int:
-    """Write the report: scorecard, figures, tables.
+def command(campaign: str | None, site: str | None, output: Path | None, pdf: bool | None, as_json: bool) -> int:
+    """Write the report: scorecard, figures, tables; as HTML and PDF.
 
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
+    A site's own templates/report.html and templates/report.css change how it looks.
 
     Exit status: 0 accepted, 1 rejected, 4 undecided or not finished.
     """
@@ -35,7 +37,10 @@ def command(campaign: str | None, site: str | None, output: Path | None, as_json
     from shakedown.metrics.scorecard import exit_status
     from shakedown.report.writing import make_report
 
-    written = make_report(find_campaign(Path(site) if site else None, campaign), output)
+    home = Path(site) if site else None
+    written = make_report(find_campaign(home, campaign), output, home, pdf)
+    if written.why_no_pdf:
+        say(f"no report.pdf: {written.why_no_pdf}")
     emit(_data(written), as_json, lambda: _render(written))
     return exit_status(written.scorecard)
 
@@ -44,10 +49,11 @@ def _data(written: Written) -> dict[str, Any]:
     import msgspec
 
     data: dict[str, Any] = msgspec.to_builtins(written.scorecard)
-    return data | {"report": str(written.page)}
+    return data | {"report": str(written.page), "pdf": str(written.pdf) if written.pdf else None}
 
 
 def _render(written: Written) -> str:
     from shakedown.report.terminal import render_scorecard
 
-    return f"{render_scorecard(written.scorecard)}\n\nreport: {written.page}"
+    pdf = f"\npdf:    {written.pdf}" if written.pdf else ""
+    return f"{render_scorecard(written.scorecard)}\n\nreport: {written.page}{pdf}"

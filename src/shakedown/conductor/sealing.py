@@ -29,7 +29,7 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 
-MOST_PARTIES = 8
+MOST_PARTIES = 4
 
 
 class Sealed(Struct, frozen=True):
@@ -49,7 +49,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     """
     held = holder(layout)
     if held is not None and not held.gone:
-        raise LeaseHeld(f"{layout.root.name} is driven: {held}", hint="seal it when that is over")
+        raise LeaseHeld(f"{layout.root.name} is {held}", hint="seal it when that is over")
     carry_out(layout)
     record = fold_runs(read_events(layout.log))
     if not record.events:

@@ -40,7 +40,7 @@ DEFINITIONS = {
 class Utilisation(Struct, frozen=True):
     """One of the three numbers of one component. ``share`` is None where the clock has not run.
 
-    ``runs`` are counted, ``untimed`` are not: when they ran, or what they took, is not known.
+    ``runs`` took some of the clock's time, ``untimed`` are not counted: when they ran, or what they took, is not known.
     """
 
     component: str
@@ -101,7 +101,7 @@ def of_component(name: str, population: Population, around: Around) -> Utilisati
         nodes * length,
         nodes,
         length,
-        len(known),
+        sum(amount > 0 for amount in known),
         len(hours) - len(known),
     )
 

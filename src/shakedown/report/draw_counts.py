@@ -18,16 +18,16 @@ _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "----", "++++")  # tell verd
 def draw_counts(counts: Sequence[TestCount]) -> list[Drawing]:
     """Purpose: for each component the runs by test, and beside them what did not end well, where there is any."""
     drawings = []
-    for component in dict.fromkeys(one.component for one in counts):
+    for number, component in enumerate(dict.fromkeys(one.component for one in counts), 1):
         mine = [one for one in counts if one.component == component]
         if sum(one.attempts for one in mine) >= LEAST:
-            drawings.append(_runs(component, mine))
+            drawings.append(_runs(number, component, mine))
             if any(one.bad.total() for one in mine):
-                drawings.append(_failures(component, mine))
+                drawings.append(_failures(number, component, mine))
     return drawings
 
 
-def _runs(component: str, counts: list[TestCount]) -> Drawing:
+def _runs(number: int, component: str, counts: list[TestCount]) -> Drawing:
     shown, said = _shown(counts)
 
     def paint(figure: Any) -> None:
@@ -40,11 +40,11 @@ def _runs(component: str, counts: list[TestCount]) -> Drawing:
         axes.set_xlabel("runs")
 
     caption = f"{plural(sum(one.attempts for one in counts), 'run')} judged, whatever the verdict.{said}"
-    name = f"runs-by-test-{file_name(component)}"
+    name = f"runs-by-test-{number:02d}-{file_name(component)}"
     return draw(name, f"Runs by test: {one_line(component, 40)}", caption, _height(shown), paint, wide=False)
 
 
-def _failures(component: str, counts: list[TestCount]) -> Drawing:
+def _failures(number: int, component: str, counts: list[TestCount]) -> Drawing:
     shown, said = _shown(counts)
     verdicts = bad_verdicts(shown)
 
@@ -67,7 +67,7 @@ def _failures(component: str, counts: list[TestCount]) -> Drawing:
         axes.legend(ncols=3, columnspacing=1.2, handletextpad=0.4, handlelength=1.2, **above)
 
     caption = f"Runs that neither passed nor ended as the plan expects, by verdict; in brackets how many.{said}"
-    name = f"failures-by-test-{file_name(component)}"
+    name = f"failures-by-test-{number:02d}-{file_name(component)}"
     title = f"What did not pass, by test: {one_line(component, 40)}"
     return draw(name, title, caption, _height(shown) + 0.18 * -(-len(verdicts) // 3), paint, wide=False)
 

@@ -42,7 +42,7 @@ def _draw(number: int, group: list[Side]) -> Drawing:
         if compared:
             _shares(panels[1], shown, modes)
 
-    name = f"modes-{number:02d}-{file_name(component)}-{file_name(spec.name)}"
+    name = f"modes-{number:02d}-{file_name(component, 24)}-{file_name(spec.name, 40)}"
     title = f"Isolated, fill and vendor: {what}, {one_line(component, 40)}"
     return draw(name, title, _caption(group, compared), 0.75 + 0.36 * len(shown), paint)
 

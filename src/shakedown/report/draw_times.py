@@ -58,7 +58,7 @@ def draw_times(
     """Purpose: a figure for each component and test, and a sentence for those not drawn. ``begin`` is time zero."""
     timed = [group for group in _groups(document, cases) if group.timed]
     most = sorted(timed, key=lambda group: -len(group.rows))[:TESTS_LIMIT]
-    shown = sorted((group for group in timed if group in most), key=lambda group: len(group.series) == 1)  # wide first
+    shown = sorted((group for group in timed if group in most), key=lambda group: len(group.series) <= 2)  # wide first
     drawings = [_draw(number, group, epochs, begin) for number, group in enumerate(shown, 1)]
     left = len(timed) - len(shown)
     said = f"the run times of {left} tests with fewer runs are not drawn; they are in tables/runs.csv"
@@ -73,8 +73,9 @@ def _groups(document: Document, cases: Sequence[CaseSummary]) -> list[Group]:
         key = (case.component, case.case.test)
         group = groups.setdefault(key, Group(*key))
         group.series += _series(case)
+        modes = {"", *(figure.mode for figure in case.figures)}
         for row in rows_of(document, case.case):
-            if row.figure == "elapsed" and row.basis in _LIMIT:
+            if row.figure == "elapsed" and row.basis in _LIMIT and row.mode in modes:
                 group.limits |= {(row.basis, bound): None for bound in (row.low, row.high) if bound is not None}
     return list(groups.values())
 
@@ -97,7 +98,7 @@ def _series(case: CaseSummary) -> list[Series]:
 def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -> Drawing:
     starts = [start_of(row) - begin for row in group.rows]
     scale, unit = time_unit(max(starts))
-    several = len(group.series) > 1
+    several, wide = len(group.series) > 1, len(group.series) > 2
     coloured = several and len(group.series) <= len(SEQUENCE)
     opened = [one for one in epochs if one.number > 1 and 0 <= one.time - begin <= max(starts)][:EPOCHS_LIMIT]
 
@@ -113,11 +114,11 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
         axes.set_xlabel(f"start, {unit} since the campaign began")
         axes.set_ylabel("run time, s")
         names = [one.name for one in group.series] if coloured else []
-        verdict_legend(axes, group.rows, names, columns=5 if several else 3)
+        verdict_legend(axes, group.rows, names, columns=5 if wide else 3)
 
     title = f"{one_line(group.test, 40)} in {one_line(group.component, 30)}"
-    name = f"run-time-{number:02d}-{file_name(group.component)}-{file_name(group.test)}"
-    return draw(name, title, _caption(group, bool(opened)), 1.9, paint, wide=several)
+    name = f"run-time-{number:02d}-{file_name(group.component, 24)}-{file_name(group.test, 40)}"
+    return draw(name, title, _caption(group, bool(opened)), 1.9, paint, wide)
 
 
 def _caption(group: Group, opened: bool) -> str:
@@ -168,5 +169,6 @@ def _runs(axes: Any, one: Series, colour: str, begin: float, scale: float, many:
 
 def _epoch(axes: Any, epoch: EpochRow, place: float) -> None:
     axes.axvline(place, color=INK, linewidth=0.7, zorder=1)
-    beside = {"transform": axes.get_xaxis_transform(), "fontsize": 6, "rotation": 90, "va": "top", "ha": "right"}
-    axes.text(place, 0.99, label(f"epoch {epoch.number}, {epoch.opened_by} ", 30), **beside)
+    look = {"fontsize": 6, "rotation": 90, "va": "top", "ha": "right", "textcoords": "offset points", "zorder": 5}
+    words = label(f"epoch {epoch.number}, {epoch.opened_by}", 30)
+    axes.annotate(words, (place, 1.0), (-1.5, -1), xycoords=axes.get_xaxis_transform(), **look)

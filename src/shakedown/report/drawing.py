@@ -18,6 +18,7 @@ from shakedown.metrics.words import show_number
 from shakedown.report.words import one_line
 
 FORMATS = ("svg", "pdf", "png")
+DPI = 200
 WIDTH, HALF = 7.0, 3.42  # inches: the text width of the page, and half of it
 INK, FAINT, RULE = "#1d2733", "#66717d", "#d5dae0"
 ACCENT = "#1f5f8b"
@@ -64,7 +65,7 @@ _SETTINGS: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 7,
     "figure.constrained_layout.use": True,
-    "figure.dpi": 200,  # of what is drawn as a picture: bitmaps and thousands of points
+    "figure.dpi": DPI,  # of what is drawn as a picture: bitmaps and thousands of points
     "svg.fonttype": "path",
     "svg.hashsalt": "shakedown",
     "pdf.fonttype": 42,
@@ -122,6 +123,7 @@ class Drawing:
         backend = importlib.import_module(f"matplotlib.backends.backend_{'agg' if name == 'png' else name}")
         data = io.BytesIO()
         with style():
+            self._figure.set_dpi(DPI)  # the formats before may have changed it
             getattr(backend.FigureCanvas(self._figure), f"print_{name}")(data, metadata=metadata)
         return data.getvalue()
 

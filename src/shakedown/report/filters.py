@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 SIGNS = {
     "met": "✓", "not met": "✗", "undecided": "?", "accepted": "✓", "accepted with restrictions": "✓", "rejected": "✗",
-    "incomplete": "?", "not judged": "–", "waived": "✓", "not met, waived": "!", "undecided, waived": "!", "unjudged": "–",
+    "incomplete": "?", "not judged": "–", "waived": "!", "not met, waived": "!", "undecided, waived": "!", "unjudged": "–",
 }  # fmt: skip
 TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open", "!": "open"}
 DOTS_LIMIT = 120
@@ -109,6 +110,12 @@ def runs(rows: Sequence[RunRow]) -> str:
     return names if len(rows) <= 4 else f"{plural(len(rows), 'run')}: {names}..."
 
 
+def ruled(rows: Sequence[RunRow]) -> str:
+    """Whose failures they were said to be: 2 site, 1 vendor."""
+    counted = Counter(row.ruling for row in rows if row.ruling)
+    return ", ".join(f"{count} {one_line(party)}" for party, count in sorted(counted.items()))
+
+
 def facts(value: Any) -> str:
     """A small map in words: host here, user ann."""
     if not isinstance(value, Mapping):
@@ -165,6 +172,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "number": show_figure,
     "percent": percent,
     "rate": rate,
+    "ruled": ruled,
     "runs": runs,
     "sentence": sentence,
     "share": share,

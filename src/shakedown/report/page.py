@@ -76,7 +76,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "plan_digest": campaign.digest, "record_digest": campaign.record_digest, "document": document, "record": record,
         "scorecard": scorecard, "evidence": evidence, "pictures": pictures, "missing": what_is_missing(evidence),
         "parties": parties(document), "totals": _totals(scorecard), "span": span_text(record.started, record.last),
-        "duration": _duration(record), "by_component": {component.name: [] for component in scorecard.components} | _by_component(cases), "outliers": _outliers(cases),
+        "duration": _duration(record), "by_component": _by_component(scorecard, cases), "outliers": _outliers(cases),
         "notes": scorecard.remarks, "failures": failures, "failures_left": failures_left,
         "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
@@ -133,10 +133,10 @@ def _duration(record: Record) -> str:
     return "–" if record.started is None else show_duration(max(0.0, record.last - record.started))
 
 
-def _by_component(cases: tuple[CaseSummary, ...]) -> dict[str, list[CaseLine]]:
-    lines: dict[str, list[CaseLine]] = {}
+def _by_component(scorecard: Scorecard, cases: tuple[CaseSummary, ...]) -> dict[str, list[CaseLine]]:
+    lines: dict[str, list[CaseLine]] = {component.name: [] for component in scorecard.components}
     for case in cases:
-        lines.setdefault(case.component, []).append(_line(case))
+        lines[case.component].append(_line(case))
     return lines
 
 

@@ -25,12 +25,12 @@ _FACES = (
     ("DejaVu Sans Mono", "bold", "normal", "DejaVuSansMono-Bold.ttf"),
 )
 _STYLE = """
-html { font-family: "DejaVu Serif"; font-size: 8.4pt; }
-h1, h2, h3, .kicker, table, dl, .verdict, nav, figure, .facts, .signatures, .small, .again, .tag, .failure .head {
-  font-family: "DejaVu Sans";
+html { font-family: "DejaVu Serif" !important; font-size: 8.4pt !important; }
+h1, h2, h3, .kicker, table, dl, .verdict, nav, figure, .facts, .signatures, .small, .again, .tag, .missing ul, .failure .head {
+  font-family: "DejaVu Sans" !important;
 }
-code, pre { font-family: "DejaVu Sans Mono"; }
-table { font-size: 6.9pt; } th { font-size: 6.4pt; }
+code, pre { font-family: "DejaVu Sans Mono" !important; }
+table { font-size: 6.7pt !important; } th { font-size: 6.3pt !important; }
 """
 
 

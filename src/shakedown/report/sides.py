@@ -53,15 +53,16 @@ class Side:
 
 def side_by_side(document: Document, record: Record, cases: Iterable[CaseSummary]) -> tuple[Side, ...]:
     """Purpose: every figure of every case of components with modes, and of any other where the vendor says something."""
-    modes = {component.name: bool(component.modes) for component in document.components}
+    modes = {component.name: {"", *(mode.name for mode in component.modes)} for component in document.components}
     slower = {(one.component, one.case, one.figure.name): one for one in slowdowns(document, record)}
     found = []
     for case in cases:
         rows = rows_of(document, case.case)
         for name in dict.fromkeys(figure.spec.name for figure in case.figures):
-            mine = tuple(row for row in rows if row.figure == name)
+            mine = tuple(row for row in rows if row.figure == name and row.mode in modes[case.component])
             figures = [figure for figure in case.figures if figure.spec.name == name]
-            if modes[case.component] or any(row.basis == "vendor" for row in mine):
+            measured = any(figure.summary for figure in figures)
+            if (len(modes[case.component]) > 1 and measured) or any(row.basis == "vendor" for row in mine):
                 each = tuple((figure.mode, figure) for figure in figures)
                 slowdown = slower.get((case.component, case.case.id, name))
                 found.append(Side(case.component, case.case.id, figures[0].spec, each, mine, slowdown))

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-MOST_RESTRICTIONS = 12  # that are spelt out; the report has them all
-_LONGEST = 160
+MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
+MOST_PARTIES = 4
+_LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
 _EMPTY = (("vendor", ""), ("site", ""))  # where no contract names the parties
 
 
@@ -19,15 +20,16 @@ def render_signature_page(digest: str, event: int, signed: Mapping[str, Any]) ->
     """Purpose: the page as HTML. ``digest``: of the seal; ``event``: its own; ``signed``: what the seal says in words."""
     contracts = [str(title) for title in signed.get("contracts", [])]
     title = contracts[0] if len(contracts) == 1 else f"Acceptance of {signed.get('system', '')}"
+    parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
     body = [
-        f"<h1>{_text(title)}</h1>",
+        f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
         f"<p>{_text(str(signed.get('summary', '')))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
-        _restrictions([str(line) for line in signed.get("restrictions", [])]),
+        _restrictions([str(line) for line in signed.get("restrictions", [])], len(parties)),
         _digest(digest, event, str(signed.get("campaign", ""))),
-        _places([(str(role), str(name)) for role, name in signed.get("parties", [])] or list(_EMPTY)),
+        _places(parties),
     ]
     return _PAGE.format(title=_text(title), body="\n".join(filter(None, body))).encode()
 
@@ -42,15 +44,19 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
         ("Epochs", signed.get("epochs", 1)),
         ("Sealed", f"{when}, by {signed.get('sealed_by', '')}"),
     ]
-    cells = "".join(f"<dt>{name}</dt><dd>{_text(str(value))}</dd>" for name, value in rows if value not in ("", None))
+    cells = "".join(
+        f"<dt>{name}</dt><dd>{_text(str(value), _LONGEST_NAME)}</dd>" for name, value in rows if value not in ("", None)
+    )
     return f"<dl>{cells}</dl>"
 
 
-def _restrictions(lines: Sequence[str]) -> str:
+def _restrictions(lines: Sequence[str], parties: int) -> str:
+    """As many as fit the page beside the places to sign."""
     if not lines:
         return "<h2>Restrictions</h2><p>None.</p>"
-    items = "".join(f"<li>{_text(line)}</li>" for line in lines[:MOST_RESTRICTIONS])
-    more = len(lines) - MOST_RESTRICTIONS
+    room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
+    items = "".join(f"<li>{_text(line)}</li>" for line in lines[:room])
+    more = len(lines) - room
     rest = f"<p>and {more} more, in the report.</p>" if more > 0 else ""
     return f"<h2>Restrictions</h2><ol>{items}</ol>{rest}"
 
@@ -60,22 +66,22 @@ def _digest(digest: str, event: int, campaign: str) -> str:
     return (
         f'<h2>Digest of the seal (SHA-256)</h2><p class="digest">{groups}</p>'
         f"<p>It stands for the whole record up to event {event}: the log, the frozen plans, evidence, fingerprints and kept"
-        f" outputs. Check a copy with <code>shakedown verify {_text(campaign)} --digest {escape(digest[:16])}</code></p>"
+        f" outputs. Check a copy with <code>shakedown verify {_text(campaign, _LONGEST_NAME)} --digest {escape(digest[:16])}</code></p>"
     )
 
 
 def _places(parties: Sequence[tuple[str, str]]) -> str:
     boxes = "".join(
-        f'<div class="party"><p><b>For {_text(role)}</b>{": " + _text(name) if name else ""}</p>'
+        f'<div class="party"><p><b>For {_text(role, _LONGEST_NAME)}</b>{": " + _text(name, _LONGEST_NAME) if name else ""}</p>'
         '<p class="line">Name</p><p class="line">Place and date</p><p class="line">Signature</p></div>'
         for role, name in parties
     )
     return f'<div class="parties">{boxes}</div>'
 
 
-def _text(text: str) -> str:
+def _text(text: str, longest: int = _LONGEST) -> str:
     """Text of unknown origin: no markup, no control characters, of bearable length."""
-    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    short = text if len(text) <= longest else f"{text[: longest - 3]}..."
     return escape("".join(c if c.isprintable() else " " for c in short))
 
 
@@ -87,23 +93,23 @@ _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>
-@page {{ size: A4; margin: 16mm; }}
-body {{ font: 10.5pt/1.4 "DejaVu Serif", Georgia, serif; color: #111; max-width: 178mm; margin: 12mm auto; }}
+@page {{ size: A4; margin: 14mm 16mm; }}
+body {{ font: 10pt/1.35 "DejaVu Serif", Georgia, serif; color: #111; max-width: 178mm; margin: 12mm auto; }}
 @media print {{ body {{ margin: 0 auto; }} }}
-h1 {{ font-size: 19pt; line-height: 1.2; margin: 0 0 4mm; overflow-wrap: anywhere; }}
-h2 {{ font-size: 11pt; margin: 5mm 0 1mm; }}
+h1 {{ font-size: 17pt; line-height: 1.2; margin: 0 0 3mm; overflow-wrap: anywhere; }}
+h2 {{ font-size: 10.5pt; margin: 4mm 0 1mm; }}
 p, li {{ margin: 1mm 0; overflow-wrap: anywhere; }}
 dl {{ display: grid; grid-template-columns: 26mm 1fr; margin: 0; }}
 dt {{ color: #555; }} dd {{ margin: 0; overflow-wrap: anywhere; }}
 .outcome {{ font-size: 15pt; font-weight: bold; border: 1.5pt solid #111; padding: 2mm 4mm; margin: 4mm 0 2mm; }}
 .open {{ font-weight: bold; }}
-ol {{ margin: 0; padding-left: 6mm; font-size: 9pt; line-height: 1.3; }}
+ol {{ margin: 0; padding-left: 6mm; font-size: 8.5pt; line-height: 1.2; }}
 .digest {{ font: 12.5pt/1.5 "DejaVu Sans Mono", monospace; display: grid; gap: 0 6mm; }}
 .digest {{ grid-template-columns: repeat(4, max-content); }}
 code {{ font: 9pt "DejaVu Sans Mono", monospace; }}
-.parties {{ display: grid; grid-template-columns: 1fr 1fr; gap: 4mm 10mm; margin-top: 6mm; }}
-.party {{ break-inside: avoid; }}
-.line {{ border-top: 0.6pt solid #111; margin-top: 10mm; font-size: 8.5pt; color: #555; }}
+.parties {{ display: grid; grid-template-columns: 1fr 1fr; gap: 3mm 10mm; margin-top: 3mm; }}
+.party {{ break-inside: avoid; }} .party p:first-child {{ min-height: 10mm; }}
+.line {{ border-top: 0.6pt solid #111; margin-top: 6.5mm; font-size: 8pt; line-height: 1.1; color: #555; }}
 </style></head><body>
 {body}
 </body></html>

@@ -5,11 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from shakedown.metrics.contract import RowOutcome
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore, Scorecard
+from shakedown.metrics.words import plural
 from shakedown.report.words import one_line
 
 WIDTH = 80
 _HEADINGS = ("component", "outcome", "wanted", "passed", "attempts", "to come", "unavailable")
+_ROW_WORDS: tuple[RowOutcome, ...] = ("met", "not met", "undecided", "unjudged")
 _NAME_LEAST = 9  # the heading's own width
 
 
@@ -18,6 +21,7 @@ def render_scorecard(scorecard: Scorecard) -> str:
     parts = [_wrapped(scorecard.summary), "", *_component_table(scorecard.components)]
     for component in scorecard.components:
         parts += ["", _cut(component.name, WIDTH), *_criteria(component)]
+    parts += _contract(scorecard)
     missing = [line for component in scorecard.components for line in _unavailable(component)]
     if missing:
         parts += ["", "not judged: unavailable", *missing]
@@ -56,8 +60,28 @@ def _criteria(component: ComponentScore) -> list[str]:
 def _criterion(item: CriterionScore) -> str:
     """The outcome in words, in a column of its own, then the criterion's name and how its number came about."""
     word = "not judged" if item.restricted else item.outcome.upper() if item.outcome == "not met" else item.outcome
-    said = "; ".join(part for part in (item.arithmetic, item.reason) if part) or f"must {item.must}"
+    waived = f"{item.beneath}, waived by {item.waived_by}: {item.waiver}" if item.outcome == "waived" else ""
+    said = "; ".join(part for part in (item.arithmetic, item.reason, waived) if part) or f"must {item.must}"
     return _wrapped(f"  {word:<10}  {item.name}: {said}", " " * 14)
+
+
+def _contract(scorecard: Scorecard) -> list[str]:
+    """The contract in numbers, and each row that is not met or undecided."""
+    contract = scorecard.contract
+    if contract is None:
+        return []
+    counts = ", ".join(f"{count} {word}" for word in _ROW_WORDS if (count := contract.count(word)))
+    head = f"contract: {plural(len(contract.rows), 'row')}: {counts}" if counts else "contract: no row"
+    if contract.figures:
+        head += f"; {plural(len(contract.figures), 'figure')} without a row"
+    lines = []
+    for score in contract.rows:
+        if score.outcome in ("not met", "undecided"):
+            word = score.outcome.upper() if score.outcome == "not met" and not score.waived else score.outcome
+            waived = f"waived by {score.waived_by}: {score.waiver}" if score.waived else ""
+            said = "; ".join(filter(None, (score.arithmetic or f"must {score.row.must}", score.reason, waived)))
+            lines.append(_wrapped(f"  {word:<10}  {score.row.name}, {score.row.test}: {said}", " " * 14))
+    return ["", _wrapped(head, "  "), *lines]
 
 
 def _unavailable(component: ComponentScore) -> list[str]:

@@ -42,6 +42,6 @@ def one_line(text: str, limit: int = 0) -> str:
     return line if not limit or len(line) <= limit else line[: limit - 1] + "…"
 
 
-def file_name(text: str) -> str:
+def file_name(text: str, limit: int = 60) -> str:
     """A name that any file system and web page takes: letters, digits, dots, dashes."""
-    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:60] or "x"
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:limit].rstrip("-.") or "x"

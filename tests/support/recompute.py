@@ -1,0 +1,367 @@
+"""Compute every number of a scorecard again: ``python tests/support/recompute.py CAMPAIGN`` prints it as JSON.
+
+It reads the campaign's log and the frozen plan beside it and nothing else, needs nothing but Python, and shares no code with the
+package. What counts is written in docs/concepts/judging.md and docs/guides/contracts.md; this follows these pages.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from recompute_log import Campaign, Run, Span, read_log, replay
+from recompute_numbers import same, statistic, wilson
+
+Json = dict[str, Any]
+RIGHT = ("passed", "performance")  # verdicts of runs that completed correctly
+MANY = 10**8  # results that may still come of a component that runs until its time has passed
+
+
+def main(arguments: list[str]) -> int:
+    campaign = Path(arguments[0])
+    print(json.dumps(recompute(read_log(campaign / "log"), read_documents(campaign / "documents")), indent=1))
+    return 0
+
+
+def read_documents(folder: Path) -> dict[str, Json]:
+    return {path.stem: json.loads(path.read_bytes()) for path in folder.glob("*.json")}
+
+
+def recompute(events: Iterable[Json], documents: dict[str, Json]) -> Json:
+    """Purpose: the scorecard as plain data."""
+    campaign = replay(events)
+    return Judge(documents[campaign.document], campaign).scorecard()
+
+
+@dataclass
+class Case:
+    """One case of one component: what is wanted of it by mode, its runs that count, and whose figures do not (``aside``)."""
+
+    data: Json
+    wanted: dict[str, int]
+    runs: list[Run]
+    warm_ups: int = 0
+    aside: set[str] = field(default_factory=set)
+    more: bool = False
+    closed: bool = False
+
+    def good(self, run: Run) -> bool:
+        return run.verdict == "passed" or (self.data["expect"] == run.verdict != "passed")
+
+    def settled(self, run: Run) -> bool:
+        return self.closed or not run.retried or self.good(run)
+
+    def results(self, counts: Callable[[Run], bool]) -> int:
+        found: dict[str, set[Any]] = {mode: set() for mode in self.wanted}
+        for run in self.runs:
+            if counts(run):
+                found[run.mode].add(run.result)
+        return sum(min(count, len(found[mode])) for mode, count in self.wanted.items())
+
+    @property
+    def to_come(self) -> int:
+        return 0 if self.closed else sum(self.wanted.values()) - self.results(self.settled)
+
+    def values(self, figure: str) -> list[tuple[Run, float]]:
+        found = []
+        for run in self.runs:
+            value = run.elapsed if figure == "elapsed" else run.figures.get(figure)
+            if run.verdict in RIGHT and run.name not in self.aside and value is not None:
+                found.append((run, value))
+        return found
+
+    def of_mode(self, mode: str) -> Case:
+        wanted = {name: count for name, count in self.wanted.items() if mode in ("", name)}
+        return replace(self, wanted=wanted, runs=[run for run in self.runs if mode in ("", run.mode)])
+
+    def keep(self, counts: Callable[[Run], bool]) -> Case:
+        """Without some runs; a result that was settled and has no run left is not wanted any more."""
+        runs = [run for run in self.runs if counts(run)]
+        gone = {run.result for run in self.runs if self.settled(run)} - {run.result for run in runs}
+        known = {(run.mode, run.result) for run in self.runs}
+        wanted = {}
+        for mode, count in self.wanted.items():
+            spare = max(0, sum(name == mode for name, _ in known) - count)
+            lost = sum(name == mode and result in gone for name, result in known)
+            wanted[mode] = max(0, count - max(0, lost - spare))
+        return replace(self, runs=runs, wanted=wanted)
+
+
+class Judge:
+    """One frozen plan and one campaign."""
+
+    def __init__(self, document: Json, campaign: Campaign) -> None:
+        self.document, self.campaign = document, campaign
+        self.cases = {case["id"]: case for case in document["cases"]}
+        self.figures = {(test["name"], item["name"]): item for test in document["tests"] for item in test["figures"]}
+        self.rows = {row["name"]: row for contract in document["contracts"] for row in contract["rows"]}
+        self.units, self.nodes = self._machine()
+        self.mine: dict[tuple[str, str], list[Run]] = {}
+        self.beside: dict[str, list[Run]] = {}
+        for run in campaign.judged:
+            self.mine.setdefault((run.component, run.case), []).append(run)
+            if run.case in self.cases:
+                self.beside.setdefault(self.cases[run.case]["partition"], []).append(run)
+        self.people = {component["name"]: self._people(component) for component in document["components"]}
+
+    def _machine(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Units (cores locally, nodes on a cluster) and nodes of each partition."""
+        system, units, nodes = self.document["system"], {}, {}
+        cores = {kind["name"]: kind["cores"] for kind in system["node_types"]}
+        for cluster in system["clusters"]:
+            for partition in cluster["partitions"]:
+                name, local = f"{cluster['name']}:{partition['name']}", cluster["scheduler"] == "local"
+                nodes[name] = partition["count"]
+                units[name] = partition["count"] * (cores[partition["type"]] if local else 1)
+        return units, nodes
+
+    def _people(self, component: Json) -> list[Case]:
+        found = []
+        for name in component["cases"]:
+            data, runs = self.cases[name], self.mine.get((component["name"], name), [])
+            gone = {(component["name"], name), ("", name)} & self.campaign.unavailable
+            if not runs and (gone or data["unavailable"]):
+                continue
+            wanted = self._wanted(component, data)
+            counted = [run for run in runs if run.mode in wanted]
+            warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
+            case = Case(data, wanted, counted, warm)
+            found.append(self._until_time(component, case) if component["duration_s"] else case)
+        for case in found:
+            for mode in component["modes"]:
+                case.aside |= self._aside(mode, case)
+        return found
+
+    def _wanted(self, component: Json, case: Json) -> dict[str, int]:
+        modes = component["modes"]
+        return {mode["name"]: mode["repeats"] * self._copies(mode, case) for mode in modes} or {"": component["repeats"]}
+
+    def _copies(self, mode: Json, case: Json) -> int:
+        if mode["name"] == "isolated":
+            return 1
+        return mode["copies"] or max(1, self.units.get(case["partition"], 0) // max(1, case["shape"]["units"]))
+
+    def _until_time(self, component: Json, case: Case) -> Case:
+        """What was ordered is wanted. It is over at the end of the campaign, or when its time has passed and none of it is live."""
+        name = component["name"]
+        live = [run for run in self.campaign.open if run.component == name]
+        began = self.campaign.first_order.get(name)
+        passed = began is not None and self.campaign.last >= began + component["duration_s"]
+        over = self.campaign.ended or (passed and not live)
+        results = {run.result for run in case.runs} | {run.result for run in live if run.case == case.data["id"]}
+        return replace(case, wanted={"": len(results)}, more=not over, closed=over)
+
+    def _aside(self, mode: Json, case: Case) -> set[str]:
+        """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
+        runs = [run for run in case.runs if run.mode == mode["name"]]
+        if mode["name"] == "fill":
+            spans, copies = [run.span for run in runs], self._copies(mode, case.data)
+            shares = {run.name: share_of(run.span, spans, lambda count: count >= copies) for run in runs}
+        else:
+            spans = [run.span for run in self.beside.get(case.data["partition"], [])]
+            shares = {run.name: share_of(run.span, spans, lambda count: count <= 1) for run in runs}
+        return {name for name, had in shares.items() if had < mode["overlap"] and not same(had, mode["overlap"])}
+
+    # ---- the whole ---------------------------------------------------------------------------------------------------
+
+    def scorecard(self) -> Json:
+        components = [self.component(component) for component in self.document["components"]]
+        outcomes = {component["outcome"] for component in components}
+        others = {waiver for waiver in self.campaign.waivers if waiver[0] != "criterion"}
+        if not self.campaign.ended:
+            outcome = "incomplete"
+        elif "rejected" in outcomes:
+            outcome = "rejected"
+        elif "incomplete" in outcomes or outcomes <= {"not judged"}:
+            outcome = "incomplete"
+        else:
+            outcome = "accepted with restrictions" if outcomes != {"accepted"} or others else "accepted"
+        return {
+            "outcome": outcome,
+            "epoch": self.campaign.epoch,
+            "components": {component["name"]: component for component in components},
+            "rows": {name: self.whole_row(row) for name, row in self.rows.items()},
+            "figures without rows": self.bare_figures(),
+            "rates": self.rates(),
+            "utilisation": {name: self.utilisation(name) for name in self.people if name in self.campaign.first_order},
+        }
+
+    def component(self, component: Json) -> Json:
+        name, cases = component["name"], self.people[component["name"]]
+        runs = [run for case in cases for run in case.runs]
+        stated = component["criteria"]
+        usual = {"measure": "", "comparison": "=", "bound": 1.0, "unit": "%", "of": "", "test": "", "per": "", "enough": 1,
+                 "mode": "", "basis": "", "leave_out": [], "epochs": "all", "statistic": "median"}  # fmt: skip
+        criteria = list(stated)
+        if not stated and (component["cases"] or not component["procedures"]):
+            criteria.append(usual | {"name": "passed", "measure": "passed / wanted"})
+        if component["procedures"] and all(item["measure"] != "attested" for item in stated):
+            criteria.append(usual | {"name": "procedures", "measure": "attested"})
+        judged = {item["name"]: self.criterion(component, item) for item in criteria}
+        missing = len(component["cases"]) - len(cases)
+        to_come = max(sum(case.to_come for case in cases), int(any(case.more for case in cases)))
+        return {
+            "name": name,
+            "outcome": _component_outcome(judged, to_come, missing),
+            "wanted": sum(sum(case.wanted.values()) for case in cases),
+            "judged": sum(case.results(case.settled) for case in cases),
+            "passed": sum(case.results(case.good) for case in cases),
+            "to_come": to_come,
+            "attempts": len(runs),
+            "given_up": sum(run.name in self.campaign.given_up for run in runs),
+            "as_expected": sum(case.good(run) and run.verdict != "passed" for case in cases for run in case.runs),
+            "verdicts": dict(Counter(run.verdict for run in runs)),
+            "warm_ups": sum(case.warm_ups for case in cases),
+            "aside": sorted(name for case in cases for name in case.aside),
+            "unavailable": missing,
+            "criteria": judged,
+        }
+
+    def criterion(self, component: Json, item: Json) -> Json:
+        from recompute_criteria import judge_criterion
+
+        found = judge_criterion(self, component, item)
+        if ("criterion", component["name"], item["name"]) in self.campaign.waivers and found["outcome"] != "met":
+            found["outcome"] = "waived"
+        return found
+
+    # ---- contract rows -----------------------------------------------------------------------------------------------
+
+    def whole_row(self, row: Json) -> Json:
+        return self.row(row, [c for cases in self.people.values() for c in cases if row["name"] in c.data["rows"]])
+
+    def row(self, row: Json, cases: list[Case], component: str = "") -> Json:
+        """One contract row over the runs of some cases, in its mode."""
+        asked = [case.of_mode(row["mode"]) for case in cases]
+        asked = [case for case in asked if sum(case.wanted.values()) or case.runs or case.more]
+        waived = any(
+            what == "row" and name == row["name"] and (not component or whose in ("", component))
+            for what, whose, name in self.campaign.waivers
+        )
+        found: Json = {"measured": None, "count": 0, "outside": 0}
+        if not asked:
+            return found | {"outcome": "unjudged", "waived": waived}
+        values = [value for case in asked for _, value in case.values(row["figure"])]
+        coming = sum(max(case.to_come, int(case.more)) for case in asked)
+        outcome = "undecided"
+        if values and row["statistic"] == "each":
+            beyond = [value for value in values if not _inside(row, value)]
+            outcome = "not met" if beyond else "undecided" if coming else "met"
+            found = {"measured": max(values, key=lambda v: _distance(row, v)), "count": len(values), "outside": len(beyond)}
+        elif row["statistic"] == "sd" and len(values) == 1:
+            found["count"] = 1
+        elif values:
+            number = statistic(row["statistic"], values)
+            found |= {"measured": number, "count": len(values)}
+            above = row["high"] is not None and number > row["high"]
+            sure = not coming or (not _inside(row, number) and row["statistic"] == ("max" if above else "min"))
+            outcome = ("met" if _inside(row, number) else "not met") if sure else "undecided"
+        return found | {"outcome": outcome, "waived": waived and outcome != "met"}
+
+    def bare_figures(self) -> Json:
+        """Figures that no row in force asks about, and how many values of them were measured."""
+        found = {}
+        for test in self.document["tests"] if self.document["contracts"] else []:
+            for figure in ("elapsed", *(item["name"] for item in test["figures"])):
+                bare = [
+                    case["id"] for case in self.cases.values() if case["test"] == test["name"]
+                    and all(self.rows[name]["figure"] != figure for name in case["rows"])
+                ]  # fmt: skip
+                if bare:
+                    mine = [case for cases in self.people.values() for case in cases if case.data["id"] in bare]
+                    found[f"{test['name']}: {figure}"] = sum(len(case.values(figure)) for case in mine)
+        return found
+
+    # ---- rates and utilisation ---------------------------------------------------------------------------------------
+
+    def rates(self) -> Json:
+        """(hits, attempts, attempts after rulings, both intervals), by component and test, "" for all of its tests."""
+        found = {}
+        for name, cases in self.people.items():
+            tests = list(dict.fromkeys(case.data["test"] for case in cases))
+            for test in (*tests, "") if cases else ():
+                pairs = [(case, run) for case in cases if test in ("", case.data["test"]) for run in case.runs]
+                good = sum(case.good(run) for case, run in pairs)
+                after = sum(case.good(run) or run.ruling in ("", "vendor") for case, run in pairs)
+                found[f"{name}: {test}"] = [good, len(pairs), after, wilson(good, len(pairs)), wilson(good, after)]
+        return found
+
+    def utilisation(self, name: str, cases: list[Case] | None = None) -> list[tuple[float, int]] | None:
+        """Contractual, ours, delivered: (node-hours over node-hours, runs); None where the component's clock has not run.
+
+        ``cases``: what the contractual number counts, where a criterion narrows it.
+        """
+        component = next(item for item in self.document["components"] if item["name"] == name)
+        own = [run for run in self.campaign.judged if run.component == name]
+        begin = self.campaign.first_order.get(name)
+        end = max([begin or 0.0, *(run.span[1] if run.span else run.time for run in own)])
+        if begin is None or not own or end <= begin:
+            return None
+        places = {self.cases[case]["partition"] for case in component["cases"] if case in self.cases}
+        of_clock = sum(self.nodes[place] for place in places) * (end - begin) / 3600
+        of_calendar = sum(self.nodes.values()) * (end - begin) / 3600
+
+        def share(runs: Iterable[Run], whole: float) -> tuple[float, int]:
+            hours = [hours for run in runs if (hours := self._node_hours(run, begin, end)) is not None]
+            return math.fsum(hours) / whole, sum(took > 0 for took in hours)
+
+        people = self.people[name] if cases is None else cases
+        counted = [run for case in people for run in case.runs if run.verdict in RIGHT]
+        every = [run for run in self.campaign.judged if run.case in self.cases]
+        beside = [run for run in every if self.cases[run.case]["partition"] in places]
+        delivered = [run for run in every if run.verdict in RIGHT and run.mode != "warm-up"]
+        return [share(counted, of_clock), share(beside, of_clock), share(delivered, of_calendar)]
+
+    def _node_hours(self, run: Run, begin: float, end: float) -> float | None:
+        """None where its times are not known, unless it never ran."""
+        if run.span is None:
+            return 0.0 if run.verdict in ("build_failed", "submit_failed") else None
+        case = self.cases[run.case]
+        nodes = case["shape"]["units"] * self.nodes[case["partition"]] / self.units[case["partition"]]
+        return max(0.0, min(run.span[1], end) - max(run.span[0], begin)) / 3600 * nodes
+
+
+def share_of(span: Span | None, others: Iterable[Span | None], holds: Callable[[int], bool]) -> float:
+    """The share of a span in which the number of spans (itself among them) is as asked."""
+    if span is None or span[1] <= span[0]:
+        return 0.0
+    near = [other for other in others if other and other[1] > other[0] and other[0] < span[1] and other[1] > span[0]]
+    cuts = sorted({*span, *(time for other in near for time in other if span[0] < time < span[1])})
+    pieces = zip(cuts, cuts[1:], strict=False)
+    held = [b - a for a, b in pieces if holds(sum(other[0] <= a and other[1] >= b for other in near))]
+    return math.fsum(held) / (span[1] - span[0])
+
+
+def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:
+    outcomes = [item["outcome"] for item in criteria.values() if not item["restricted"]]
+    if to_come:
+        return "incomplete"
+    if "not met" in outcomes:
+        return "rejected"
+    if not outcomes:
+        return "not judged"
+    if "undecided" in outcomes:
+        return "incomplete"
+    return "accepted with restrictions" if missing or "waived" in outcomes else "accepted"
+
+
+def _inside(row: Json, value: float) -> bool:
+    for bound, beyond in ((row["low"], lambda b: value < b), (row["high"], lambda b: value > b)):
+        if bound is not None and (row["strict"] if same(value, bound) else beyond(bound)):
+            return False
+    return True
+
+
+def _distance(row: Json, value: float) -> float:
+    """How far beyond its nearest bound; the worst value is the farthest."""
+    return max(([row["low"] - value] if row["low"] is not None else []) + ([value - row["high"]] if row["high"] is not None else []))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

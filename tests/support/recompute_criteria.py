@@ -1,0 +1,256 @@
+"""Criteria, measured and judged again; part of ``recompute.py``. A share is a fraction of one, a figure is in the bound's unit."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from recompute_log import Run
+from recompute_numbers import convert, interval, outliers, same, statistic, wilson
+
+if TYPE_CHECKING:
+    from recompute import Case, Judge
+
+Json = dict[str, Any]
+COMPLETED = ("passed", "incorrect", "performance")
+MANY = 10**8  # results that may still come of a component that runs until its time has passed
+NODE_HOURS = ("contractual", "our", "delivered")
+
+
+def judge_criterion(judge: Judge, component: Json, item: Json) -> Json:
+    """Purpose: value, count, interval and outcome of a criterion, before waivers; of one per case also each case's."""
+    if item["measure"] == "fill / isolated":
+        item = item | {"per": "case"}
+    everything = _narrowed(judge, component, item)
+    missing = len([name for name in component["cases"] if item["test"] in ("", judge.cases[name]["test"])])
+    counted, left_out = _without(item, everything)
+    found = _measured(judge, component, item, counted)
+    found["restricted"] = not counted and missing > 0 and item["measure"] != "attested"
+    found["left_out"] = left_out
+    before = _measured(judge, component, item | {"leave_out": []}, everything) if left_out else {"measured": None}
+    return found | {"before": before["measured"]}
+
+
+# ---- who is looked at ----------------------------------------------------------------------------------------------------
+
+
+def _narrowed(judge: Judge, component: Json, item: Json) -> list[Case]:
+    cases = [case for case in judge.people[component["name"]] if item["test"] in ("", case.data["test"])]
+    cases = [case.of_mode(item["mode"]) for case in cases]
+    epoch = judge.campaign.epoch if item["epochs"] == "last" else 1 if item["epochs"] == "all" else int(item["epochs"])
+    return [case.keep(lambda run: run.epoch >= epoch) for case in cases] if epoch > 1 else cases
+
+
+def _without(item: Json, cases: list[Case]) -> tuple[list[Case], int]:
+    """Without what ``leave_out`` names; a wrong answer always counts as one, and what passed needs no excuse."""
+    parties = {word.removeprefix("ruled ") for word in item["leave_out"] if word != "outliers"}
+    kept_whatever = "incorrect" if item["measure"] == "correct / completed" else ""
+    kept_whatever = "passed" if item["measure"].startswith("passed") else kept_whatever
+
+    def dropped(run: Run) -> bool:
+        return run.ruling in parties and run.verdict != kept_whatever
+
+    count = sum(dropped(run) for case in cases for run in case.runs) if parties else 0
+    kept = [case.keep(lambda run: not dropped(run)) for case in cases] if parties else cases
+    if "outliers" in item["leave_out"]:
+        names = _outliers(item["of"], kept)
+        count += len(names)
+        kept = [replace(case, aside=case.aside | (names & {run.name for run in case.runs})) for case in kept]
+    return kept, count
+
+
+def _outliers(figure: str, cases: list[Case]) -> set[str]:
+    found = set()
+    for case in cases:
+        for mode in case.wanted:
+            pairs = [(run, value) for run, value in case.values(figure) if run.mode == mode]
+            found |= {pairs[place][0].name for place in outliers([value for _, value in pairs])}
+    return found
+
+
+# ---- how it comes out ----------------------------------------------------------------------------------------------------
+
+
+def _measured(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Json:
+    if item["per"] != "case" or not cases:
+        return _one(judge, component, item, cases)
+    scored = {}
+    for case in cases:
+        as_expected = bool(case.runs) and all(run.verdict != "passed" and case.good(run) for run in case.runs)
+        if item["measure"].startswith("passed") or not as_expected:
+            scored[case.data["id"]] = _one(judge, component, item, [case])
+    if not scored:
+        return {"measured": None, "count": 0, "interval": None, "outcome": "undecided", "cases": {}}
+    rank = {"met": 0, "undecided": 1, "not met": 2}
+    worst = max(scored.values(), key=lambda one: (rank[one["outcome"]], _badness(item, one["measured"])))
+    return worst | {"count": min(one["count"] for one in scored.values()), "cases": scored}
+
+
+def _badness(item: Json, value: float | None) -> float:
+    if value is None:
+        return float("-inf")
+    if item["comparison"] == "=":
+        return abs(value - item["bound"])
+    return -value if item["comparison"][0] == ">" else value
+
+
+def _one(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Json:
+    """(value, count, least and most it can become, interval) of a measure, and met, not met or undecided."""
+    value, count, low, high, around = _MEASURES[item["measure"].split(" node-hours")[0]](judge, component, item, cases)
+    outcome = "undecided"
+    if value is not None and count >= item["enough"] and low is not None and high is not None:
+        if _holds(item, low) and _holds(item, high):
+            outcome = "met"
+        elif not _can_hold(item, low, high):
+            outcome = "not met"
+    return {"measured": value, "count": count, "interval": around, "outcome": outcome}
+
+
+def _holds(item: Json, value: float) -> bool:
+    if same(value, item["bound"]):
+        return "=" in item["comparison"]
+    return {">": value > item["bound"], "<": value < item["bound"], "=": False}[item["comparison"][0]]
+
+
+def _can_hold(item: Json, low: float, high: float) -> bool:
+    if item["comparison"] == "=":
+        return low <= item["bound"] <= high or same(low, item["bound"]) or same(high, item["bound"])
+    return _holds(item, low) or _holds(item, high)
+
+
+# ---- measures ------------------------------------------------------------------------------------------------------------
+
+Found = tuple[float | None, int, float | None, float | None, Any]
+NOTHING: Found = (None, 0, None, None, None)
+
+
+def _coming(cases: list[Case]) -> tuple[int, int]:
+    """What is to come as far as it is known, and the most that may."""
+    more = any(case.more for case in cases)
+    known = max(sum(case.to_come for case in cases), int(more))
+    return known, MANY if more else known
+
+
+def _of_attempts(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    good, count = sum(case.good(r) for case in cases for r in case.runs), sum(len(case.runs) for case in cases)
+    known, most = _coming(cases)
+    if not count:
+        return NOTHING
+    low, high = (0.0, (good + most) / (count + most)) if known else (good / count, good / count)
+    return good / count, count, low, high, wilson(good, count)
+
+
+def _of_wanted(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    wanted = sum(sum(case.wanted.values()) for case in cases)
+    judged, good = sum(case.results(case.settled) for case in cases), sum(case.results(case.good) for case in cases)
+    known, most = _coming(cases)
+    if not judged or not wanted:
+        return NOTHING
+    total = wanted + (most if any(case.more for case in cases) else 0)
+    low, high = (good / total, (good + total - judged) / total) if known else (good / wanted, good / wanted)
+    return good / wanted, judged, low, high, wilson(good, wanted)
+
+
+def _correct(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    done = [(case, run) for case in cases for run in case.runs if run.verdict in COMPLETED]
+    right = sum(run.verdict != "incorrect" or case.good(run) for case, run in done)
+    known, most = _coming(cases)
+    if not done:
+        return NOTHING
+    total = len(done) + most if known else len(done)
+    return right / len(done), len(done), right / total, (right + total - len(done)) / total, wilson(right, len(done))
+
+
+def _values(judge: Judge, item: Json, cases: list[Case]) -> list[float]:
+    found = [
+        (value, judge.figures.get((case.data["test"], item["of"]), {"unit": "s" if item["of"] == "elapsed" else ""})["unit"])
+        for case in cases
+        for _, value in case.values(item["of"])
+    ]
+    unit = (item["unit"] if item["measure"] == "value" else "") or next((unit for _, unit in found), "")
+    return [convert(value, its, unit) for value, its in found]
+
+
+def _value(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    try:
+        values = _values(judge, item, cases)
+        number = statistic(item["statistic"], values) if values else None
+    except (ValueError, statistics.StatisticsError):
+        return None, len([1 for case in cases for _ in case.values(item["of"])]), None, None, None
+    if number is None:
+        return NOTHING
+    sure = None if _coming(cases)[0] else number
+    return number, len(values), sure, sure, interval(item["statistic"], values)
+
+
+def _spread(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    values = _values(judge, item, cases)
+    if len(values) < 2 or statistics.fmean(values) <= 0:
+        return None, len(values), None, None, None
+    share = statistics.stdev(values) / statistics.fmean(values)
+    sure = None if _coming(cases)[0] else share
+    return share, len(values), sure, sure, None
+
+
+def _fill(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    (case,) = cases
+    better = "lower" if item["of"] == "elapsed" else judge.figures[case.data["test"], item["of"]]["better"]
+    alone, full = ([v for _, v in case.of_mode(mode).values(item["of"])] for mode in ("isolated", "fill"))
+    if not alone or not full or not better:
+        return NOTHING
+    try:
+        ratio = statistic(item["statistic"], full) / statistic(item["statistic"], alone)
+    except (ZeroDivisionError, statistics.StatisticsError):
+        return NOTHING
+    worse = 1 - ratio if better == "higher" else ratio - 1
+    sure = None if _coming(cases)[0] else worse
+    return worse, min(len(alone), len(full)), sure, sure, None
+
+
+def _rows_met(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    scores = []
+    for name, row in judge.rows.items():
+        mine = [case for case in cases if name in case.data["rows"]]
+        if mine and row["basis"] == (item["basis"] or "contract") and (not item["mode"] or row["mode"] in ("", item["mode"])):
+            scores.append(judge.row(row, mine, component["name"]))
+    scores = [score for score in scores if score["outcome"] != "unjudged"]
+    if not scores:
+        return NOTHING
+    met = sum(score["outcome"] == "met" or score["waived"] for score in scores)
+    maybe = sum(score["outcome"] == "undecided" and not score["waived"] for score in scores)
+    return met / len(scores), len(scores), met / len(scores), (met + maybe) / len(scores), None
+
+
+def _attested(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    said = []
+    for procedure in component["procedures"]:
+        met, files = judge.campaign.attested.get((component["name"], procedure["name"]), (None, 0))
+        said.append("open" if met is None or (met and files < procedure["evidence"]) else "met" if met else "not met")
+    met_count, waiting = said.count("met"), said.count("open")
+    if waiting == len(said):
+        return NOTHING
+    return met_count / len(said), len(said) - waiting, met_count / len(said), (met_count + waiting) / len(said), None
+
+
+def _node_hours(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    """The count is how many runs the numerator has; it is not computed again where runs of unknown times are left out."""
+    shares = judge.utilisation(component["name"], cases)
+    if shares is None:
+        return NOTHING
+    share, count = shares[NODE_HOURS.index(item["measure"].split(" ")[0])]
+    sure = None if _coming(cases)[0] else share
+    return share, count, sure, sure, None
+
+
+_MEASURES = {
+    "passed / attempts": _of_attempts,
+    "passed / wanted": _of_wanted,
+    "correct / completed": _correct,
+    "value": _value,
+    "sd / mean": _spread,
+    "fill / isolated": _fill,
+    "rows met": _rows_met,
+    "attested": _attested,
+    **dict.fromkeys(NODE_HOURS, _node_hours),
+}
