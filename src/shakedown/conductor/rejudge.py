@@ -14,8 +14,8 @@ from typing import Any
 from shakedown.checks.judge import Judgement, fit, judge
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import TRIMMED, size
-from shakedown.conductor.reading import run_directory
 from shakedown.conductor.frozen_rows import FrozenRows
+from shakedown.conductor.reading import run_directory
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.layout import Layout

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from shakedown.conductor.documents import Documents
 from shakedown.conductor.loop import Commands, Conductor
 from shakedown.conductor.operators import commands_for
-from shakedown.conductor.documents import Documents
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease

@@ -294,8 +294,9 @@ class Criterion(Struct, frozen=True):
 
     ``measure``: ``passed / attempts``, ``passed / wanted``, ``correct / completed`` (shares of runs), ``value`` (a figure's
     statistic), ``sd / mean`` (a figure's spread), ``fill / isolated`` (how much worse a figure is on a full machine), ``attested``
-    (procedures), ``rows met`` (contract rows), or node-hours over node-hours (utilisation). ``of`` names the figure (``elapsed``
-    is always there); ``test`` narrows the population to one test; ``per`` is "" (whole population) or ``case`` (the worst case counts).
+    (procedures), ``rows met`` (contract rows), or node-hours over node-hours (utilisation). ``of`` names the figure
+    (``elapsed`` is always there); ``test`` narrows the population to one test; ``per`` is "" (whole population) or ``case``
+    (the worst case counts).
     ``bound`` is in ``unit``, the unit of the figure itself; a share is a fraction of one (0.95). ``enough`` is the least
     count per population; below it the outcome is undecided. ``mode`` narrows the population to runs of one mode, ``basis``
     the contract rows that ``rows met`` asks for. ``leave_out``: runs that are not counted: ``ruled PARTY`` (a ruling's word),
