@@ -75,13 +75,13 @@ def test_a_changed_library_on_one_node_is_told_between_the_nodes_and_since_the_l
     texts = {node: printed(NEW if node == "n3" else OLD) for node in before}
     found = describe_machine(texts, {}, before)
     assert [(group.nodes, len(group.facts)) for group in found.groups] == [(("n1", "n2", "n4"), 2), (("n3",), 2)]
-    assert found.between_nodes == ("n3 differs: library./lib/libm.so.6: 1234 900 -> 4321 901",)
+    assert found.between_nodes == ("n3: library./lib/libm.so.6 differs from 3 other nodes: 4321 901, there it is 1234 900",)
     assert found.since_last == ("n3: library./lib/libm.so.6: 1234 900 -> 4321 901",)
     assert found.digest != describe_machine({node: printed(OLD) for node in before}, {}).digest
     words = in_words(found, before=True)
     assert words == (
-        "3 of 4 nodes are alike; n3 differ in 1 facts; "
-        "1 changes since the last time: n3: library./lib/libm.so.6: 1234 900 -> 4321 901"
+        "3 of 4 nodes are alike; n3 differs in 1 fact; "
+        "1 change since the last time: n3: library./lib/libm.so.6: 1234 900 -> 4321 901"
     )
 
 

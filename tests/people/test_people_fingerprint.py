@@ -81,15 +81,3 @@ def test_facts_that_are_gone_are_said(site: Path) -> None:
     layout = layout_of(site)
     event = fingerprint_event(layout, "0" * 64, Answers({"host": "kernel\tLinux\nfingerprint\tcomplete\n"}))
     assert event.reason == "1 node; the facts of the last time are gone, so what changed cannot be said"
-
-
-def test_a_cluster_is_not_fingerprinted_by_its_login_node() -> None:
-    from shakedown.conductor.fingerprints import no_probe, probe_of
-    from shakedown.model.nouns import Cluster, NodeType, Partition, System
-    from shakedown.processes.reactor import Reactor
-
-    system = System("big", (Cluster("c", "slurm", (Partition("p", "c", "n[1-4]", 4, "node"),)),), (NodeType("node"),))
-    reactor = Reactor()
-    assert probe_of(system, reactor) is None
-    reactor.close()
-    assert no_probe(system).startswith("the nodes of big are reached by a scheduler's jobs")

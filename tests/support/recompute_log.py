@@ -112,7 +112,8 @@ def _changed(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
 
 
 def _fingerprint(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
-    if campaign.fingerprint not in ("", value["digest"]):
+    only_new_nodes = "first_seen" in value and "since_last" not in value
+    if campaign.fingerprint not in ("", value["digest"]) and not only_new_nodes:
         _changed(campaign, event, value)
     campaign.fingerprint = value["digest"]
 

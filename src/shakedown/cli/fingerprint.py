@@ -8,6 +8,7 @@ import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option, table
 from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.events import machine_changed
 from shakedown.model.layout import Layout
 
 
@@ -35,7 +36,7 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
     data |= {
         "fingerprint": event.value,
         "reason": event.reason,
-        "changed": state.fingerprint not in ("", event.value["digest"]),
+        "changed": machine_changed(event.value, state.fingerprint),
     }
     emit(data, as_json, lambda: printable("\n".join(_recorded(data))))
     return 0
@@ -63,7 +64,7 @@ def _here(as_json: bool) -> int:
     from shakedown.conductor.fingerprints import ask_now
     from shakedown.machine.fingerprint_facts import describe_machine
 
-    answers = ask_now(None)
+    answers = ask_now()
     found = describe_machine(answers.texts, answers.silent) if answers else None
     if found is None or found.nothing:
         raise UsageError("; ".join(found.unanswered) if found else "nobody can be asked")

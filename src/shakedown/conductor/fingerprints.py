@@ -1,6 +1,7 @@
 """Fingerprints of the machine in a campaign: taken at the start, on resume and when a person asks, recorded as events.
 
-The probe runs in the background; nothing is measured beside it for as long as it takes, up to ``PATIENCE_S``.
+The probe runs in the background. On this machine nothing is measured beside it for as long as it takes, up to its patience; on a
+cluster it takes idle nodes wholly for a moment, and the first order does not wait.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shakedown.conductor.loop import Conductor
+from shakedown.conductor.real_ports import clusters_of
 from shakedown.events.segment_file import sync_directory
 from shakedown.machine.fingerprint import Facts, probe_script
 from shakedown.machine.fingerprint_facts import (
@@ -25,17 +27,23 @@ from shakedown.machine.fingerprint_facts import (
 from shakedown.machine.fingerprint_here import Answers, LocalProbe, Probe
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import System
+from shakedown.model.nouns import Document, System
 from shakedown.model.ports import Command
 from shakedown.processes.reactor import Reactor
 
-PATIENCE_S = 2.0  # how long the start waits for it: a probe beside the first runs would disturb them
+SETTLE_S = 3.0  # how long the end of a campaign waits for one that is under way; then twice that for what there is
 
 
-def probe_of(system: System, reactor: Reactor) -> Probe | None:
-    """Purpose: who asks this system's nodes; None where nobody here can."""
-    if all(cluster.scheduler == "local" for cluster in system.clusters):
+def probe_of(layout: Layout, document: Document, reactor: Reactor) -> Probe | None:
+    """Purpose: who asks the nodes that a plan runs on; None where nobody here can."""
+    clusters = clusters_of(document)
+    if all(cluster.scheduler == "local" for cluster in clusters):
         return LocalProbe(reactor)
+    if all(cluster.scheduler == "slurm" for cluster in clusters):
+        from shakedown.schedulers.slurm.node_probe import SlurmProbe
+
+        used = {case.partition for case in document.cases if not case.unavailable}
+        return SlurmProbe(layout, reactor, clusters, used)
     return None
 
 
@@ -53,12 +61,28 @@ class Fingerprints:
         self._asked: list[Command] = []
 
     def take(self, conductor: Conductor) -> None:
-        """Purpose: the fingerprint of a session's start: it is recorded before the first order, unless it takes too long."""
+        """Purpose: the fingerprint of a session's start: it is recorded before the first order, unless that takes too long."""
         if self.probe is None:
             return
         self._start(conductor)
+        self._wait(conductor, self.probe.patience_s)
+
+    def settle(self, conductor: Conductor) -> None:
+        """Purpose: the last words on a fingerprint that is under way. One who leaves a campaign early does not wait for it."""
+        if self.probe is None or not self._busy:
+            return
+        if conductor.state.phase == "ended":
+            self._wait(conductor, SETTLE_S)
+            self.probe.hurry()
+            self._wait(conductor, 2 * SETTLE_S)
+        if self._busy:
+            self.close()
+            why = "no fingerprint: the conductor left before the nodes had answered"
+            conductor.log("finding", value={"kind": "no_fingerprint"} | _asked_by(self._asked), reason=why)
+
+    def _wait(self, conductor: Conductor, patience_s: float) -> None:
         clock = conductor.ports.clock
-        end = clock.now() + PATIENCE_S
+        end = clock.now() + patience_s
         while self._busy and clock.now() < end:
             clock.wait(end)
 
@@ -89,6 +113,7 @@ class Fingerprints:
     def _told(self, conductor: Conductor, answers: Answers) -> bool:
         self._busy = False
         asked, self._asked = self._asked, []
+        conductor.more_calls.update(answers.calls)
         event = fingerprint_event(self.layout, conductor.state.fingerprint, answers, asked)
         conductor.log(event)
         return True
@@ -96,7 +121,7 @@ class Fingerprints:
 
 def no_probe(system: System) -> str:
     """Why nobody asks the nodes of a system."""
-    return f"the nodes of {system.name} are reached by a scheduler's jobs, which fingerprints are not taken by yet"
+    return f"nobody knows how the nodes of {system.name} are asked"
 
 
 def fingerprint_event(layout: Layout, last: str, answers: Answers, asked: list[Command] | None = None) -> Event:
@@ -111,7 +136,8 @@ def fingerprint_event(layout: Layout, last: str, answers: Answers, asked: list[C
     except OSError as error:
         why = f"no fingerprint: its facts cannot be kept: {error.strerror}"
         return Event("finding", value={"kind": "no_fingerprint"} | _asked_by(asked), reason=why)
-    value = event_value(found) | {"facts_file": file} | _asked_by(asked)
+    calls = {"calls": dict(answers.calls)} if answers.calls else {}
+    value = event_value(found) | {"facts_file": file} | calls | _asked_by(asked)
     words = in_words(found, before is not None)
     if last and before is None:
         words += "; the facts of the last time are gone, so what changed cannot be said"
@@ -162,16 +188,16 @@ def read_facts_file(layout: Layout, digest: str) -> dict[str, Facts] | None:
 # ---- without a driver ------------------------------------------------------------------------------------------------------
 
 
-def ask_now(system: System | None) -> Answers | None:
-    """Purpose: probe here and now and wait for it. None where nobody here can ask the system's nodes."""
+def ask_now(layout: Layout | None = None, document: Document | None = None) -> Answers | None:
+    """Purpose: probe here and now and wait for it: a campaign's nodes, or this machine. None where nobody can ask."""
     reactor = Reactor()
-    probe = LocalProbe(reactor) if system is None else probe_of(system, reactor)
+    probe = LocalProbe(reactor) if layout is None or document is None else probe_of(layout, document, reactor)
     if probe is None:
         reactor.close()
         return None
     arrived: list[Answers] = []
     try:
-        probe.start(probe_script() if system is None else script_of(system), arrived.append)
+        probe.start(probe_script() if document is None else script_of(document.system), arrived.append)
         while not arrived:
             reactor.wait(None)
     finally:
@@ -186,10 +212,10 @@ def answer_now(layout: Layout) -> Callable[[Conductor, Command], Event]:
     def command(conductor: Conductor, command: Command) -> Event:
         from shakedown.conductor.operators import refusal
 
-        system = conductor.state.index.document.system
-        answers = ask_now(system)
+        document = conductor.state.index.document
+        answers = ask_now(layout, document)
         if answers is None:
-            return refusal(command, no_probe(system))
+            return refusal(command, no_probe(document.system))
         return fingerprint_event(layout, conductor.state.fingerprint, answers, [command])
 
     return command

@@ -6,6 +6,7 @@ twin drives this very loop through other ports.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ class Conductor:
 
     ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
     the whole log again; ``record`` holds its rows once a gate has asked for them, ``weighed`` up to where they were judged.
+    ``more_calls``: commands of the scheduler that were run beside its port.
     """
 
     state: State
@@ -46,6 +48,7 @@ class Conductor:
     record: Record | None = None
     weighed: dict[str, int] = field(default_factory=dict)
     next_asked: float = 0.0
+    more_calls: Counter[str] = field(default_factory=Counter)
     pending: list[Event] = field(default_factory=list)
 
     def log(self, event: str | Event, **fields: Any) -> Event:
@@ -156,7 +159,8 @@ def _hear_scheduler(conductor: Conductor) -> None:
 
 def log_asked(conductor: Conductor) -> None:
     """How often the scheduler's commands were run, now and then: its administrators may want to know."""
-    calls = {name: count for name, count in sorted(conductor.ports.scheduler.calls().items()) if count}
+    counts = conductor.more_calls + Counter(conductor.ports.scheduler.calls())
+    calls = {name: count for name, count in sorted(counts.items()) if count}
     if calls and calls != conductor.state.asked:
         conductor.log("asked", value=calls)
     conductor.next_asked = conductor.ports.clock.now() + ASKED_EVERY_S

@@ -31,6 +31,7 @@ from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
+    from shakedown.conductor.fingerprints import Fingerprints
     from shakedown.processes.reactor import Reactor
 
 
@@ -71,13 +72,13 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             conductor.reread = lambda: read_events(layout.log)
             if state.plan is None:
                 state.plan = index_plan(document)
-            fingerprints = Fingerprints(layout, probe_of(document.system, cast("Reactor", real.clock.clock)))
+            fingerprints = Fingerprints(layout, probe_of(layout, document, cast("Reactor", real.clock.clock)))
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)
             driver = _driver(layout, lease.epoch)
             with closing(fingerprints):
                 start = documents.start_value(state)
-                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints.take)
+                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints)
 
 
 def _session(
@@ -87,9 +88,9 @@ def _session(
     tail: Tail,
     watchers: Watchers,
     end_runs: EndRuns,
-    look_around: Callable[[Conductor], None],
+    fingerprints: Fingerprints,
 ) -> Outcome:
-    """The loop under signals; then the last words. ``look_around``: what is found out before the first order."""
+    """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be."""
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
     with heard(interruptions):
         try:
@@ -97,9 +98,10 @@ def _session(
             watchers.started()
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
-            look_around(conductor)
+            fingerprints.take(conductor)
             loop(conductor, interruptions.should_stop)
             left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
+            fingerprints.settle(conductor)
             log_asked(conductor)
             conductor.log("driver_stop", reason=left or "the campaign is over")
             conductor.commit()

@@ -6,7 +6,7 @@ from shakedown.engine.modes import wanted_results
 from shakedown.engine.places import enqueue
 from shakedown.engine.plan import class_label
 from shakedown.engine.state import Entry, Outcome, State, Tally
-from shakedown.model.events import Event
+from shakedown.model.events import Event, machine_changed
 
 
 def campaign_start(state: State, event: Event) -> None:
@@ -124,7 +124,7 @@ def opens_epoch(state: State, event: Event) -> None:
 def fingerprint(state: State, event: Event) -> None:
     """The machine as found; a change since the last time opens an epoch, the first time opens none."""
     found = event.value.get("digest", "")
-    if state.fingerprint not in ("", found):
+    if machine_changed(event.value, state.fingerprint):
         opens_epoch(state, event)
     state.fingerprint = found
 

@@ -25,7 +25,10 @@ class FactsFile(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A machine as found. ``unanswered``: a line a node that said nothing that can be used; ``nothing``: no node did."""
+    """A machine as found. ``unanswered``: lines on nodes that said nothing that can be used; ``nothing``: no node said any.
+
+    ``first_seen``: nodes that the fingerprint before knew nothing of; ``silent``: how many nodes are unanswered.
+    """
 
     digest: str
     groups: tuple[Group, ...]
@@ -33,6 +36,8 @@ class Found(Struct, frozen=True):
     since_last: tuple[str, ...]
     unanswered: tuple[str, ...]
     nothing: bool
+    first_seen: tuple[str, ...] = ()
+    silent: int = 0
 
     @property
     def content(self) -> bytes:
@@ -46,18 +51,37 @@ def describe_machine(
     """Purpose: nodes grouped by equality, differences between them and from ``before`` (node -> facts, the last time) in words.
 
     ``texts``: node -> the script's output; ``silent``: node -> why there is none. A node that does not answer is said, and taken
-    as it was the last time; where it was not known then it is left out.
+    as it was the last time; where it was not known then it is left out. A node that answers for the first time is no change.
     """
     nodes, unanswered = _read(texts, silent)
     nothing, known = not nodes, before or {}
-    lines = []
-    for node, why in sorted(unanswered.items()):
-        if node in known:
-            nodes[node] = known[node]
-        lines.append(f"{node}: {why}; {'taken as it was the last time' if node in known else 'nothing is known of it'}")
+    nodes |= {node: known[node] for node in unanswered if node in known}
     groups = group_nodes(nodes)
-    since = () if before is None else changes(before, nodes)
-    return Found(machine_digest(groups), groups, between(groups), tuple(since), tuple(lines), nothing)
+    new = () if before is None else tuple(node for node in sorted(nodes) if node not in known)
+    since = () if before is None else changes(before, {node: nodes[node] for node in nodes if node in known})
+    return Found(
+        machine_digest(groups),
+        groups,
+        between(groups),
+        tuple(since),
+        _unanswered_lines(unanswered, known),
+        nothing,
+        new,
+        len(unanswered),
+    )
+
+
+def _unanswered_lines(unanswered: Mapping[str, str], known: Mapping[str, Facts]) -> tuple[str, ...]:
+    """A line for each reason, with all nodes that have it: of those that were known before, and of others."""
+    nodes_of: dict[tuple[str, bool], list[str]] = {}
+    for node in sorted(unanswered):
+        nodes_of.setdefault((unanswered[node], node in known), []).append(node)
+    ends = {True: "taken as {} the last time", False: "nothing is known of {}"}
+    pronouns = {True: ("it was", "it"), False: ("they were", "them")}
+    return tuple(
+        f"{fold_nodes(nodes)}: {why}; {ends[was_known].format(pronouns[len(nodes) == 1][0 if was_known else 1])}"
+        for (why, was_known), nodes in nodes_of.items()
+    )
 
 
 def _read(texts: Mapping[str, str], silent: Mapping[str, str]) -> tuple[dict[str, Facts], dict[str, str]]:
@@ -99,8 +123,21 @@ def between(groups: Sequence[Group]) -> tuple[str, ...]:
     lines = []
     for group in groups[1:]:
         who = fold_nodes(group.nodes)
-        lines += [f"{who} differs: {line}" for line in differences(most.facts, group.facts)]
+        lines += [f"{who}: {line}" for line in unlike(most, group.facts)]
     return tuple(lines)
+
+
+def unlike(most: Group, facts: Facts) -> list[str]:
+    """Purpose: what differs from the facts of most nodes, a line a fact."""
+    count = len(most.nodes)
+    others = f"{count} other nodes" if count > 1 else most.nodes[0]
+    lines = []
+    for key in sorted({*most.facts, *facts}):
+        theirs, own = most.facts.get(key), facts.get(key)
+        if theirs != own:
+            there = "none there" if theirs is None else f"there it is {theirs}"
+            lines.append(f"{key} differs from {others}: {'none here' if own is None else own}, {there}")
+    return lines
 
 
 def changes(before: Mapping[str, Facts], after: Mapping[str, Facts]) -> list[str]:
@@ -147,7 +184,8 @@ def event_value(found: Found) -> dict[str, Any]:
     while len(msgspec.json.encode(short)) > VALUE_ROOM and shown > 1:
         shown -= 1
         short = {name: _first(items, shown) for name, items in lists.items()}
-    return {"digest": found.digest} | {name: items for name, items in short.items() if items}
+    first_seen = {"first_seen": _cut(fold_nodes(found.first_seen))} if found.first_seen else {}
+    return {"digest": found.digest} | first_seen | {name: items for name, items in short.items() if items}
 
 
 def in_words(found: Found, before: bool) -> str:
@@ -157,18 +195,25 @@ def in_words(found: Found, before: bool) -> str:
     if len(found.groups) > 1:
         most = len(found.groups[0].nodes)
         others = fold_nodes(node for group in found.groups[1:] for node in group.nodes)
-        alike = f"{most} of {count} nodes are alike; {_cut(others)} differ in {len(found.between_nodes)} facts"
+        alike = f"{most} of {count} nodes are alike; {_cut(others)} {_differ(found)}"
     parts = [alike]
     if before:
         what = (
-            f"{len(found.since_last)} changes since the last time: {_cut(found.since_last[0])}"
+            f"{len(found.since_last)} {'change' if len(found.since_last) == 1 else 'changes'} since the last time: {_cut(found.since_last[0])}"
             if found.since_last
             else ""
         )
         parts.append(what or "as it was the last time")
-    if found.unanswered:
-        parts.append(f"{len(found.unanswered)} nodes did not answer")
+    if found.first_seen:
+        parts.append(f"{_cut(fold_nodes(found.first_seen))} answered for the first time")
+    if found.silent:
+        parts.append(f"{found.silent} {'node' if found.silent == 1 else 'nodes'} did not answer")
     return "; ".join(parts)
+
+
+def _differ(found: Found) -> str:
+    nodes, facts = sum(len(group.nodes) for group in found.groups[1:]), len(found.between_nodes)
+    return f"{'differs' if nodes == 1 else 'differ'} in {facts} {'fact' if facts == 1 else 'facts'}"
 
 
 def _first(items: list[Any], shown: int) -> list[Any]:

@@ -24,18 +24,29 @@ class Answers(Struct, frozen=True):
 
     texts: Mapping[str, str] = {}
     silent: Mapping[str, str] = {}
+    calls: Mapping[str, int] = {}  # how often each command of a scheduler was run for it
 
 
 class Probe(Protocol):
-    """Runs a script on nodes. It never waits: ``told`` is called once, inside a wait of the clock, with what came back."""
+    """Runs a script on nodes. It never waits: ``told`` is called once, inside a wait of the clock, with what came back.
+
+    ``patience_s``: how long the first order waits for it.
+    """
+
+    @property
+    def patience_s(self) -> float: ...
 
     def start(self, script: str, told: Callable[[Answers], object]) -> None: ...
+
+    def hurry(self) -> None: ...  # what there is is told soon
 
     def close(self) -> None: ...  # ends what is under way; nobody is told any more
 
 
 class LocalProbe:
     """The Probe port for the machine we stand on: one child process, ended after ``limit_s``."""
+
+    patience_s = 2.0  # a probe beside the first runs would disturb them
 
     def __init__(self, reactor: Reactor, limit_s: float = LIMIT_S) -> None:
         self._reactor, self._limit_s = reactor, limit_s
@@ -57,6 +68,9 @@ class LocalProbe:
         self._late = False
         self._timer = self._reactor.call_later(self._limit_s, self._time_is_up)
         self._reactor.watch(self._child.pidfd, partial(self._ended, told))
+
+    def hurry(self) -> None:
+        """There is nothing before its end."""
 
     def close(self) -> None:
         """End it; nobody is told."""

@@ -19,7 +19,7 @@ from shakedown.metrics.rows import (
     SealRow,
     WaiverRow,
 )
-from shakedown.model.events import Event
+from shakedown.model.events import Event, machine_changed
 
 if TYPE_CHECKING:
     from shakedown.metrics.table import Record
@@ -73,7 +73,7 @@ def fingerprint_row(event: Event, before: FingerprintRow | None, epoch: int) -> 
         between_nodes=_lines(event, "between_nodes"),
         since_last=_lines(event, "since_last"),
         unanswered=_lines(event, "unanswered"),
-        changed=before is not None and before.digest not in ("", digest),
+        changed=before is not None and machine_changed(event.value, before.digest),
         epoch=epoch,
         reason=event.reason,
         seq=event.seq,

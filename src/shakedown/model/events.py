@@ -100,3 +100,12 @@ PARTIES: Final[dict[str, str]] = {
     "harness": "Shakedown, or how it was used.",
     "excused": "Nobody's: both sides agreed not to count it.",
 }
+
+
+def machine_changed(value: dict[str, Any], last: str) -> bool:
+    """Purpose: whether a fingerprint's value says that the machine is not as it was under the digest ``last``, "" for none.
+
+    Nodes that answer for the first time are no change, as long as the others are as they were.
+    """
+    only_first_answers = bool(value.get("first_seen")) and not value.get("since_last")
+    return last not in ("", str(value.get("digest", ""))) and not only_first_answers

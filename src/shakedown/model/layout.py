@@ -100,6 +100,11 @@ class Layout:
         return self.root / "evidence"
 
     @property
+    def probes(self) -> Path:
+        """What a cluster's nodes leave while their fingerprints are taken; nothing is left of it afterwards."""
+        return self.root / "probes"
+
+    @property
     def lease(self) -> Path:
         return self.root / "lease"
 

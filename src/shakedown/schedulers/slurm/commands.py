@@ -98,6 +98,32 @@ def scontrol_release(cluster: str, several: bool, ids: Iterable[str]) -> list[st
     return ["scontrol", *_where(cluster, several), "release", ",".join(ids)]
 
 
+def probe_job(
+    cluster: Cluster, partition: str, label: str, script: str, most: int, without: Sequence[str], several: bool
+) -> list[str]:
+    """Purpose: a short job on as many whole nodes as are idle, up to ``most``, and on none of ``without``.
+
+    Nothing is said of its tasks: told how many there are on a node, Slurm would give it the fewest nodes instead of the most.
+    """
+    where = next(p for p in cluster.partitions if p.name == partition)
+    most = min(most, where.most_nodes) if where.most_nodes else most
+    command = ["sbatch", "--parsable", *_where(cluster.name, several), f"--partition={partition}"]
+    command += [*cluster.options, *where.options, f"--job-name={label}", f"--nodes=1-{most}"]
+    command += ["--exclusive", "--time=2", "--no-requeue", "--export=ALL", "--output=/dev/null"]
+    return [*command, *([f"--exclude={','.join(without)}"] if without else []), script]
+
+
+def squeue_named(cluster: str, user: int, several: bool, labels: Sequence[str]) -> list[str]:
+    """Purpose: a user's jobs of some names, those that are over too."""
+    return [*squeue(cluster, user, several), f"--name={','.join(labels)}"]
+
+
+def sinfo_partition(cluster: str, partition: str, several: bool) -> list[str]:
+    """Purpose: the states of all nodes of a partition."""
+    form = SEPARATOR.join(("%N", "%T", "%E"))
+    return ["sinfo", "--noheader", "--Node", *_where(cluster, several), f"--partition={partition}", f"--format={form}"]
+
+
 def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:
     """Purpose: the states of some nodes (a folded set) and what an administrator or the controller says of them."""
     form = SEPARATOR.join(("%N", "%T", "%E"))
