@@ -16,6 +16,7 @@ from by_hand import ByHand
 from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.engine import State, decide, index_plan
+from shakedown.engine.explain import explain_run
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.twin import Fates, Lies
@@ -270,6 +271,54 @@ def test_a_cancelled_run_that_a_crash_interrupts_is_not_attempted_again() -> Non
 
     assert settle() == ["verdict", "campaign_end"]
     assert [tally.verdicts for tally in state.tallies[:2]] == [{"cancelled": 1}, {"cancelled": 1}]
+
+
+def _running(source: str) -> tuple[ByHand, float]:
+    """A campaign of one test whose job is seen running; and when it is long past its time limit."""
+    hand = ByHand(State(plan=index_plan(small_document(tests=1, repeats=1))))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.settle()
+    for build in hand.state.builds:
+        hand.play("build_end", build=build, value={"state": "done"})
+    hand.settle()
+    hand.play("submit_accepted", job="j000001", value={"id": "7"})
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": source})
+    case = hand.state.index.cases[hand.state.jobs["j000001"].case]
+    return hand, hand.state.time + case.shape.time_limit_s + hand.state.index.policy.lost_after_s + 1
+
+
+def test_what_the_queue_itself_has_running_is_not_lost_however_late() -> None:
+    """It is suspended, or an administrator gave it more time. A record of accounting alone may say "running" for ever."""
+    hand, late = _running("accounting")
+    hand.state.time = late
+    assert "verdict" in hand.settle()
+
+    hand, late = _running("queue")
+    hand.state.time = late
+    hand.settle()
+    assert hand.state.runs["r000001"].phase == "running"
+    value = {"state": "completed", "source": "marks", "exit": 0, "elapsed_s": late}
+    hand.play("job_report", job="j000001", run="r000001", value=value)
+    assert hand.state.runs["r000001"].phase == "ended"
+
+
+def test_a_time_limit_that_somebody_changed_is_not_called_the_tests() -> None:
+    hand, _ = _running("queue")
+    limit = hand.state.index.cases[hand.state.jobs["j000001"].case].shape.time_limit_s
+    value = {"state": "timeout", "source": "queue", "elapsed_s": limit / 3}
+    hand.play("job_report", job="j000001", run="r000001", value=value)
+    [reason] = [o.event.reason for o in decide(hand.state, hand.state.time).orders if o.event.event == "verdict"]
+    assert reason == f"the scheduler ended it at a time limit after {limit / 3:g} s, although it asks for {limit:g} s"
+
+
+def test_what_a_job_waits_for_is_told_while_it_waits() -> None:
+    hand, _ = _running("queue")
+    for reason in ("JobHeldUser", ""):
+        hand.state.jobs["j000001"].phase = hand.state.runs["r000001"].phase = "queued"
+        hand.play("job_report", job="j000001", run="r000001", value={"state": "queued"}, reason=reason)
+        wanted = "the scheduler has it in its queue" + (f": {reason}" if reason else "")
+        assert explain_run(hand.state, "r000001") == wanted
 
 
 def test_a_build_that_cannot_be_carried_out_is_held_and_judges_nobody() -> None:

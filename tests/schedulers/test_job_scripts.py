@@ -267,6 +267,16 @@ def test_payloads_are_kept_once_and_preparing_again_changes_nothing(site: Site) 
     assert site.places.control("j000002") != site.places.control("j000001")
 
 
+def test_what_a_cleaner_of_old_files_removed_is_made_again(site: Site) -> None:
+    """In a campaign of weeks, on a file system that removes what is old."""
+    site.prepare("echo one")
+    for name in ("jobs", "work", "outputs", "payloads"):
+        shutil.rmtree(site.places.layout.root / name)
+    site.prepare("echo one", job="j000002")
+    assert site.start("j000002").wait(60) == 0
+    assert site.marks("j000002").exit_status == 0
+
+
 def test_what_no_shell_can_be_told_is_refused_before_it_is_submitted(site: Site) -> None:
     with pytest.raises(CannotStart, match=r"run r000001 cannot be started: 'A-B' is no name that a shell can give"):
         site.prepare("true", environment=(("A-B", "1"),))

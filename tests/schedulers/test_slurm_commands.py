@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,28 @@ def test_the_conductors_own_job_does_not_leak_into_its_jobs(monkeypatch: pytest.
 def test_a_command_that_hangs_is_ended_with_all_it_started() -> None:
     ran = Runner()(["sh", "-c", "sleep 1000 & sleep 1000"], 0.2)
     assert ran.timed_out and ran.status == -9 and ran.error == "sh gave no answer for 0.2 s"
+
+
+def test_a_directory_that_was_removed_stops_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """sbatch refuses to work where it cannot tell where it is."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    assert Runner()(["pwd", "-P"], 60.0).output == f"{gone}\n"
+    gone.rmdir()
+    assert Runner()(["pwd", "-P"], 60.0).output == "/\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/a b/%j", "/a b/%%j"),
+        ("/a\\b/%j", "/a\\\\b/%j"),  # as Slurm 22.05 was seen to read them
+        ("/a\\\\b", "/a\\\\\\\\b"),
+    ],
+)
+def test_slurm_replaces_nothing_in_a_path(path: str, words: str) -> None:
+    assert commands.literal(path) == words
 
 
 def test_a_command_that_is_not_there() -> None:

@@ -28,6 +28,17 @@ def test_a_waiting_job_and_why_it_waits(looker: Looker) -> None:
     assert report is not None and (report.state, report.message, report.began) == ("queued", "JobHeldUser", None)
 
 
+@pytest.mark.parametrize("reason", ["Priority", "Resources"])
+def test_a_reason_that_asks_for_patience_alone_is_not_told(looker: Looker, reason: str) -> None:
+    looker.slurm.queue[""] = [row(state="PENDING", reason=reason)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.message) == ("queued", "")
+    looker.slurm.queue[""] = [row(state="CANCELLED", reason=reason)]
+    looker.slurm.memory[""] = [record(state="CANCELLED by 1000")]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.message) == ("cancelled", "by user id 1000")
+
+
 def test_a_running_job_costs_one_squeue_and_no_look_at_files(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(nodes="n[001-002]", start=1795337739)]
     report = looker.one(JOB, settled=False)
@@ -90,6 +101,33 @@ def test_what_killed_it_is_waited_for(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(state="OUT_OF_MEMORY")]
     assert (report := looker.one(JOB, settled=False)) is not None
     assert (report.state, report.exit_status, report.message) == ("failed", 137, "it ran out of memory")
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [("TIMEOUT", "timeout"), ("NODE_FAIL", "node_fail"), ("PREEMPTED", "interrupted")],
+)
+@pytest.mark.parametrize("source", ["queue", "memory"])
+def test_a_payload_that_slurm_killed_before_its_script_was_told(
+    looker: Looker, word: str, state: str, source: str
+) -> None:
+    """Slurm signals a job's processes one after the other; the payload's end may be written before the script hears of it."""
+    looker.begin()
+    looker.end(143)
+    if source == "queue":
+        looker.slurm.queue[""] = [row(state=word)]
+    else:
+        looker.slurm.memory[""] = [record(state=word)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == state
+
+
+def test_a_payload_that_a_signal_killed_and_nobody_knows_more(looker: Looker) -> None:
+    looker.begin()
+    looker.end(139)
+    assert looker.one(JOB, settled=False) is None, "accounting may be late"
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status) == ("failed", 139)
 
 
 def test_a_claim_of_the_conductor_is_no_sign_of_life(looker: Looker) -> None:
@@ -183,7 +221,7 @@ def test_a_job_that_never_began_was_refused(looker: Looker) -> None:
     report = looker.one(JOB, settled=False)
     assert report is not None and report.state == "refused"
     assert report.message == (
-        "Slurm started it on n001 and it ended by signal 53 (FAILED) before it took its claim; "
+        "Slurm started it on n001 and it ended (FAILED) before it took its claim; "
         "its output file or work directory could not be opened"
     )
 
@@ -195,6 +233,25 @@ def test_a_second_start_of_a_forgetful_controller_is_no_failure_of_the_test(look
     report = looker.one(JOB)
     assert report is not None and (report.state, report.exit_status) == ("interrupted", None)
     assert report.message.startswith("Slurm started it a second time")
+
+
+def test_a_claim_that_could_not_be_written_is_not_told_as_a_second_start(looker: Looker) -> None:
+    """On a full file system the claim is made and stays empty: the script gives up, and nobody has the place."""
+    looker.begin()
+    looker.places.claim("j000001", 0).write_bytes(b"")
+    looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit=97 << 8, nodes="n001")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "interrupted"
+    assert report.message.startswith("it could not write its claim, and ended without running")
+
+
+def test_an_end_mark_counts_though_the_payload_removed_the_claim(looker: Looker) -> None:
+    looker.begin()
+    looker.end(5)
+    looker.places.claim("j000001", 0).unlink()
+    looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit=5 << 8, nodes="n001")]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status, report.elapsed_s) == ("failed", 5, 2.5)
 
 
 def test_a_payload_may_end_with_the_same_status(looker: Looker) -> None:
@@ -418,6 +475,24 @@ def test_preempted_and_queued_again(looker: Looker) -> None:
     report = looker.one(JOB, settled=False)
     assert report is not None and report.message == "it was preempted by other work"
     assert report.cause == "interrupted"
+
+
+def test_killed_and_queued_again_is_not_the_payloads_own_end(looker: Looker) -> None:
+    looker.begin()
+    looker.end(143)
+    looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    looker.slurm.memory[""] = [record(state="REQUEUED", Submit=10)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart) == ("requeued", 1)
+    assert not looker.slurm.count("scancel"), "the restart is wanted"
+
+
+def test_why_it_was_queued_again_by_the_list_of_finished_jobs(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    without_accounting(looker, f"JobId=7 Name=sd-{TOKEN}-j000001 JobState=NODE_FAIL NodeList=n001 ExitCode=0:0 \n")
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.cause, report.nodes) == ("requeued", "node_fail", "n001")
 
 
 def test_a_restart_without_accounting(looker: Looker) -> None:

@@ -1,7 +1,8 @@
-"""What people, the scheduler and payloads do to jobs: each in a whole campaign, with the verdict and the reason that it must have."""
+"""What people, the scheduler and payloads do to jobs: in whole campaigns, with the verdict and the reason that each must have."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ PASSED = ("passed", "exit status 0")
 LONG_AT_FIRST = "[ $attempt -gt 1 ] || sleep 100"
 BACK = "the scheduler put it back into the queue (restart 1)"
 PREEMPTED = "it was preempted by other work"
+LOST = "a node it ran on failed: Slurm lost a node of"
+LICENSED = tuple(f"licence-{number}" for number in range(1, 5))
 
 
 def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> None:
@@ -27,7 +30,7 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
         Payload("suspended", "n007", "sleep 10"),
         Payload("killed", "n008", LONG_AT_FIRST),
     ]
-    with Campaign(cluster, tmp_path / "site", payloads, retry="interrupted: 1, failed: 1, cancelled: 1") as campaign:
+    with Campaign(cluster, tmp_path / "site", payloads, retry="interrupted: 1, failed: 1") as campaign:
         campaign.start()
         campaign.wait_running()
         jobs = {name: campaign.job(name) for name in campaign.payloads}
@@ -61,30 +64,106 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
     assert campaign.findings() == {}
 
 
-def test_payloads_at_their_worst(fault_cluster: Cluster, tmp_path: Path) -> None:
-    """Slurm's limit is a minute: whole minutes are all it knows."""
+def test_payloads_and_nodes_at_their_worst(fault_cluster: Cluster, tmp_path: Path) -> None:
+    """Slurm counts in whole minutes: the limit of 30 s is one of 60 s there, and the script has the rest to write its end."""
+    cluster = fault_cluster
+    loop = "while :; do sleep 1; done"
     payloads = [
         Payload("limit", "n001", "sleep 300"),
-        Payload("ignores", "n002", "trap '' TERM\nwhile :; do sleep 1; done"),
-        Payload("traps", "n003", "trap 'exit 5' TERM\nwhile :; do sleep 1; done"),
-        Payload("says-all-is-well", "n004", "trap 'exit 0' TERM\nwhile :; do sleep 1; done"),
+        Payload("limit-ignored", "n002", f"trap '' TERM\n{loop}"),
+        Payload("limit-trapped", "n003", f"trap 'exit 5' TERM\n{loop}"),
+        Payload("limit-all-is-well", "n004", f"trap 'exit 0' TERM\n{loop}"),
         Payload("kills-its-shell", "n005", "kill -9 $$"),
+        Payload("kills-its-script", "n005", "kill -9 $PPID; exec sleep 1"),
         Payload("segfaults", "n005", "sh -c 'kill -SEGV $$'"),
         Payload("segfaults-under-srun", "n005", "srun sh -c 'kill -SEGV $$'"),
-        Payload("exits-200", "n006", "exit 200"),
-        Payload("exits-7", "n006", "exit 7"),
-        Payload("missing", "n006", "./nowhere"),
-        Payload("loud", "n006", "head -c 200000000 /dev/zero | tr '\\0' x\necho\necho the end"),
-        Payload("no-directory", "n007", "sleep 1"),
-        Payload("no-writing", "n008", "sleep 1"),
+        Payload("exits-200", "n005", "exit 200"),
+        Payload("missing", "n005", "./nowhere"),
+        Payload("loud", "n005", "head -c 200000000 /dev/zero | tr '\\0' x; echo; echo the end"),
+        Payload("clock", "n005", "date +%s >>{campaign}/../../clock; sleep 8; date +%s >>{campaign}/../../clock"),
+        *(Payload(name, "n005", "sleep 3", more="loads: {scratch: 2}") for name in LICENSED),
+        Payload("no-control", "n006", "true"),
+        Payload("no-directory", "n006", "true"),
+        Payload("lost-directory", "n006", "true"),
+        Payload("pair", "pair", "srun --ntasks-per-node=1 sleep 100", nodes=2, requeue=True),
     ]
-    with Campaign(fault_cluster, tmp_path / "site", payloads) as campaign:
+    late = ("no-control", "no-directory", "lost-directory")
+    stranger = cluster.sbatch("sleep 6", "-L", "scratch:2")
+    cluster.wait_for_job(stranger, "RUNNING")
+    cluster.fault("step-clock", "n005", "0")
+    cluster.fault("drain", "n006", "not yet")
+    retry = "node_fail: 0, submit_failed: 0"
+    with Campaign(cluster, tmp_path / "site", payloads, retry=retry, licences="scratch: 4") as campaign:
         campaign.start()
-        campaign.wait_running(*[name for name in campaign.payloads if not name.startswith("no-")])
+        campaign.wait_running("clock")
+        cluster.fault("step-clock", "n005", "-3600")
+        campaign.wait_running("pair")
+        cluster.fault("power-off", "n008")
+        campaign.wait_until(lambda: all(campaign.job(name) for name in late), "submitted")
+        spoil(campaign)
+        cluster.fault("resume", "n006")
         campaign.end()
-    print(campaign.tale())
-    print(campaign.verdicts())
-    for file in (campaign.root / "jobs").glob("*/*/*"):
-        if "marks" in file.name:
-            print(file, file.read_text())
-    assert campaign.executions() == dict.fromkeys(campaign.payloads, 1)
+
+    limit = ("timeout", "it was ended at its time limit of 30 s")
+    killed = "(a command was ended by signal"
+    missing = "exit status 127 (a command was not found): "
+    no_control = (
+        "Slurm started it on n006 and it ended (FAILED) before it took its claim; "
+        "its output file or work directory could not be opened"
+    )
+    no_directory = "its work directory, its output file or its payload could not be opened on the node"
+    told = campaign.verdicts()
+    [(verdict, reason)] = told.pop("missing")
+    assert verdict == "failed" and reason.startswith(missing) and reason.endswith("./nowhere: not found")
+    assert told == {
+        **{key: [limit] for key in ("limit", "limit-ignored", "limit-trapped", "limit-all-is-well")},
+        "kills-its-shell": [("failed", f"exit status 137 {killed} 9 (SIGKILL)): Killed")],
+        "kills-its-script": [("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")],
+        "segfaults": [("failed", f"exit status 139 {killed} 11 (SIGSEGV)): Segmentation fault")],
+        "segfaults-under-srun": [
+            ("failed", f"exit status 139 {killed} 11 (SIGSEGV)): srun: error: n005: task 0: Segmentation fault")
+        ],
+        "exits-200": [("failed", "exit status 200")],
+        **{key: [PASSED] for key in ("loud", "clock", "lost-directory")},
+        **{key: [PASSED] for key in LICENSED},
+        "no-control": [("submit_failed", f"the scheduler refused it: {no_control}")],
+        "no-directory": [("submit_failed", f"the scheduler refused it: {no_directory}")],
+        "pair": [("node_fail", f"{LOST} n[007-008]; n008 is down* (Not responding); {BACK}")],
+    }, campaign.tale()
+    never = ("no-control", "no-directory")
+    assert campaign.executions() == {name: 1 for name in campaign.payloads if name not in never}
+    assert campaign.findings()["pair"][0] == ("unwanted_restart", False), "the plan wants no second attempt"
+    assert_clock_stepped(campaign)
+    assert_licences_were_enough(campaign, 4.0)
+
+
+def assert_clock_stepped(campaign: Campaign) -> None:
+    """The node's calendar went back an hour under the payload; its run time did not."""
+    before, after = (int(line) for line in (campaign.site / "clock").read_text().split())
+    assert before - after > 3000
+    [elapsed] = [event.value["elapsed_s"] for event in campaign.events("verdict") if campaign.name(event) == "clock"]
+    assert 8 <= elapsed < 100
+
+
+def assert_licences_were_enough(campaign: Campaign, most: float) -> None:
+    """From the log: those that may run at once never hold more than there is; at Slurm each job has its licences."""
+    held = peak = 0.0
+    for event in campaign.events():
+        if event.event in ("submit_order", "verdict") and event.case.startswith("licence-"):
+            held += 2.0 if event.event == "submit_order" else -2.0
+            peak = max(peak, held)
+    assert peak == most
+    for name in LICENSED:
+        assert campaign.cluster.job(campaign.job(name))["Licenses"] == "scratch:2"
+
+
+def spoil(campaign: Campaign) -> None:
+    """Before they start: one loses its control directory, one its work directory to a file, one its work directory."""
+    ours = {campaign.name(event): event.job for event in campaign.events("submit_order")}
+    [control] = campaign.root.glob(f"jobs/*/{ours['no-control']}")
+    shutil.rmtree(control)
+    [place] = campaign.root.glob(f"work/*/{ours['no-directory']}.0")
+    shutil.rmtree(place)
+    place.touch()
+    [place] = campaign.root.glob(f"work/*/{ours['lost-directory']}.0")
+    shutil.rmtree(place)

@@ -108,8 +108,16 @@ class Campaign:
 
     def _system(self, patience: str, licences: str, budgets: str) -> str:
         nodes = [f"n{number:03d}" for number in range(1, self.cluster.nodes + 1)]
-        places = [f'{node}: {{nodes: {node}, type: node, options: ["--partition=batch", "--nodelist={node}"]}}' for node in nodes]
-        places += [f'low{node[-1]}: {{nodes: {node}, type: node, options: ["--partition=low", "--nodelist={node}"]}}' for node in nodes]
+        places = [
+            f'{node}: {{nodes: {node}, type: node, options: ["--partition=batch", "--nodelist={node}"]}}'
+            for node in nodes
+        ]
+        places += [
+            f'low{int(node[1:])}: {{nodes: {node}, type: node, options: ["--partition=low", "--nodelist={node}"]}}'
+            for node in nodes
+        ]
+        pair = f"{nodes[-2]},{nodes[-1]}"
+        places += [f'pair: {{nodes: "{pair}", type: node, options: ["--partition=batch", "--nodelist={pair}"]}}']
         places += [f'batch: {{nodes: "n[{nodes[0][1:]}-{nodes[-1][1:]}]", type: node}}']
         return _SYSTEM.format(
             cluster=self.cluster.name,
@@ -124,7 +132,9 @@ class Campaign:
     def __enter__(self) -> Campaign:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self.driver is not None and self.driver.poll() is None:
             self.driver.kill()
             self.driver.communicate()
@@ -207,7 +217,9 @@ class Campaign:
         lines = []
         for event in self.events():
             value = {key: value for key, value in event.value.items() if key not in ("environment", "driver", "output")}
-            lines.append(f"{event.seq} {event.time:.1f} {event.event} {event.case} {event.run} {event.job} {value} {event.reason}")
+            lines.append(
+                f"{event.seq} {event.time:.1f} {event.event} {event.case} {event.run} {event.job} {value} {event.reason}"
+            )
         return "\n".join([(self.site / "said").read_text() if (self.site / "said").exists() else "", *lines])
 
     # ---- waiting ----
@@ -237,7 +249,9 @@ class Campaign:
         void = self._void()
         ordered = {event.run for event in self.events() if event.event in ("submit_order", "requeued")}
         assert set(runs.values()) <= {1}, f"judged more than once: {runs}\n{self.tale()}"
-        assert ordered - void == set(runs), f"ordered and not judged, or the reverse: {ordered ^ set(runs)}\n{self.tale()}"
+        assert ordered - void == set(runs), (
+            f"ordered and not judged, or the reverse: {ordered ^ set(runs)}\n{self.tale()}"
+        )
         began = Counter(what.split(" run=")[0] for _, what in self.executed())
         assert set(began.values()) <= {1}, f"executed twice under one claim: {began}"
         attempts = Counter(self.name(event) for event in self.events("verdict"))

@@ -94,9 +94,11 @@ class Disturbed(Campaign):
         return [e.reason for e in self.events("job_report") if e.job in ours and e.value.get("state") == state]
 
     def labels(self) -> list[str]:
-        """The names at Slurm of all jobs that were ordered."""
+        """The names at Slurm of all jobs that were accepted."""
+        if not (jobs := self.events("submit_accepted")):
+            return []
         token = campaign_token(Layout(self.root))
-        return [job_label(token, event.job) for event in self.events("submit_order")]
+        return [job_label(token, event.job) for event in jobs]
 
     def control(self, name: str) -> Path:
         """Where a test's newest job leaves its marks."""

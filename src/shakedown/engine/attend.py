@@ -75,7 +75,9 @@ def _at_limit(state: State, job: Job) -> str:
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
     run = state.runs[job.run]
-    value = verdict_value(state, run, verdict) | {k: v for k, v in job.facts.items() if k not in ("restart", "state", "cause")}
+    value = verdict_value(state, run, verdict) | {
+        k: v for k, v in job.facts.items() if k not in ("restart", "state", "cause")
+    }
     if alive:
         value["alive"] = True
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))

@@ -170,46 +170,52 @@ def read_small(path: Path) -> bytes | None:
 def campaign_token(layout: Layout) -> str:
     """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
 
-    Its file names the directory too. Raises CannotStart where there is none and none can be made, UsageError in a copy.
+    A file beside it names the directory. Raises CannotStart where there is none and none can be made, UsageError in a copy.
     """
     path, here = layout.token, layout.root.absolute()
     try:
         known = read_small(path)
-        token, place = (secrets.token_hex(4), None) if known is None else _parse_token(path, known)
-        if place is not None and place != here and _is_elsewhere(token, place, path):
+        if known is None:
+            known, place = secrets.token_hex(4).encode() + b"\n", None
+            _write(path, known)
+        else:
+            place = _written_for(path)
+        token = known.decode("ascii", "replace").strip()
+        if not _TOKEN.fullmatch(token):
+            raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
+        if place is not None and place != here and _is_elsewhere(known, place, path):
             raise UsageError(
                 f"{here} is a copy of the campaign in {place}, and the jobs of both would bear the same names",
                 hint=f"go on with that one; or remove {path}, and this one is a campaign of its own that knows no job of that one",
             )
         if place != here:
-            _write_token(path, token, here)
+            _write(_place(path), os.fsencode(here))
     except OSError as error:
         raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
     return token
 
 
-def _parse_token(path: Path, data: bytes) -> tuple[str, Path | None]:
-    """The token and the directory that it was written for."""
-    first, _, rest = data.partition(b"\n")
-    token = first.decode("ascii", "replace")
-    if not _TOKEN.fullmatch(token):
-        raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
-    return token, Path(os.fsdecode(rest.removesuffix(b"\n"))) if rest else None
+def _place(path: Path) -> Path:
+    """The file that names the directory which a token was used in last."""
+    return path.with_name(f"{path.name}.place")
 
 
-def _is_elsewhere(token: str, place: Path, path: Path) -> bool:
+def _written_for(path: Path) -> Path | None:
+    place = read_small(_place(path))
+    return Path(os.fsdecode(place)) if place else None
+
+
+def _is_elsewhere(token: bytes, place: Path, path: Path) -> bool:
     """Whether another directory has this token: then ours was not moved from there, but copied."""
     other = Layout(place).token
     try:
-        known = read_small(other)
-        return known is not None and known.startswith(token.encode()) and not other.samefile(path)
-    except OSError:
+        return read_small(other) == token and not other.samefile(path)
+    except (OSError, ValueError):
         return False
 
 
-def _write_token(path: Path, token: str, place: Path) -> None:
+def _write(path: Path, data: bytes) -> None:
     """Durable before any job bears it, and never half there."""
-    data = token.encode() + b"\n" + os.fsencode(place) + b"\n"
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("wb") as file:
         file.write(data)

@@ -16,8 +16,8 @@ from shakedown.model.nouns import Cluster
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.found import Found
-from shakedown.schedulers.slurm.parsing import Record, clean, finished, records, settings
-from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.parsing import Record, babble, clean, finished, records, settings
+from shakedown.schedulers.slurm.runner import Ran, Run
 from shakedown.schedulers.slurm.states import CHANGES
 from shakedown.schedulers.slurm.versions import accounting_is_off
 
@@ -89,13 +89,14 @@ class Accounting:
         else:
             ids = sorted({_known_id(f) for f in here})
             ran = self.run(commands.sacct(cluster.name, several, ids=ids), self.command_s)
-        if ran.status == 0:
+        odd = babble(ran.output)
+        if ran.status == 0 and not odd:
             answered = records(ran.output)
             return {f.job.id: _told(f, answered, wanted[f.job.id]) for f in here}
         if accounting_is_off(ran.error) or (ran.status == 127 and not ran.timed_out):
             self.absent.add(cluster.name)
             return {f.job.id: self._from_list(cluster, f, wanted[f.job.id]) for f in here}
-        why = "; ".join(w for w in (here[0].trouble, f"sacct: {clean(ran.error) or ran.status}") if w)
+        why = "; ".join(w for w in (here[0].trouble, f"sacct: {_complaint(ran, odd)}") if w)
         return {f.job.id: msgspec.structs.replace(f, accounting="silent", trouble=why) for f in here}
 
     # ---- without accounting ----
@@ -145,6 +146,12 @@ class FinishedJobs:
         for line in whole.decode("utf-8", "replace").split("\n"):
             if " Name=sd-" in line and (record := finished(line)) is not None:
                 self.lines.setdefault(record.name, []).append(record)
+
+
+def _complaint(ran: Ran, odd: str) -> str:
+    if ran.status == 0:
+        return f"it printed what nobody can read: {odd}"
+    return clean(ran.error) or f"it ended with exit status {ran.status}"
 
 
 def _told(found: Found, answered: list[Record], label: str) -> Found:

@@ -24,7 +24,7 @@ from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.evidence import KILLED, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.found import Asked, Found
-from shakedown.schedulers.slurm.parsing import QueueRow, last_words, queue_rows
+from shakedown.schedulers.slurm.parsing import QueueRow, babble, last_words, queue_rows
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.workplace import CONDUCTOR
 
@@ -97,6 +97,8 @@ class Asker:
             if ran.status != 0:
                 silent[cluster.name] = ran.error.strip().split("\n")[0] or f"squeue ended with {ran.status}"
                 continue
+            if odd := babble(ran.output):
+                silent[cluster.name] = f"it printed what nobody can read: {odd}"
             for row in queue_rows(ran.output, cluster.name if several else ""):
                 job = job_of_label(self.token, row.name)
                 if job is not None:
@@ -176,7 +178,9 @@ class Asker:
 
         That is: waiting jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
         """
-        ended = {f.job.id for f in found if f.marks and f.marks.exit_status is not None and f.marks.exit_status < KILLED}
+        ended = {
+            f.job.id for f in found if f.marks and f.marks.exit_status is not None and f.marks.exit_status < KILLED
+        }
         surplus: dict[str, list[str]] = {}
         for job, ours in rows.items():
             waiting = [row for row in ours if row.state in ("PENDING", "REQUEUE_HOLD", "SPECIAL_EXIT")]

@@ -23,6 +23,7 @@ _STARTED_TWICE = (
     "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
     "and the first one left no end mark"
 )
+_EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
 KILLED = 128  # a shell's exit status of what was ended by a signal, and more
 _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
@@ -95,7 +96,9 @@ def _state_of(found: Found, marks: Marks) -> str:
     if row is not None:
         return "requeued" if row.restart > marks.restart else meaning(row.state).state
     if len(found.records) > marks.restart:
-        return "requeued" if len(found.records) > marks.restart + 1 else meaning(found.records[marks.restart].state).state
+        return (
+            "requeued" if len(found.records) > marks.restart + 1 else meaning(found.records[marks.restart].state).state
+        )
     return "running" if found.accounting in ("told", "unasked") and found.queue == "told" else "failed"
 
 
@@ -210,10 +213,11 @@ def _over(
         if young:
             return Later()
         if status == CLAIM_TAKEN:
-            return _report(found, "interrupted", source, nodes=nodes, message=_STARTED_TWICE)
+            why = _STARTED_TWICE if found.marks is not None and found.marks.holder else _EMPTY_CLAIM
+            return _report(found, "interrupted", source, nodes=nodes, message=why)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
         return Later()  # accounting knows who it was, but not yet
-    note = _joined(said.note, _who(by) if by else "", _shown(reason))
+    note = _joined(said.note, _who(by) if by else _shown(reason))  # why it once waited says nothing of who cancelled it
     where = nodes or _nodes(found)
     note = _joined(_failed_nodes(where), note) if said.state == "node_fail" else note
     shown = status if said.state in ("completed", "failed") else None
@@ -223,9 +227,14 @@ def _over(
 
 
 def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str) -> JobReport:
-    code = "" if status is None else f" with exit status {status}" if status >= 0 else f" by signal {-status}"
+    known = status is not None and status != _NEVER_LAUNCHED  # a word of Slurm's, and no signal
+    code = (
+        "" if status is None or not known else f" with exit status {status}" if status >= 0 else f" by signal {-status}"
+    )
     why = "its output file or work directory could not be opened" if status == _NEVER_LAUNCHED else found.words
     text = f"Slurm started it on {nodes or '?'} and it ended{code} ({word}) before it took its claim"
+    if status == 0:  # our script does not end so without a claim
+        text = f"Slurm says that it ended well on {nodes or '?'}, but its claim and marks are gone: nothing proves that it ran"
     return _report(found, "refused", source, nodes=nodes, message=_joined(text, why, _shown(reason)))
 
 

@@ -35,7 +35,7 @@ class FailedNodes:
 
     def explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
         """Purpose: say more of lost nodes at first; later, that a job is dead. One sinfo a cluster for all of them."""
-        lost = {r.job: r for r in reports if r.state == "node_fail" and r.nodes}
+        lost = {r.job: r for r in reports if "node_fail" in (r.state, r.cause) and r.nodes}
         self.since = {job: since for job, since in self.since.items() if job in lost}
         now = self.clock()
         new = {job for job in lost if job not in self.since}

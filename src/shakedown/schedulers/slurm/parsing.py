@@ -65,6 +65,12 @@ def job_id(text: str) -> str:
     return lines[-1] if lines and _ID.fullmatch(lines[-1]) else ""
 
 
+def babble(text: str) -> str:
+    """Purpose: the first line, cleaned, of an answer that has lines but not a single row: then nothing was answered."""
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("CLUSTER: ")]
+    return clean(lines[0]) if lines and not any(SEPARATOR in line for line in lines) else ""
+
+
 def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
     """Purpose: the rows of squeue. A header ("CLUSTER: x") or a torn line is no row."""
     names = [name for name, _ in QUEUE_FIELDS]

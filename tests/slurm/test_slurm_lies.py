@@ -1,0 +1,154 @@
+"""sbatch, squeue and sacct time out, hang, print junk or refuse: a campaign goes on, and every run is executed once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from slurm_campaigns import Payload
+from slurm_cluster import Cluster
+from slurm_disturbed import GATE, Disturbed, wait_until
+
+pytestmark = pytest.mark.slurm
+NAP = Payload("nap", "batch", "sleep 1")
+PASSED = ("passed", "exit status 0")
+KILLED = ("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")
+# By the number of the call: accepted or not, and what is said of it.
+LYING_SBATCH = """\
+case $number in
+1) $REAL "$@" >/dev/null; sleep 1000; exit 1 ;;
+2) $REAL "$@" >/dev/null; echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1 ;;
+3) sleep 1000; exit 1 ;;
+4) $REAL "$@" >/dev/null; echo 'sbatch: welcome to our cluster'; exit 0 ;;
+5) $REAL "$@" >/dev/null; kill -9 $$ ;;
+6) echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1 ;;
+7) printf 'Have a nice day\\n'; $REAL "$@"; exit ;;
+esac
+"""
+
+
+def test_sbatch_that_lies(any_cluster: Cluster, tmp_path: Path) -> None:
+    """Whether a submission was accepted is found out by its name: nothing is lost and nothing runs twice."""
+    with Disturbed(any_cluster, tmp_path / "site", [NAP], repeats=9) as campaign:
+        campaign.wrap("sbatch", LYING_SBATCH)
+        campaign.start()
+        campaign.end()
+        assert len(campaign.events("submit_unknown")) >= 4
+        campaign.assert_all_passed_once(9)
+
+
+HANGS, JUNK, FAILS = "sleep 1000", "seq 200; exit 0", "echo 'error: no' >&2; exit 1"
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (HANGS, "squeue: squeue gave no answer for 20 s"),
+        (JUNK, "squeue: it printed what nobody can read: 1"),
+        (FAILS, "squeue: error: no"),
+    ],
+)
+def test_a_queue_that_does_not_answer_is_no_verdict(
+    plain_cluster: Cluster, tmp_path: Path, how: str, words: str
+) -> None:
+    """Marks tell without it; who leaves none is in the list of finished jobs; who runs is not known, and that is all."""
+    long = Payload("long", "batch", "until [ -e {campaign}/../../end ]; do sleep 0.2; done", limit="5min")
+    payloads = [Payload("nap", "batch", GATE), Payload("dies", "batch", f'{GATE}; kill -9 "$PPID"'), long]
+    with Disturbed(plain_cluster, tmp_path / "site", payloads) as campaign:
+        campaign.wrap("squeue", f"[ ! -e $SITE/ill ] || {{ {how}; }}")
+        campaign.start()
+        campaign.wait_running()
+        campaign.wait_until(lambda: campaign.reports("long", "running"), "seen running")
+        (campaign.site / "ill").touch()
+        campaign.let_go()
+        campaign.wait_verdict("nap")
+        campaign.wait_verdict("dies")
+        campaign.wait_until(lambda: campaign.reports("long", "no_answer"), "nobody answers for it")
+        assert campaign.reports("long", "absent") == []
+        asked = campaign.calls("squeue")
+        campaign.wait_until(lambda: campaign.calls("squeue") > asked, "it is asked again")
+        (campaign.site / "ill").unlink()
+        campaign.wait_until(lambda: len(campaign.reports("long", "running")) == 2, "it is seen again")
+        (campaign.site / "end").touch()
+        campaign.end()
+        assert campaign.reports("long", "no_answer")[0] == words
+        assert campaign.verdicts() == {"nap": [PASSED], "long": [PASSED], "dies": [KILLED]}
+
+
+@pytest.mark.parametrize("how", [HANGS, JUNK, FAILS])
+def test_accounting_that_does_not_answer_is_no_verdict(forgetful_cluster: Cluster, tmp_path: Path, how: str) -> None:
+    """A job that left no mark and is forgotten by the queue is known to accounting alone: that is waited for."""
+    payloads = [Payload("nap", "batch", GATE), Payload("dies", "batch", f'{GATE}; kill -9 "$PPID"')]
+    with Disturbed(forgetful_cluster, tmp_path / "site", payloads) as campaign:
+        campaign.wrap("sacct", f"[ ! -e $SITE/ill ] || {{ {how}; }}")
+        campaign.start()
+        campaign.wait_running()
+        (campaign.site / "ill").touch()
+        campaign.kill()
+        campaign.let_go()
+        wait_until(lambda: not forgetful_cluster.squeue("-t", "all"), "the queue has forgotten both")
+        campaign.start("resume", "p-1")
+        campaign.wait_verdict("nap")
+        campaign.wait_until(lambda: campaign.reports("dies", "no_answer"), "nobody answers for it")
+        assert campaign.reports("dies", "absent") == []
+        (campaign.site / "ill").unlink()
+        campaign.end()
+        assert campaign.verdicts() == {"nap": [PASSED], "dies": [KILLED]}
+
+
+# ---- refusals ----
+
+
+def test_a_limit_on_submissions_spends_no_attempt(limited_cluster: Cluster, tmp_path: Path) -> None:
+    with Disturbed(limited_cluster, tmp_path / "site", [NAP], repeats=40) as campaign:
+        campaign.wrap("sbatch", '$REAL "$@"; status=$?; squeue -h -o %i | wc -l >>$SITE/queued; exit $status')
+        campaign.start()
+        campaign.end()
+        deferred = {event.reason for event in campaign.events("submit_deferred")}
+        assert deferred
+        assert all("limit" in reason.lower() for reason in deferred), deferred
+        assert max(map(int, (campaign.site / "queued").read_text().split())) <= 20
+        campaign.assert_all_passed_once(40)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("--partition=batch", "--partition=nowhere", "invalid partition specified: nowhere"),
+        ("--partition=batch", "--bogus", "unrecognized option '--bogus'"),
+        ("--partition=batch", "--account=nobody", "Invalid account or account/partition combination specified"),
+    ],
+)
+def test_what_is_refused_for_good_is_told_in_slurms_words(
+    limited_cluster: Cluster, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    with Disturbed(limited_cluster, tmp_path / "site", [Payload("nap", "n001", "sleep 1")]) as campaign:
+        campaign.amend_system(old, new)
+        campaign.start()
+        campaign.end()
+        verdict, reason = campaign.verdict("nap")
+        assert verdict == "submit_failed"
+        assert reason.startswith("the scheduler refused it: ")
+        assert words in reason
+        assert campaign.executed() == []
+
+
+def test_politeness(accounting_cluster: Cluster, tmp_path: Path) -> None:
+    """One squeue a look however many jobs; no sacct for jobs whose marks tell; few, and fewer with age, for one that is gone."""
+    payloads = [Payload("many", "batch", f"{GATE}; sleep 1")]
+    with Disturbed(accounting_cluster, tmp_path / "site", payloads, repeats=60) as campaign:
+        for program in ("squeue", "sacct"):
+            campaign.wrap(program, f"date +%s.%N >>$SITE/{program}.times")
+        campaign.start()
+        campaign.wait_until(lambda: len(campaign.executed()) >= 16, "they run")
+        before = campaign.calls("squeue")
+        campaign.wait_until(lambda: campaign.calls("squeue") > before + 3, "some looks")
+        campaign.let_go()
+        campaign.end()
+        campaign.assert_all_passed_once(60)
+        times = [float(word) for word in (campaign.site / "squeue.times").read_text().split()]
+        gaps = [after - before for before, after in zip(sorted(times), sorted(times)[1:], strict=False)]
+        assert sum(gap < 0.5 for gap in gaps) <= len(gaps) // 10, gaps
+        assert campaign.calls("sacct") <= 2
+        told = sum((event.value["squeue"] for event in campaign.events("asked")), 0)
+        assert told == campaign.calls("squeue"), "what it asked is counted"
