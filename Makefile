@@ -40,8 +40,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt scripts/setup
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt scripts/setup
-	scripts/setup $(VENV) '.[mpi,dev]'
+	scripts/setup $(VENV) '.[mpi,pdf,dev]'
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis examples/laptop/campaigns
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis examples/laptop/campaigns examples/c5/campaigns

@@ -1,9 +1,7 @@
-"""Troubles planted among four hundred runs: each is told, and the plan's outcome is the right one; alone, all together, and without."""
+"""Troubles planted among four hundred runs: each is told, and the outcome is the right one; alone, together, without."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 
 import pytest
@@ -12,7 +10,6 @@ from planted import DOUBLED, ENOUGH, NAMES, WRONG, Outcome, planted
 from shakedown.metrics.contract import RowScore
 from shakedown.metrics.criteria import exit_status
 from shakedown.metrics.scorecard import CriterionScore
-from shakedown.report.writing import make_report
 
 OUTCOMES = {
     "wrong": ("rejected", 1),
@@ -33,14 +30,6 @@ def row(found: Outcome, test: str, basis: str, place: str) -> RowScore:
     assert found.card.contract is not None
     rows = found.card.contract.rows
     return next(one for one in rows if (one.row.test, one.row.basis) == (test, basis) and place in str(one.row.where))
-
-
-def page(found: Outcome) -> str:
-    return make_report(found.root).page.read_text(encoding="utf-8")
-
-
-def table(found: Outcome, name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO((found.root / f"report/tables/{name}.csv").read_text(encoding="utf-8-sig"))))
 
 
 # ---- nothing is planted ----------------------------------------------------------------------------------------------------
@@ -79,7 +68,7 @@ def told_wrong(found: Outcome) -> None:
     assert correct.measured is not None and 0.98 < correct.measured < 1
     assert correct.arithmetic.startswith(f"{correct.count - 3} correct / {correct.count} completed = 9")
     assert "stability: correct" in found.card.summary
-    text = page(found)
+    text = found.page
     assert all(run.run in text for run in bad)
     assert "files match golden" in text
 
@@ -93,9 +82,9 @@ def told_slow(found: Outcome) -> None:
     others = [case for case in slowdown.cases if not case.case.startswith("spear/")]
     assert len(others) == 5 and all(case.outcome == "met" and abs(case.measured or 0) < 0.01 for case in others)
     assert "performance: slowdown" in found.card.summary
-    assert "spear/" in page(found)
+    assert "spear/" in found.page
     line = next(
-        line for line in table(found, "modes") if line["case"].startswith("spear/") and line["figure"] == "runtime"
+        line for line in found.table("modes") if line["case"].startswith("spear/") and line["figure"] == "runtime"
     )
     assert float(line["worse"]) == pytest.approx(0.12, abs=0.005)
     assert line["copies_at_once"] == line["copies_required"] == "16"
@@ -112,8 +101,8 @@ def told_doubled(found: Outcome) -> None:
     stable = row(found, "cm4", "contract", "shared")
     assert (stable.outcome, stable.outside, stable.worst_run) == ("not met", 1, run.run)
     assert stable.count > DOUBLED
-    assert run.run in page(found)
-    (line,) = [line for line in table(found, "variation") if line["component"] == "stability" and line["test"] == "cm4"]
+    assert run.run in found.page
+    (line,) = [line for line in found.table("variation") if line["component"] == "stability" and line["test"] == "cm4"]
     assert line["outliers"] == run.run
     assert float(line["sd_percent"]) > 5 and float(line["sd_percent_without"]) < 0.5
     assert int(line["n"]) == int(line["n_without"]) + 1
@@ -130,17 +119,17 @@ def told_library(found: Outcome) -> None:
     assert set(sides) == {1, 2}
     started = [(run.started, run.epoch) for run in found.record.current() if run.started is not None]
     assert all((begin > second.time) == (epoch == 2) for begin, epoch in started)
-    text = page(found)
+    text = found.page
     assert "emu07" in text and "1.15.3" in text
-    assert [line["epoch"] for line in table(found, "epochs")] == ["1", "2"]
+    assert [line["epoch"] for line in found.table("epochs")] == ["1", "2"]
 
 
 def told_lost_row(found: Outcome) -> None:
     """A vendor's row that nothing matches is unjudged, in the scorecard, the report and its table."""
     lost = row(found, "cm4", "vendor", "oneapi")
     assert (lost.outcome, lost.reason) == ("unjudged", "it matches no case of the plan")
-    assert lost.row.name in page(found) and "it matches no case of the plan" in page(found)
-    (line,) = [line for line in table(found, "contract-rows") if line["outcome"] == "unjudged"]
+    assert lost.row.name in found.page and "it matches no case of the plan" in found.page
+    (line,) = [line for line in found.table("contract-rows") if line["outcome"] == "unjudged"]
     assert line["row"] == lost.row.name
 
 
@@ -150,7 +139,7 @@ def told_few(found: Outcome) -> None:
     assert steady.outcome == "undecided" and 2 <= steady.count < ENOUGH
     reason = f"{steady.count} of the {ENOUGH} that are enough to judge"
     assert steady.reason == reason
-    assert reason in page(found)
+    assert reason in found.page
 
 
 TOLD = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -99,8 +99,8 @@ EVIL = '$x^{$<script>alert("1")</script><img src=x onerror=alert(2)>&lt; \x1b[31
 def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., CampaignBuilder]) -> Path:
     """A campaign in which every name and text that a stranger can choose is hostile."""
     case = Case(EVIL, EVIL, "local:all", expect="lost", because=EVIL, rows=("c:1", "c:2"))
-    bounds = {"must": EVIL, "high": 0.5, "unit": EVIL, "clause": EVIL, "about": EVIL, "where": ((EVIL, (EVIL,)),)}
-    rows = (ContractRow("c:1", EVIL, EVIL, "elapsed", basis="vendor", **bounds),
+    bounds: Any = {"must": EVIL, "high": 0.5, "unit": EVIL, "clause": EVIL, "about": EVIL, "where": ((EVIL, (EVIL,)),)}
+    asked = (ContractRow("c:1", EVIL, EVIL, "elapsed", basis="vendor", **bounds),
             ContractRow("c:2", EVIL, EVIL, EVIL, basis="contract", **bounds))  # fmt: skip
     gone = Case("_gone", EVIL, "local:all", unavailable=EVIL)
     criteria = (
@@ -117,7 +117,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory, new_in: Callable[..., Campaig
             ),
         ),
         cases=(case, gone),
-        contracts=(Contract(EVIL, rows, EVIL, EVIL, ((EVIL, EVIL),)),),
+        contracts=(Contract(EVIL, asked, EVIL, EVIL, ((EVIL, EVIL),)),),
         tests=(nouns.Test(EVIL, figures=(FigureSpec(EVIL, EVIL),), draws=("matrix", "histogram", "io")),),
     )
     rows = [[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [2.0, 3.0, 1.0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,8 +60,6 @@ def test_a_template_changes_blocks_and_the_rest_stays(site: Path) -> None:
 def test_every_block_that_the_guide_names_is_there(site: Path) -> None:
     guide = Path(__file__).parents[2] / "docs/guides/report.md"
     base = Path(__file__).parents[2] / "src/shakedown/report/templates/report.html"
-    import re
-
     blocks = re.findall(r"{% block (\w+) %}", base.read_text())
     assert len(blocks) > 15
     for block in blocks:
@@ -136,7 +135,8 @@ def test_no_path_is_handed_out(site: Path) -> None:
          "error: templates/report.html:3:1: 'shakedown.metrics.scorecard.Scorecard object' has no attribute 'outcom'"),
         (EXTENDS + "{% block cover %}\n{% if %}\n{% endblock %}",
          "error: templates/report.html:3:1: Expected an expression, got 'end of statement block'"),
-        (EXTENDS + "\n\n{{ 1 | nofilter }}", "error: templates/report.html:4:1: No filter named 'nofilter'."),
+        (EXTENDS + "{% block cover %}\n\n{{ 1 | nofilter }}{% endblock %}",
+         "error: templates/report.html:4:1: No filter named 'nofilter'."),
         (EXTENDS + "{% block cover %}{{ 1 / 0 }}{% endblock %}", "error: templates/report.html:2:1: division by zero"),
         (EXTENDS + "{% block cover %}{{ missing_thing }}{% endblock %}",
          "error: templates/report.html:2:1: 'missing_thing' is undefined"),
@@ -149,6 +149,20 @@ def test_a_fault_is_told_with_file_and_line(site: Path, template: str, message: 
     assert str(caught.value) == f"{message}\nhint: what a template may use is in docs/guides/report.md"
     assert caught.value.status == 2
     assert not (site / "campaigns/one/report.html").exists(), "nothing is written"
+
+
+def test_what_nobody_would_see_is_a_fault(site: Path) -> None:
+    with pytest.raises(FileProblems) as caught:
+        page(site, EXTENDS + "{% block letterhed %}x{% endblock %}\n{# fine #}\n<p>{{ version }}</p>")
+    assert str(caught.value) == (
+        "error: templates/report.html:2:1: the report has no block 'letterhed'\nhint: did you mean 'letterhead'?\n"
+        "error: templates/report.html:4:1: this stands outside of every block: nobody would see it\n"
+        "hint: put it into a block, such as {% block letterhead %}"
+    )
+
+
+def test_a_page_of_the_site_s_own_need_not_extend_ours(site: Path) -> None:
+    assert page(site, "<h1>{{ scorecard.outcome }}</h1>") == "<h1>accepted</h1>"
 
 
 def test_a_fault_in_an_included_file_names_that_file(site: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -11,6 +13,7 @@ from typing import Any
 
 import msgspec
 from scripted import Asked, Part, Played
+from stories import SHAKEDOWN
 
 from shakedown.model.nouns import Document, System
 from shakedown.plans import read_plan
@@ -24,7 +27,7 @@ TABLE_4 = {  # mean and standard deviation in s, jobs
     "shield": (4201.2, 7.2, 861),
     "ufs": (6049.5, 4.0, 123),
 }
-REPLAYED = {
+REPLAYED: dict[str, dict[str, float]] = {
     "replayed-delivery": {"phase1": 1792, "phase2": 128, "total": 1920},
     "replayed-gpcnet": {
         "latency": 2.6,
@@ -37,6 +40,7 @@ REPLAYED = {
     "replayed-mpigraph": {"average": 8.6, "maximum": 11.6},
 }
 WALLTIME_S = 14_500.0  # of Spear on C5 (IV.E)
+PATIENCE_S = 240.0
 Plant = Callable[[Asked, Part], Part]
 Change = Callable[[Document], Document]
 
@@ -92,7 +96,9 @@ def play(
             part = plant(asked, part)
         return part
 
-    return Played(plan, root=root, parts=parts, script=attending, unbuildable=("intel-oneapi",), **options).run(limit=200_000)
+    campaign = Played(plan, root=root, parts=parts, script=attending, unbuildable=("intel-oneapi",), **options)
+    campaign.run(limit=200_000)
+    return campaign
 
 
 def attending(campaign: Any, wait: int) -> None:
@@ -108,3 +114,11 @@ def attending(campaign: Any, wait: int) -> None:
         closed = outcome is not None and outcome.outcome != "met" and component.name not in state.waived
         if closed and not state.jobs and not state.runs:
             campaign.ask("waive", component=component.name, restriction="it goes on to see the rest")
+
+
+def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A command as a person runs it in a site directory."""
+    environment = os.environ | {"XDG_CACHE_HOME": str(cwd.parent / "cache"), "COLUMNS": "80"}
+    return subprocess.run(
+        [*SHAKEDOWN, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )

@@ -1,11 +1,14 @@
-"""Troubles planted into the acceptance of ``examples/c5``, one by one and all together: what each does to its runs, plan or machine."""
+"""Troubles planted into the acceptance of ``examples/c5``, alone and together: what each does to its runs, plan or machine."""
 
 from __future__ import annotations
 
+import atexit
+import csv
+import io
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -17,6 +20,11 @@ from shakedown.metrics.criteria import score
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.table import Record, fold_runs
 from shakedown.model.nouns import Criterion, Document
+from shakedown.report.evidence import Evidence, find_evidence
+from shakedown.report.gallery import hang
+from shakedown.report.page import render_page
+from shakedown.report.reading import read_campaign
+from shakedown.report.tables import make_tables
 
 DAYS = 2.2  # of the stability test: about 400 runs in all
 HALF_S = 2.0 * 86400  # after the start: about half way
@@ -39,11 +47,30 @@ class Outcome:
     card: Scorecard
     root: Path
 
+    @cached_property
+    def page(self) -> str:
+        """The report's page as text."""
+        return render_page(read_campaign(self.root), self.evidence, hang(self.root, self.evidence)).decode()
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        read = read_campaign(self.root)
+        return find_evidence(read.document, read.record, self.card)
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        """One of the report's tables, a map a line."""
+        return list(csv.DictReader(io.StringIO(self._tables[f"{name}.csv"].decode("utf-8-sig"))))
+
+    @cached_property
+    def _tables(self) -> dict[str, bytes]:
+        return make_tables(self.evidence, [])
+
 
 @cache
 def planted(*names: str) -> Outcome:
     """The campaign with these troubles; each is played once a session."""
     site = Path(mkdtemp(prefix="shakedown-planted-"))
+    atexit.register(shutil.rmtree, site, ignore_errors=True)
     plants = tuple(plant for name, plant in _RUNS.items() if name in names)
     plan = _with_lost_row(site / "c5") if "lost row" in names else document()
     change = _with_few if "few" in names else _as_it_is

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from recompute_log import Campaign, Run, Span, read_log, replay
-from recompute_numbers import same, statistic, wilson
+from recompute_log import Campaign, Run, read_log, replay
+from recompute_numbers import distance, inside, same, share_of, statistic, wilson
 
 Json = dict[str, Any]
 RIGHT = ("passed", "performance")  # verdicts of runs that completed correctly
@@ -140,12 +140,14 @@ class Judge:
 
     def _wanted(self, component: Json, case: Json) -> dict[str, int]:
         modes = component["modes"]
-        return {mode["name"]: mode["repeats"] * self._copies(mode, case) for mode in modes} or {"": component["repeats"]}
+        return {mode["name"]: mode["repeats"] * self._copies(mode, case) for mode in modes} or {
+            "": component["repeats"]
+        }
 
     def _copies(self, mode: Json, case: Json) -> int:
         if mode["name"] == "isolated":
             return 1
-        return mode["copies"] or max(1, self.units.get(case["partition"], 0) // max(1, case["shape"]["units"]))
+        return int(mode["copies"]) or max(1, self.units.get(case["partition"], 0) // max(1, case["shape"]["units"]))
 
     def _until_time(self, component: Json, case: Case) -> Case:
         """What was ordered is wanted. It is over at the end of the campaign, or when its time has passed and none of it is live."""
@@ -251,17 +253,21 @@ class Judge:
         coming = sum(max(case.to_come, int(case.more)) for case in asked)
         outcome = "undecided"
         if values and row["statistic"] == "each":
-            beyond = [value for value in values if not _inside(row, value)]
+            beyond = [value for value in values if not inside(row, value)]
             outcome = "not met" if beyond else "undecided" if coming else "met"
-            found = {"measured": max(values, key=lambda v: _distance(row, v)), "count": len(values), "outside": len(beyond)}
+            found = {
+                "measured": max(values, key=lambda v: distance(row, v)),
+                "count": len(values),
+                "outside": len(beyond),
+            }
         elif row["statistic"] == "sd" and len(values) == 1:
             found["count"] = 1
         elif values:
             number = statistic(row["statistic"], values)
             found |= {"measured": number, "count": len(values)}
             above = row["high"] is not None and number > row["high"]
-            sure = not coming or (not _inside(row, number) and row["statistic"] == ("max" if above else "min"))
-            outcome = ("met" if _inside(row, number) else "not met") if sure else "undecided"
+            sure = not coming or (not inside(row, number) and row["statistic"] == ("max" if above else "min"))
+            outcome = ("met" if inside(row, number) else "not met") if sure else "undecided"
         return found | {"outcome": outcome, "waived": waived and outcome != "met"}
 
     def bare_figures(self) -> Json:
@@ -323,19 +329,8 @@ class Judge:
         if run.span is None:
             return 0.0 if run.verdict in ("build_failed", "submit_failed") else None
         case = self.cases[run.case]
-        nodes = case["shape"]["units"] * self.nodes[case["partition"]] / self.units[case["partition"]]
+        nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
         return max(0.0, min(run.span[1], end) - max(run.span[0], begin)) / 3600 * nodes
-
-
-def share_of(span: Span | None, others: Iterable[Span | None], holds: Callable[[int], bool]) -> float:
-    """The share of a span in which the number of spans (itself among them) is as asked."""
-    if span is None or span[1] <= span[0]:
-        return 0.0
-    near = [other for other in others if other and other[1] > other[0] and other[0] < span[1] and other[1] > span[0]]
-    cuts = sorted({*span, *(time for other in near for time in other if span[0] < time < span[1])})
-    pieces = zip(cuts, cuts[1:], strict=False)
-    held = [b - a for a, b in pieces if holds(sum(other[0] <= a and other[1] >= b for other in near))]
-    return math.fsum(held) / (span[1] - span[0])
 
 
 def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:
@@ -349,18 +344,6 @@ def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) ->
     if "undecided" in outcomes:
         return "incomplete"
     return "accepted with restrictions" if missing or "waived" in outcomes else "accepted"
-
-
-def _inside(row: Json, value: float) -> bool:
-    for bound, beyond in ((row["low"], lambda b: value < b), (row["high"], lambda b: value > b)):
-        if bound is not None and (row["strict"] if same(value, bound) else beyond(bound)):
-            return False
-    return True
-
-
-def _distance(row: Json, value: float) -> float:
-    """How far beyond its nearest bound; the worst value is the farthest."""
-    return max(([row["low"] - value] if row["low"] is not None else []) + ([value - row["high"]] if row["high"] is not None else []))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def _badness(item: Json, value: float | None) -> float:
     if value is None:
         return float("-inf")
     if item["comparison"] == "=":
-        return abs(value - item["bound"])
+        return abs(value - float(item["bound"]))
     return -value if item["comparison"][0] == ">" else value
 
 
@@ -110,12 +110,14 @@ def _one(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Json:
 def _holds(item: Json, value: float) -> bool:
     if same(value, item["bound"]):
         return "=" in item["comparison"]
-    return {">": value > item["bound"], "<": value < item["bound"], "=": False}[item["comparison"][0]]
+    bound, first = float(item["bound"]), item["comparison"][0]
+    return value > bound if first == ">" else value < bound if first == "<" else False
 
 
 def _can_hold(item: Json, low: float, high: float) -> bool:
     if item["comparison"] == "=":
-        return low <= item["bound"] <= high or same(low, item["bound"]) or same(high, item["bound"])
+        bound = float(item["bound"])
+        return low <= bound <= high or same(low, bound) or same(high, bound)
     return _holds(item, low) or _holds(item, high)
 
 
@@ -164,7 +166,12 @@ def _correct(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Fo
 
 def _values(judge: Judge, item: Json, cases: list[Case]) -> list[float]:
     found = [
-        (value, judge.figures.get((case.data["test"], item["of"]), {"unit": "s" if item["of"] == "elapsed" else ""})["unit"])
+        (
+            value,
+            judge.figures.get((case.data["test"], item["of"]), {"unit": "s" if item["of"] == "elapsed" else ""})[
+                "unit"
+            ],
+        )
         for case in cases
         for _, value in case.values(item["of"])
     ]
@@ -212,7 +219,11 @@ def _rows_met(judge: Judge, component: Json, item: Json, cases: list[Case]) -> F
     scores = []
     for name, row in judge.rows.items():
         mine = [case for case in cases if name in case.data["rows"]]
-        if mine and row["basis"] == (item["basis"] or "contract") and (not item["mode"] or row["mode"] in ("", item["mode"])):
+        if (
+            mine
+            and row["basis"] == (item["basis"] or "contract")
+            and (not item["mode"] or row["mode"] in ("", item["mode"]))
+        ):
             scores.append(judge.row(row, mine, component["name"]))
     scores = [score for score in scores if score["outcome"] != "unjudged"]
     if not scores:

@@ -6,7 +6,7 @@ Part of ``recompute.py``. It shares no code with the package, on purpose, so tha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,8 @@ def replay(events: Iterable[dict[str, Any]]) -> Campaign:
     campaign = Campaign()
     for event in events:
         campaign.last = max(campaign.last, event.get("time", 0.0))
-        _PLAY.get(event["event"], lambda *_: None)(campaign, event, event.get("value", {}))
+        if event["event"] in _PLAY:
+            _PLAY[event["event"]](campaign, event, event.get("value", {}))
     return campaign
 
 
@@ -204,7 +205,7 @@ def _ended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
     campaign.ended = True
 
 
-_PLAY = {
+_PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "campaign_start": _start,
     "amended": _amended,
     "changed": _changed,

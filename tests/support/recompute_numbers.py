@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+Span = tuple[float, float]
 NOISE = 1e-9  # numbers this close, as a share, are the same
 _Z = statistics.NormalDist().inv_cdf(0.975)
 _SCALES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -17,7 +20,14 @@ def convert(value: float, unit: str, into: str) -> float:
     """A value in another unit of the same kind. Raises ValueError where there is no way."""
     if unit == into:
         return value
-    for factors, end in ((_TIMES, ""), (_BYTES, "B"), (_BYTES, "B/s"), (_SCALES, "FLOP/s"), (_SCALES, "Hz"), (_SCALES, "ops/s")):
+    for factors, end in (
+        (_TIMES, ""),
+        (_BYTES, "B"),
+        (_BYTES, "B/s"),
+        (_SCALES, "FLOP/s"),
+        (_SCALES, "Hz"),
+        (_SCALES, "ops/s"),
+    ):
         names = {f"{prefix}{end}": factor for prefix, factor in factors.items()}
         if unit in names and into in names:
             return value * names[unit] / names[into]
@@ -40,7 +50,13 @@ def statistic(name: str, values: Sequence[float]) -> float:
     """Raises statistics.StatisticsError where there are too few values."""
     if name[0] == "p" and name[1:].isdigit():
         return quantile(values, int(name[1:]) / 100)
-    known = {"mean": statistics.fmean, "median": statistics.median, "sd": statistics.stdev, "min": min, "max": max}
+    known: dict[str, Callable[[Sequence[float]], float]] = {
+        "mean": statistics.fmean,
+        "median": statistics.median,
+        "sd": statistics.stdev,
+        "min": min,
+        "max": max,
+    }
     return float(known[name](values))
 
 
@@ -83,7 +99,9 @@ def _student(freedom: int) -> float:
     """The 97.5 % quantile of Student's t, by adding up its density."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
 
-    def share(t: float, steps: int = 2000) -> float:  # Simpson's rule from 0 to t, over the angle: finite however long the tail
+    def share(
+        t: float, steps: int = 2000
+    ) -> float:  # Simpson's rule from 0 to t, over the angle: finite however long the tail
         width = math.atan(t / math.sqrt(freedom)) / steps
         points = [math.cos(place * width) ** (freedom - 1) for place in range(steps + 1)]
         total = points[0] + points[-1] + 4 * math.fsum(points[1:-1:2]) + 2 * math.fsum(points[2:-1:2])
@@ -94,3 +112,32 @@ def _student(freedom: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if share(middle) < 0.975 else (low, middle)
     return low
+
+
+# ---- spans and bounds ------------------------------------------------------------------------------------------------------
+
+
+def share_of(span: Span | None, others: Iterable[Span | None], holds: Callable[[int], bool]) -> float:
+    """The share of a span in which the number of spans (itself among them) is as asked."""
+    if span is None or span[1] <= span[0]:
+        return 0.0
+    near = [other for other in others if other and other[1] > other[0] and other[0] < span[1] and other[1] > span[0]]
+    cuts = sorted({*span, *(time for other in near for time in other if span[0] < time < span[1])})
+    pieces = itertools.pairwise(cuts)
+    held = [b - a for a, b in pieces if holds(sum(other[0] <= a and other[1] >= b for other in near))]
+    return math.fsum(held) / (span[1] - span[0])
+
+
+def inside(row: dict[str, Any], value: float) -> bool:
+    """Whether a value lies inside a row's bounds; on a bound it does, unless the row is strict."""
+    if any(bound is not None and same(value, bound) for bound in (row["low"], row["high"])):
+        return not row["strict"]
+    return not (row["low"] is not None and value < row["low"]) and not (row["high"] is not None and value > row["high"])
+
+
+def distance(row: dict[str, Any], value: float) -> float:
+    """How far beyond its nearest bound; the worst value is the farthest."""
+    low, high = row["low"], row["high"]
+    return max(
+        float("-inf") if low is None else float(low) - value, float("-inf") if high is None else value - float(high)
+    )

@@ -16,7 +16,11 @@ from shakedown.model.nouns import Document
 
 def disagreements(document: Document, record: Record, again: dict[str, Any]) -> list[str]:
     """Purpose: a line for each number that the two do not agree on."""
-    return [f"{name}: {ours!r} and {theirs!r}" for name, ours, theirs in pairs(document, record, again) if not _same(ours, theirs)]
+    return [
+        f"{name}: {ours!r} and {theirs!r}"
+        for name, ours, theirs in pairs(document, record, again)
+        if not _same(ours, theirs)
+    ]
 
 
 def pairs(document: Document, record: Record, again: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:

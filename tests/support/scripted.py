@@ -1,4 +1,4 @@
-"""Campaigns in virtual time whose runs do what a script says: the real engine, loop and judging; made-up run times, figures, faults.
+"""Campaigns in virtual time whose runs do what a script says: the real engine and loop, made-up run times, figures, faults.
 
 ``Played`` is a campaign of ``stage.py`` with a ``Part`` for each run; ``save`` leaves it on disk as a conductor would have.
 """
@@ -20,7 +20,7 @@ from shakedown.events.segments import first_header
 from shakedown.machine.fingerprint_here import Answers
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Build, Document
+from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport, CheckResult, CollectOrder, Evidence, Ports
 from shakedown.twin import SimulatedBuilder, SimulatedCollector, World
 from shakedown.twin.world import SimulatedJob
@@ -70,7 +70,11 @@ class ScriptedCollector(SimulatedCollector):
     def _evidence(self, order: CollectOrder) -> Evidence:
         part = self.world.part_of(order.run)
         checks = tuple(
-            CheckResult(check.text, not (part.wrong and check.kind == "golden"), "RESTART/coupler.res differs" if part.wrong else "")
+            CheckResult(
+                check.text,
+                not (part.wrong and check.kind == "golden"),
+                "RESTART/coupler.res differs" if part.wrong else "",
+            )
             for check in order.test.checks
             if check.kind != "exit"
         )
@@ -124,6 +128,7 @@ class Played(Campaign):
         self._others = play
         own, self.script = self.script, self._operator
         self._own = own
+        self.root.mkdir(parents=True, exist_ok=True)
         for after, _ in self.machines:
             self.clock.at(self._begin + after, lambda: True)
 
@@ -171,8 +176,3 @@ class Played(Campaign):
 
 def _said(facts: dict[str, str]) -> str:
     return "".join(f"{key}\t{value}\n" for key, value in facts.items()) + "fingerprint\tcomplete\n"
-
-
-def document_now(campaign: Played) -> Document:
-    """The plan in force at the end."""
-    return campaign.documents[campaign.state.document]

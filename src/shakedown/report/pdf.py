@@ -15,21 +15,22 @@ from pathlib import Path
 from shakedown.model.errors import UsageError
 
 HINT = "install it with: pip install 'shakedown[pdf]', and on Debian: apt-get install libpango-1.0-0 libpangoft2-1.0-0"
-_FACES = (
-    ("DejaVu Sans", "normal", "normal", "DejaVuSans.ttf"),
-    ("DejaVu Sans", "bold", "normal", "DejaVuSans-Bold.ttf"),
-    ("DejaVu Sans", "normal", "italic", "DejaVuSans-Oblique.ttf"),
-    ("DejaVu Serif", "normal", "normal", "DejaVuSerif.ttf"),
-    ("DejaVu Serif", "bold", "normal", "DejaVuSerif-Bold.ttf"),
-    ("DejaVu Sans Mono", "normal", "normal", "DejaVuSansMono.ttf"),
-    ("DejaVu Sans Mono", "bold", "normal", "DejaVuSansMono-Bold.ttf"),
+_FACES = (  # names of our own: a machine may have other versions of the same fonts
+    ("Report Sans", "normal", "normal", "DejaVuSans.ttf"),
+    ("Report Sans", "bold", "normal", "DejaVuSans-Bold.ttf"),
+    ("Report Sans", "normal", "italic", "DejaVuSans-Oblique.ttf"),
+    ("Report Serif", "normal", "normal", "DejaVuSerif.ttf"),
+    ("Report Serif", "bold", "normal", "DejaVuSerif-Bold.ttf"),
+    ("Report Mono", "normal", "normal", "DejaVuSansMono.ttf"),
+    ("Report Mono", "bold", "normal", "DejaVuSansMono-Bold.ttf"),
 )
 _STYLE = """
-html { font-family: "DejaVu Serif" !important; font-size: 8.4pt !important; }
+html { font-family: "Report Serif" !important; font-size: 8.4pt !important; }
 h1, h2, h3, .kicker, table, dl, .verdict, nav, figure, .facts, .signatures, .small, .again, .tag, .missing ul, .failure .head {
-  font-family: "DejaVu Sans" !important;
+  font-family: "Report Sans" !important;
 }
-code, pre { font-family: "DejaVu Sans Mono" !important; }
+@page { @bottom-left { font-family: "Report Sans" !important; } @bottom-right { font-family: "Report Sans" !important; } }
+code, pre { font-family: "Report Mono" !important; }
 table { font-size: 6.7pt !important; } th { font-size: 6.3pt !important; }
 """
 

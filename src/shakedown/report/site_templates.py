@@ -11,15 +11,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shakedown.model.errors import FileProblems, Problem
+from shakedown.model.errors import FileProblems, Problem, did_you_mean
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, nodes
 
 OURS = Path(__file__).with_name("templates")
 PAGE, SHEET = "report.html", "report.css"
 _TOKENS = re.compile(
-    r"""/\*.*?\*/|/\*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|["'{}]|@import|\burl\(\s*["']?(?!data:|\s)""", re.S | re.I
+    r"""/\*.*?\*/|/\*|\burl\(\s*(?:"[^"\n]*"|'[^'\n]*'|[^)"'\s]*)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|["'{}]|@import""",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
@@ -75,12 +76,41 @@ def render(folder: Path | None, facts: dict[str, Any]) -> str:
     engine = environment(folder)
     own = folder is not None and (folder / PAGE).is_file()
     try:
+        if folder is not None and own:
+            _check_blocks(engine, _text(folder / PAGE))
         return engine.get_template(PAGE if own else "shakedown/report.html").render(facts)
     except Exception as error:
         problem = _problem(error, folder) if folder else None
         if problem is None:
             raise
         raise FileProblems([problem]) from error
+
+
+def _check_blocks(engine: Environment, text: str) -> None:
+    """What a template that extends ours has outside of our blocks would be left out in silence: it is a fault."""
+    from jinja2 import nodes
+
+    body = engine.parse(text, PAGE, PAGE).body
+    if not any(isinstance(node, nodes.Extends) for node in body):
+        return
+    ours = engine.get_template("shakedown/report.html").blocks
+    faults = []
+    for node in body:
+        line = node.lineno
+        if isinstance(node, nodes.Block) and node.name not in ours:
+            hint = did_you_mean(node.name, ours) or f"there are {', '.join(ours)}"
+            faults.append(Problem(f"templates/{PAGE}", line, 1, f"the report has no block '{node.name}'", hint))
+        elif isinstance(node, nodes.Output) and not _is_blank(node):
+            hint = "put it into a block, such as {% block letterhead %}"
+            faults.append(
+                Problem(f"templates/{PAGE}", line, 1, "this stands outside of every block: nobody would see it", hint)
+            )
+    if faults:
+        raise FileProblems(faults)
+
+
+def _is_blank(node: nodes.Output) -> bool:
+    return all(getattr(part, "data", "x").strip() == "" for part in node.nodes)
 
 
 def _problem(error: Exception, folder: Path) -> Problem | None:
@@ -90,7 +120,7 @@ def _problem(error: Exception, folder: Path) -> Problem | None:
     if isinstance(error, FileProblems):
         return None
     if isinstance(error, TemplateSyntaxError):
-        place, line, text = Path(error.filename or folder / PAGE), error.lineno, error.message or "it is no template"
+        place, line, text = folder / (error.filename or PAGE), error.lineno, error.message or "it is no template"
     else:
         place, line = _last_place(error, folder)
         text = f"there is no template {error}" if isinstance(error, TemplateNotFound) else f"{error}"
@@ -147,11 +177,16 @@ def css_faults(text: str, path: str) -> list[Problem]:
             return faults
         elif word in "\"'":
             fault(place, "this string is not closed on its line")
-        elif word.lower() == "@import" or word.lower().startswith("url("):
+        elif word.lower() == "@import" or (word[:4].lower() == "url(" and not _is_data(word)):
             fault(place, "a report holds everything itself: nothing is loaded from elsewhere", "use url(data:...)")
     for place in depth:
         fault(place, "this brace is never closed")
     return faults
+
+
+def _is_data(url: str) -> bool:
+    """Whether ``url(...`` holds what it means itself, or a part of the page."""
+    return url[4:].strip().strip("\"'").lower().startswith(("data:", "#"))
 
 
 def _text(path: Path) -> str:

@@ -57,7 +57,8 @@ _COMPONENTS = (
     "unavailable", "warm_ups",
 )  # fmt: skip
 _CASES = (
-    "component", "case", "test", "partition", "toolchain", "wanted", "judged", "passed", "attempts", "given_up",
+    "component", "case", "test", "partition", "toolchain", "nodes", "ranks", "cores_per_rank", "wanted", "judged",
+    "passed", "attempts", "given_up",
     "as_expected", "expected", "verdicts", "unavailable",
 )  # fmt: skip
 _FIGURES = (
@@ -112,7 +113,8 @@ def _cases(cases: tuple[CaseSummary, ...]) -> Iterable[Sequence[Cell]]:
     for one in cases:
         verdicts = " ".join(f"{name}={count}" for name, count in one.verdicts)
         yield (
-            one.component, one.case.id, one.case.test, one.case.partition, one.case.toolchain, one.wanted, one.judged,
+            one.component, one.case.id, one.case.test, one.case.partition, one.case.toolchain,
+            one.case.shape.nodes, one.case.shape.ranks, one.case.shape.cpus_per_task, one.wanted, one.judged,
             one.passed, one.attempts, one.given_up, one.as_expected, one.case.expect, verdicts,
             one.unavailable.reason if one.unavailable else "",
         )  # fmt: skip
