@@ -30,7 +30,7 @@ from shakedown.machine.fingerprint_facts import (
     read_content,
 )
 from shakedown.machine.fingerprint_here import Answers, LocalProbe
-from shakedown.model.events import VALUE_LIMIT
+from shakedown.model.events import VALUE_LIMIT, machine_changed
 from shakedown.processes.reactor import Reactor
 
 OLD = {"kernel": "Linux 5.14", "library./lib/libm.so.6": "1234 900"}
@@ -75,7 +75,9 @@ def test_a_changed_library_on_one_node_is_told_between_the_nodes_and_since_the_l
     texts = {node: printed(NEW if node == "n3" else OLD) for node in before}
     found = describe_machine(texts, {}, before)
     assert [(group.nodes, len(group.facts)) for group in found.groups] == [(("n1", "n2", "n4"), 2), (("n3",), 2)]
-    assert found.between_nodes == ("n3: library./lib/libm.so.6 differs from 3 other nodes: 4321 901, there it is 1234 900",)
+    assert found.between_nodes == (
+        "n3: library./lib/libm.so.6 differs from 3 other nodes: 4321 901, there it is 1234 900",
+    )
     assert found.since_last == ("n3: library./lib/libm.so.6: 1234 900 -> 4321 901",)
     assert found.digest != describe_machine({node: printed(OLD) for node in before}, {}).digest
     words = in_words(found, before=True)
@@ -95,6 +97,37 @@ def test_a_silent_node_is_said_and_taken_as_it_was() -> None:
     assert unknown.since_last == ("n2 is gone",)
     nobody = describe_machine({}, {"n1": "off"}, before)
     assert nobody.nothing
+
+
+def test_a_first_answer_is_told_and_is_no_change_unless_something_else_changed() -> None:
+    before = {"n1": OLD, "n2": OLD}
+    last = describe_machine({node: printed(OLD) for node in before}, {}).digest
+    texts = {node: printed(OLD) for node in ("n1", "n2", "n3")} | {"n4": printed(NEW)}
+    found = describe_machine(texts, {}, before)
+    assert (found.first_seen, found.since_last) == (("n3", "n4"), ())
+    assert found.digest != last
+    assert event_value(found)["first_seen"] == "n[3-4]"
+    assert not machine_changed(event_value(found), last)
+    assert found.between_nodes == (
+        "n4: library./lib/libm.so.6 differs from 3 other nodes: 4321 901, there it is 1234 900",
+    )
+    assert in_words(found, before=True) == (
+        "3 of 4 nodes are alike; n4 differs in 1 fact; as it was the last time; n[3-4] answered for the first time"
+    )
+    changed = describe_machine(texts | {"n2": printed(NEW)}, {}, before)
+    assert machine_changed(event_value(changed), last)
+    assert machine_changed({"digest": "other"}, last) and not machine_changed({"digest": "other"}, "")
+
+
+def test_nodes_that_are_silent_for_one_reason_share_a_line() -> None:
+    silent = {f"n{number}": "busy" for number in range(1, 6)} | {"n6": "down"}
+    found = describe_machine({"n7": printed(OLD)}, silent, {"n1": OLD, "n2": OLD, "n7": OLD})
+    assert found.unanswered == (
+        "n[1-2]: busy; taken as they were the last time",
+        "n[3-5]: busy; nothing is known of them",
+        "n6: down; nothing is known of it",
+    )
+    assert in_words(found, before=True) == "3 nodes are alike; as it was the last time; 6 nodes did not answer"
 
 
 def test_a_change_of_the_node_list_is_a_change() -> None:

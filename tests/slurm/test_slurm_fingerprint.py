@@ -47,7 +47,7 @@ fingerprint: {{switch: cat {{campaign}}-is-no-word-here 2>/dev/null || echo "one
 def other_file(cluster: Cluster, node: str, path: Path, instead: Path) -> Iterator[None]:
     """On this node another file lies where all others have the same one."""
     init = (cluster.directory / cluster.name / "nodes" / f"{node}.pid").read_text().strip()
-    inside = ["nsenter", "-t", init, "-m", "--"]
+    inside = ["nsenter", "-t", init, "-m", "-p", "--"]
     subprocess.run([*inside, "mount", "--bind", str(instead), str(path.resolve())], check=True)
     try:
         yield
@@ -77,7 +77,9 @@ def wait_until(holds: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def test_all_nodes_at_the_start_and_a_library_that_changes_half_way(accounting_cluster: Cluster, tmp_path: Path) -> None:
+def test_all_nodes_at_the_start_and_a_library_that_changes_half_way(
+    accounting_cluster: Cluster, tmp_path: Path
+) -> None:
     site = site_of(accounting_cluster, tmp_path / "site")
     library, release = tmp_path / "libm", tmp_path / "os-release"
     library.write_bytes(LIBRARY.read_bytes() + b"\0")
@@ -102,13 +104,18 @@ def test_all_nodes_at_the_start_and_a_library_that_changes_half_way(accounting_c
     assert second.value["by"] == "Anna"
     (change,) = second.value["since_last"]
     assert change.startswith(f"n003: library.{LIBRARY}: ")
-    assert any(line.startswith(f"n003: library.{LIBRARY} differs from 14 other nodes: ") for line in second.value["between_nodes"])
+    assert any(
+        line.startswith(f"n003: library.{LIBRARY} differs from 14 other nodes: ")
+        for line in second.value["between_nodes"]
+    )
     assert "a new epoch begins" in done.stdout
     record = look_at_runs(Layout(site / "campaigns/p-1"))
     assert (record.epoch, [row.changed for row in record.fingerprints]) == (2, [False, True])
     asked = [event.value for event in read_events(site / "campaigns/p-1/log") if event.event == "asked"]
     assert asked[-1]["sbatch"] == 2 + jobs, "two runs and a probe"
-    assert not Layout(site / "campaigns/p-1").probes.exists() or not list(Layout(site / "campaigns/p-1").probes.iterdir())
+    assert not Layout(site / "campaigns/p-1").probes.exists() or not list(
+        Layout(site / "campaigns/p-1").probes.iterdir()
+    )
 
 
 def ask(layout: Layout, cluster: Cluster, script: str, wait_s: float) -> tuple[Answers, float]:
@@ -130,7 +137,9 @@ def ask(layout: Layout, cluster: Cluster, script: str, wait_s: float) -> tuple[A
     return found, time.monotonic() - began
 
 
-def test_busy_and_drained_nodes_are_said_and_others_jobs_are_left_alone(accounting_cluster: Cluster, tmp_path: Path) -> None:
+def test_busy_and_drained_nodes_are_said_and_others_jobs_are_left_alone(
+    accounting_cluster: Cluster, tmp_path: Path
+) -> None:
     busy = accounting_cluster.sbatch("sleep 300", "-w", "n003")
     accounting_cluster.wait_for_job(busy, "RUNNING")
     accounting_cluster.fault("drain", "n004", "bad DIMM")
@@ -156,7 +165,9 @@ def test_what_a_dead_conductor_left_is_cancelled_at_the_next_start(accounting_cl
     site = site_of(accounting_cluster, tmp_path / "site")
     everything = accounting_cluster.sbatch("sleep 300", "-N16", "--exclusive")
     accounting_cluster.wait_for_job(everything, "RUNNING")
-    driver = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    driver = subprocess.Popen(
+        [*SHAKEDOWN, "run", "p", "-q"], cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     wait_until(lambda: probe_jobs(accounting_cluster))
     asking = [pid for pid in children(driver.pid) if b"slurm.probing" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert len(asking) == 1

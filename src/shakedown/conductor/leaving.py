@@ -53,7 +53,7 @@ class Interruptions:
 
     def _ask_people(self, state: State) -> None:
         """Say once what nothing goes on without."""
-        asked = "" if state.jobs else waits_for_people(state, state.time)
+        asked = "" if state.jobs or state.stopping else waits_for_people(state, state.time)
         if asked and asked != self.people:
             self.say(f"nothing goes on before people act: {asked}\nhint: Ctrl-C leaves; shakedown resume goes on later")
         self.people = asked

@@ -198,11 +198,9 @@ def in_words(found: Found, before: bool) -> str:
         alike = f"{most} of {count} nodes are alike; {_cut(others)} {_differ(found)}"
     parts = [alike]
     if before:
-        what = (
-            f"{len(found.since_last)} {'change' if len(found.since_last) == 1 else 'changes'} since the last time: {_cut(found.since_last[0])}"
-            if found.since_last
-            else ""
-        )
+        changed = len(found.since_last)
+        what = f"{changed} {'change' if changed == 1 else 'changes'} since the last time: " if changed else ""
+        what += _cut(found.since_last[0]) if changed else ""
         parts.append(what or "as it was the last time")
     if found.first_seen:
         parts.append(f"{_cut(fold_nodes(found.first_seen))} answered for the first time")

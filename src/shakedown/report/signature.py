@@ -66,7 +66,8 @@ def _digest(digest: str, event: int, campaign: str) -> str:
     return (
         f'<h2>Digest of the seal (SHA-256)</h2><p class="digest">{groups}</p>'
         f"<p>It stands for the whole record up to event {event}: the log, the frozen plans, evidence, fingerprints and kept"
-        f" outputs. Check a copy with <code>shakedown verify {_text(campaign, _LONGEST_NAME)} --digest {escape(digest[:16])}</code></p>"
+        f" outputs. Check a copy with <code>shakedown verify {_text(campaign, _LONGEST_NAME)} --digest"
+        f" {escape(digest[:16])}</code></p>"
     )
 
 

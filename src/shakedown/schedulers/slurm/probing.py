@@ -110,7 +110,9 @@ class Probing:
         above = Layout(Path(os.fsdecode(self.ask.root))).probes
         above.mkdir(parents=True, exist_ok=True)
         numbers = [int(path.name[1:]) for path in above.iterdir() if re.fullmatch(r"f\d+", path.name)]
-        folder = above / f"f{max([int(time.time() * 1000), *(number + 1 for number in numbers)])}"  # no job of ours has had that name before
+        folder = (
+            above / f"f{max([int(time.time() * 1000), *(number + 1 for number in numbers)])}"
+        )  # no job of ours has had that name before
         folder.mkdir()
         (folder / "facts.sh").write_text(self.ask.script, encoding="utf-8", errors="surrogateescape")
         (folder / "node.sh").write_text(_NODE_SCRIPT, encoding="utf-8")
