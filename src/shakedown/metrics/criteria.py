@@ -29,6 +29,7 @@ from shakedown.metrics.scorecard import (
 from shakedown.metrics.standing import USUAL_CRITERIA, USUAL_CRITERION, criteria_of
 from shakedown.metrics.table import Record
 from shakedown.metrics.telling import (
+    beside_the_criteria,
     left_out_text,
     measure_text,
     must_text,
@@ -60,12 +61,13 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
     outcome = campaign_outcome(components, finished)
     if outcome == "accepted" and others:
         outcome = "accepted with restrictions"
+    contract = score_contract(document, people, record.waivers)
     return Scorecard(
         campaign=record.campaign,
         plan=document.plan,
         system=document.system.name,
         outcome=outcome,
-        summary=summary(outcome, components, finished, len(others)),
+        summary=summary(outcome, components, finished, len(others)) + beside_the_criteria(outcome, contract),
         finished=finished,
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
@@ -73,7 +75,7 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
         remarks=tuple(remarks(document, record, people)),
         restrictions=tuple(restrictions(components, record)),
         epoch=record.epoch,
-        contract=score_contract(document, people, record.waivers),
+        contract=contract,
     )
 
 

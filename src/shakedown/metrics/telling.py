@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from shakedown.metrics.contract import ContractScore
 from shakedown.metrics.populations import CaseRuns, Population, unwanted_rows
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
@@ -72,6 +73,21 @@ def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool
     parts += [f"undecided: {_with_reasons(undecided)}"] if undecided and (finished or not coming) else []
     parts += [f"{plural(missing, 'case')} unavailable"] if missing else []
     return "incomplete: " + ("; ".join(parts) or "nothing was judged")
+
+
+def beside_the_criteria(outcome: str, contract: ContractScore | None) -> str:
+    """Purpose: what an acceptance must not hide: commitments of the contract that are not met and that no criterion asks
+    about. "" where there are none.
+    """
+    if contract is None or not outcome.startswith("accepted"):
+        return ""
+    rows = [
+        score.row.name
+        for score in contract.rows
+        if score.outcome == "not met" and score.row.basis == "contract" and not score.waived
+    ]
+    are = "is" if len(rows) == 1 else "are"
+    return f"; {plural(len(rows), 'contract row')} {are} not met and in no criterion ({some(rows)})" if rows else ""
 
 
 def _with_reasons(undecided: list[tuple[str, str]]) -> str:

@@ -142,7 +142,9 @@ _RUN = Record(
         ),
         "tasks_per_node": Key(Whole(1, templated=True), "processes (MPI ranks) on each node; without it 1"),
         "cpus_per_task": Key(Whole(1, templated=True), "cores for each of them; without it 1"),
-        "exclusive": Key(YesNo(), "takes whole nodes, with nothing beside it; without it true on a cluster, false locally"),
+        "exclusive": Key(
+            YesNo(), "takes whole nodes, with nothing beside it; without it true on a cluster, false locally"
+        ),
         "time_limit": Key(Duration(templated=True), "the run is ended after this; without it 10min"),
         "requeue": Key(YesNo(), "the scheduler may start it again by itself after a node failed; without it false"),
         "launch": Key(

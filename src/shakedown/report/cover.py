@@ -41,6 +41,14 @@ def _of_contract(evidence: Evidence) -> Iterator[tuple[str, str]]:
     contract = evidence.scorecard.contract
     if contract is None:
         return
+    for score in contract.rows:
+        if score.outcome == "not met":
+            word = "waived" if score.waived else "not met"
+            clause = f" (clause {score.row.clause})" if score.row.clause else ""
+            yield (
+                word,
+                f"contract row {score.row.name}{clause}, {score.row.test}: {score.arithmetic}; {score.row.basis}",
+            )
     rows = [score.row.name for score in contract.rows if score.outcome == "unjudged"]
     if rows:
         yield "unjudged", f"{plural(len(rows), 'contract row')} that nothing was judged by: {some(rows)}"
