@@ -14,22 +14,31 @@ pytestmark = pytest.mark.slurm
 PASSED = ("passed", "exit status 0")
 KILLED = ("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")
 CANCELLED = "someone else cancelled it at the scheduler"
+BARE = (
+    "the scheduler refused it: Slurm says that it ended well on n001, but its claim and marks are gone: "
+    "nothing proves that it ran"
+)
 DIES = f'{GATE}; kill -9 "$PPID"'
 
 
 def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: Path) -> None:
-    """Marks, the queue, accounting and the list of finished jobs: on every configuration one of them tells."""
+    """Marks, the queue, accounting and the list of finished jobs: on every configuration one of them tells.
+
+    Without its marks a job cannot be told from one that never began: the reason says so.
+    """
     payloads = [
         Payload("nap", "batch", GATE),
         Payload("bad", "batch", f"{GATE}; exit 139"),
         Payload("dies", "batch", DIES),
         Payload("gone", "batch", "sleep 1000"),
+        Payload("bare", "n001", GATE),
     ]
     with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
         campaign.start()
         campaign.wait_running()
-        campaign.wait_until(lambda: campaign.job("gone"), "its id is known")
+        campaign.wait_until(lambda: len(campaign.labels()) == 5, "their ids are known")
         campaign.kill()
+        shutil.rmtree(campaign.control("bare"))
         campaign.let_go()
         any_cluster.run("scancel", campaign.job("gone"))
         wait_until(lambda: not any_cluster.squeue(), "all is over")
@@ -43,22 +52,23 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
             "bad": [("failed", "exit status 139 (a command was ended by signal 11 (SIGSEGV))")],
             "dies": [KILLED],
             "gone": [("cancelled", f"{CANCELLED}{by}")],
+            "bare": [("submit_failed", BARE)],
         }
-        assert campaign.executions() == {"nap": 1, "bad": 1, "dies": 1, "gone": 1}
+        assert campaign.executions() == {"nap": 1, "bad": 1, "dies": 1, "gone": 1, "bare": 1}
 
 
-def test_submissions_that_nobody_waited_for(any_cluster: Cluster, tmp_path: Path) -> None:
+def test_submissions_that_nobody_waited_for(forgetful_cluster: Cluster, tmp_path: Path) -> None:
     """Killed while sbatch had accepted and not answered: adopted by name, running or over; what was not accepted is replaced."""
     payloads = [Payload("over", "batch", "exit 0"), Payload("runs", "batch", GATE), Payload("never", "batch", "exit 0")]
     hang = 'case "$*" in *j000003*) sleep 1000; exit 1 ;; *) $REAL "$@" >/dev/null; sleep 1000 ;; esac'
-    with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
+    with Disturbed(forgetful_cluster, tmp_path / "site", payloads) as campaign:
         campaign.wrap("sbatch", hang)
         campaign.start()
         campaign.wait_running("over", "runs")
         campaign.kill()
         assert campaign.events("submit_accepted") == []
         (campaign.bin / "sbatch").unlink()
-        wait_until(lambda: len(any_cluster.squeue()) == 1, "one is over")
+        wait_until(lambda: len(forgetful_cluster.squeue()) == 1, "one is over")
         campaign.start("resume", "p-1")
         campaign.wait_verdict("over")
         campaign.wait_verdict("never")
@@ -67,43 +77,23 @@ def test_submissions_that_nobody_waited_for(any_cluster: Cluster, tmp_path: Path
         campaign.assert_all_passed_once(3)
 
 
-def test_marks_that_somebody_removed(any_cluster: Cluster, tmp_path: Path) -> None:
-    """Without its directory a job cannot be told from one that never began: the reason says so."""
-    with Disturbed(any_cluster, tmp_path / "site", [Payload("nap", "n001", GATE)]) as campaign:
-        campaign.start()
-        campaign.wait_running()
-        campaign.wait_until(lambda: campaign.job("nap"), "its id is known")
-        job, control = campaign.job("nap"), campaign.control("nap")
-        campaign.kill()
-        shutil.rmtree(control)
-        campaign.let_go()
-        wait_until(lambda: any_cluster.job_state(job) == "COMPLETED", "over")
-        campaign.start("resume", "p-1")
-        campaign.end()
-        assert campaign.verdict("nap") == (
-            "submit_failed",
-            "the scheduler refused it: Slurm says that it ended well on n001, but its claim and marks are gone: "
-            "nothing proves that it ran",
-        )
-
-
-def test_the_campaign_moved_while_a_job_ran(any_cluster: Cluster, tmp_path: Path) -> None:
+def test_the_campaign_moved_while_a_job_ran(plain_cluster: Cluster, tmp_path: Path) -> None:
     """The job's end mark finds no place, but Slurm knows its end; a job that had not begun never begins. Both are told."""
     gate = f"until [ -e {tmp_path}/site/go ]; do sleep 0.2; done"
     payloads = [Payload("nap", "n001", f"{gate}; exit 7"), Payload("waits", "n002", "exit 0")]
-    with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
-        blocker = any_cluster.sbatch("sleep 1000", "-w", "n002", "--exclusive")
-        any_cluster.wait_for_job(blocker, "RUNNING")
+    with Disturbed(plain_cluster, tmp_path / "site", payloads) as campaign:
+        blocker = plain_cluster.sbatch("sleep 1000", "-w", "n002", "--exclusive")
+        plain_cluster.wait_for_job(blocker, "RUNNING")
         campaign.start()
         campaign.wait_running("nap")
         campaign.wait_until(lambda: campaign.job("nap") and campaign.job("waits"), "ids are known")
         nap, waits = campaign.job("nap"), campaign.job("waits")
         campaign.kill()
         campaign.root = campaign.root.rename(campaign.site / "campaigns/moved")
-        any_cluster.run("scancel", blocker)
+        plain_cluster.run("scancel", blocker)
         campaign.let_go()
-        wait_until(lambda: any_cluster.job_state(waits) == "FAILED", "it cannot begin")
-        wait_until(lambda: any_cluster.job_state(nap) == "FAILED", "it ended")
+        wait_until(lambda: plain_cluster.job_state(waits) == "FAILED", "it cannot begin")
+        wait_until(lambda: plain_cluster.job_state(nap) == "FAILED", "it ended")
         driver = campaign.start("resume", "moved")
         assert driver.wait(LIMIT_S) in (0, 1), (campaign.site / "said").read_text()
         assert campaign.verdict("nap") == ("failed", "exit status 7"), campaign.tale()

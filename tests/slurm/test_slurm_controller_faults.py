@@ -7,28 +7,37 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from slurm_campaigns import LIMIT_S, Payload
+from slurm_campaigns import Payload
 from slurm_cluster import Cluster
 from slurm_disturbed import GATE, Disturbed, is_saved, wait_until
 
 pytestmark = pytest.mark.slurm
+SHORT = "poll: 1s, grace: 5s, lost_after: 10s, no_answer: 10min, dead_after: 5s"
 NAP = Payload("nap", "batch", f"{GATE}; sleep 1")
 # It ends, and with it the job's script, with no mark: what is left is what Slurm says.
 DIES = f'{GATE}; kill -9 "$PPID"'
 
 
-@pytest.mark.parametrize("verb", ["kill-slurmctld", "stop-slurmctld"])
-def test_controller_gone_while_jobs_run_and_while_we_submit(any_cluster: Cluster, tmp_path: Path, verb: str) -> None:
+def test_controller_killed_while_jobs_run_and_while_we_submit(plain_cluster: Cluster, tmp_path: Path) -> None:
     """What runs ends without it and is judged by its marks; what is to be submitted waits and spends no attempt."""
-    with Disturbed(any_cluster, tmp_path / "site", [NAP], repeats=8, limits="queued: 4") as campaign:
+    the_controller_is_away(plain_cluster, tmp_path, "kill-slurmctld")
+
+
+def test_accounting_and_controller_away_together(accounting_cluster: Cluster, tmp_path: Path) -> None:
+    the_controller_is_away(accounting_cluster, tmp_path, "kill-slurmdbd", "stop-slurmctld")
+
+
+def the_controller_is_away(cluster: Cluster, tmp_path: Path, *faults: str) -> None:
+    with Disturbed(cluster, tmp_path / "site", [NAP], repeats=8, limits="queued: 4") as campaign:
         campaign.start()
         campaign.wait_until(lambda: len(campaign.executed()) == 4, "four runs began")
-        wait_until(lambda: is_saved(any_cluster, *campaign.labels()), "slurmctld has saved them")
-        any_cluster.fault(verb)
+        wait_until(lambda: is_saved(cluster, *campaign.labels()), "slurmctld has saved them")
+        for fault in faults:
+            cluster.fault(fault)
         campaign.let_go()
         campaign.wait_until(lambda: len(campaign.events("verdict")) == 4, "marks alone say how they ended")
         campaign.wait_until(lambda: put_off(campaign) == 4, "no submission succeeds")
-        any_cluster.fault("start-slurmctld")
+        cluster.up()
         campaign.end()
         campaign.assert_all_passed_once(8)
 
@@ -45,7 +54,7 @@ def test_accounting_gone_while_jobs_end(fault_cluster: Cluster, tmp_path: Path) 
         Payload("dies", "batch", DIES),
         Payload("bad", "batch", "exit 200"),
     ]
-    with Disturbed(fault_cluster, tmp_path / "site", payloads) as campaign:
+    with Disturbed(fault_cluster, tmp_path / "site", payloads, patience=SHORT) as campaign:
         campaign.start()
         campaign.wait_running()
         campaign.wait_until(lambda: campaign.job("gone"), "its id is known")
@@ -62,29 +71,10 @@ def test_accounting_gone_while_jobs_end(fault_cluster: Cluster, tmp_path: Path) 
         )
 
 
-def test_both_gone_while_jobs_end(any_fault_cluster: Cluster, tmp_path: Path) -> None:
-    payloads = [NAP, Payload("bad", "batch", f"{GATE}; exit 3")]
-    with Disturbed(any_fault_cluster, tmp_path / "site", payloads, repeats=3) as campaign:
-        campaign.start()
-        campaign.wait_until(lambda: len(campaign.executed()) == 6, "all began")
-        wait_until(lambda: is_saved(any_fault_cluster, *campaign.labels()), "slurmctld has saved them")
-        if any_fault_cluster.configuration != "plain":
-            any_fault_cluster.fault("kill-slurmdbd")
-        any_fault_cluster.fault("kill-slurmctld")
-        campaign.let_go()
-        campaign.wait_until(lambda: len(campaign.events("verdict")) == 6, "marks alone say how they ended")
-        any_fault_cluster.up()
-        campaign.end()
-        assert campaign.verdicts() == {
-            "nap": [("passed", "exit status 0")] * 3,
-            "bad": [("failed", "exit status 3")] * 3,
-        }
-
-
 def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_path: Path) -> None:
     """slurmctld dies while slurmdbd is down: how its jobs ended is lost. The end mark wins; without one the job is lost."""
     payloads = [NAP, Payload("dies", "batch", DIES)]
-    with Disturbed(forgetful_cluster, tmp_path / "site", payloads) as campaign:
+    with Disturbed(forgetful_cluster, tmp_path / "site", payloads, patience=SHORT) as campaign:
         campaign.start()
         campaign.wait_running()
         campaign.wait_until(
@@ -99,6 +89,7 @@ def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_pat
         campaign.let_go()
         wait_until(lambda: not forgetful_cluster.squeue("-t", "all"), "the controller has forgotten both")
         saved = campaign.labels()[0]
+        forgetful_cluster.sbatch("true")  # something changes, and the state is saved
         wait_until(lambda: not is_saved(forgetful_cluster, saved), "and saved that")
         forgetful_cluster.fault("kill-slurmctld")
         forgetful_cluster.up()
@@ -108,19 +99,19 @@ def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_pat
         assert campaign.verdict("nap") == ("passed", "exit status 0")
         assert campaign.verdict("dies") == (
             "lost",
-            f"marks, queue and accounting were asked for 20 s and none could tell what became of it (scheduler id {job})",
+            f"marks, queue and accounting were asked for 10 s and none could tell what became of it (scheduler id {job})",
         )
         assert campaign.reports("dies", "absent") == [
             "the queue does not know it; accounting still calls it RUNNING; it began on n001 and left no end mark"
         ]
 
 
-def test_a_controller_without_memory_whose_ids_strangers_get(any_fault_cluster: Cluster, tmp_path: Path) -> None:
+def test_a_controller_without_memory_whose_ids_strangers_get(fault_cluster: Cluster, tmp_path: Path) -> None:
     """Its state is gone: nodes end what it does not know. A stranger's job with the id of ours is neither ours nor touched."""
-    cluster = any_fault_cluster
+    cluster = fault_cluster
     payloads = [Payload("long", "batch", "sleep 1000"), Payload("ends", "batch", f"{GATE}; exit 0")]
     try:
-        with Disturbed(cluster, tmp_path / "site", payloads) as campaign:
+        with Disturbed(cluster, tmp_path / "site", payloads, patience=SHORT) as campaign:
             campaign.start()
             campaign.wait_running()
             campaign.wait_until(lambda: campaign.job("long") and campaign.job("ends"), "ids are known")
@@ -156,9 +147,9 @@ def occupy(cluster: Cluster, last: int) -> set[str]:
     return jobs
 
 
-def test_a_controller_with_an_old_memory(any_fault_cluster: Cluster, tmp_path: Path) -> None:
+def test_a_controller_with_an_old_memory(fault_cluster: Cluster, tmp_path: Path) -> None:
     """It comes back with jobs waiting that run by now, and begins them again: that finds the claims taken."""
-    cluster = any_fault_cluster
+    cluster = fault_cluster
     state = cluster.directory / cluster.name / "state"
     naps = [Payload("nap", "batch", f"{GATE}; sleep 1", limit="2min")]
     nodes = f"nodename=n[001-{cluster.nodes:03}]"
