@@ -129,7 +129,7 @@ class Campaign:
 
     # ---- its driver ----
 
-    def __enter__(self) -> Campaign:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
