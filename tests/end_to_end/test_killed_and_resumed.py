@@ -183,7 +183,8 @@ def test_amended_while_nobody_drives(make_site: MakeSite, shakedown: Shakedown) 
     assert "go on with: shakedown resume p-1" in amended.stdout
     assert shakedown("resume", cwd=site).returncode == 0
 
-    assert [event.case for event in events(site, "verdict")] == ["nap/n=1", "nap/n=2", "nap/n=3", "nap/n=4"]
+    cases = [event.case for event in events(site, "verdict")]
+    assert sorted(cases[:2]) + sorted(cases[2:]) == ["nap/n=1", "nap/n=2", "nap/n=3", "nap/n=4"]
     assert events(site, "amended")[0].value["by"] == "Ada"
 
 
