@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <time.h>
 #include <unistd.h>
 
 struct job job = {.budget = 60};
