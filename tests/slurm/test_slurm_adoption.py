@@ -15,7 +15,7 @@ PASSED = ("passed", "exit status 0")
 KILLED = ("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")
 CANCELLED = "someone else cancelled it at the scheduler"
 BARE = (
-    "the scheduler refused it: Slurm says that it ended well on n001, but its claim and marks are gone: "
+    "the scheduler refused it: Slurm says that it ended well on n008, but its claim and marks are gone: "
     "nothing proves that it ran"
 )
 DIES = f'{GATE}; kill -9 "$PPID"'
@@ -31,7 +31,7 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
         Payload("bad", "batch", f"{GATE}; exit 139"),
         Payload("dies", "batch", DIES),
         Payload("gone", "batch", "sleep 1000"),
-        Payload("bare", "n001", GATE),
+        Payload("bare", "n008", GATE),
     ]
     with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
         campaign.start()
