@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
+from shakedown.metrics.cases import FigureSummary
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.statistics import describe
 from shakedown.model.events import VERDICTS
+from shakedown.model.nouns import FigureSpec
+from shakedown.report.case_names import folded, telling_names
 from shakedown.report.draw_io import draw_io
 from shakedown.report.draw_noise import draw_noise
 from shakedown.report.draw_pairs import _bitmap, draw_matrix, node_medians
-from shakedown.report.drawing import MARKS, capital, inline_svg, label, short_number, style
+from shakedown.report.draw_sides import draw_sides
+from shakedown.report.draw_times import Group, Series, _draw
+from shakedown.report.drawing import MARKS, Drawing, capital, inline_svg, label, short_number, style
+from shakedown.report.filters import name
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import Histogram, IoRate, Matrix
+from shakedown.report.sides import Side
 
 
 def matrix(size: int, slow: int = -1, unit: str = "MB/s") -> Matrix:
@@ -115,3 +125,86 @@ def test_labels_and_numbers() -> None:
     assert [short_number(value) for value in (0, 0.5, 200, 8034, 10_000, 1_892_864, 3e9)] == [
         "0", "0.5", "200", "8034", "10 k", "1.89 M", "3 G",
     ]  # fmt: skip
+
+
+LONG = "esm4-small/pe=intel-classic,f2=quiet,shrink=24"
+
+
+def run_row(number: int, verdict: str = "passed") -> RunRow:
+    at = 10.0 * number
+    told = RunRow(f"r{number:06d}", "case", "performance", 1, 1, verdict, "", number + 1, at, 1)
+    return msgspec.structs.replace(told, started=at, ended=at + 5, elapsed_s=5.0 + number / 10)
+
+
+def run_times(names: list[str], verdicts: tuple[str, ...] = ("passed",)) -> Drawing:
+    """The figure of a test whose cases have these names, each with a run of every verdict."""
+    rows = [[run_row(10 * i + j, verdict) for j, verdict in enumerate(verdicts)] for i in range(len(names))]
+    return _draw(
+        1, Group("performance", "esm4-small", [Series(*one) for one in zip(names, rows, strict=True)]), [], 0.0
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [LONG],
+        [f"{LONG}, isolated", f"{LONG}, fill"],
+        [f"esm4-small/pe=a-compiler-of-a-very-long-name-{i},library=of-which-the-name-is-no-shorter-{i}" for i in "ab"],
+        [f"esm4-small/{'W' * 90}-{i}" for i in range(6)],
+    ],
+)
+@pytest.mark.parametrize("verdicts", [("passed",), tuple(MARKS)])
+def test_axes_keep_their_size_whatever_the_legend(names: list[str], verdicts: tuple[str, ...]) -> None:
+    with style():
+        plain, figure = run_times(["a"])._figure, run_times(names, verdicts)._figure
+        axes, width, height = figure.axes[0], figure.get_figwidth(), figure.get_figheight()
+        assert axes.get_position().width >= 0.6
+        assert axes.get_position().height * height >= 0.9 * plain.axes[0].get_position().height * plain.get_figheight()
+        for part in (*figure.legends, axes.xaxis.label):
+            box = part.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
+            assert box.x0 >= -0.01 and box.x1 <= width + 0.01 and box.y0 >= -0.01 and box.y1 <= height + 0.01, part
+
+
+def test_a_legend_names_what_tells_cases_apart_and_the_caption_the_rest() -> None:
+    with style():
+        drawing = run_times([f"{LONG}, isolated", f"{LONG}, fill"])
+        assert [text.get_text() for text in drawing._figure.legends[0].get_texts()] == ["isolated", "fill"]
+    assert drawing.caption.endswith(f" All are of {LONG}.")
+
+
+def test_bars_of_cases_with_long_names_keep_their_width() -> None:
+    spec = FigureSpec("rate", unit="GB/s", better="higher")
+    summary = FigureSummary(spec, (1.0, 2.0, 3.0), describe([1.0, 2.0, 3.0]), None, (), 0)
+    sides = [Side("performance", f"{test}/{LONG[11:]}", spec, (("", summary),), (), None) for test in ("cm4", "ufs")]
+    with style():
+        (drawing,), _ = draw_sides(sides)
+        axes = drawing._figure.axes[0]
+        assert axes.get_position().width >= 0.6
+        assert [text.get_text() for text in axes.get_yticklabels()] == ["cm4", "ufs"]
+    assert drawing.caption.endswith(" All are of pe=intel-classic,f2=quiet,shrink=24.")
+
+
+@pytest.mark.parametrize(
+    ("names", "short", "common"),
+    [
+        (["cm4/pe=a,f2=q", "cm4/pe=b,f2=q"], ["pe=a", "pe=b"], "cm4/f2=q"),
+        (["cm4/f2=q", "ufs/f2=q"], ["cm4", "ufs"], "f2=q"),
+        (["cm4/f2=q,n=1", "ufs/f2=q,n=2"], ["cm4/n=1", "ufs/n=2"], "f2=q"),
+        (["cm4", "ufs"], ["cm4", "ufs"], ""),
+        ([LONG], [LONG], ""),
+        ([LONG, LONG], [LONG, LONG], ""),
+        (["cm4/a=1,b=2", "cm4/b=2,a=1"], ["cm4/a=1,b=2", "cm4/b=2,a=1"], ""),
+        (["cm4/a=1", "cm4/a=1,b=2"], ["cm4/a=1", "cm4/a=1,b=2"], ""),
+    ],
+)
+def test_what_all_cases_share_is_said_once(names: list[str], short: list[str], common: str) -> None:
+    assert telling_names(names) == (short, common)
+
+
+def test_long_names_break_where_a_part_ends() -> None:
+    assert folded(LONG, 30) == "esm4-small/pe=intel-classic,\nf2=quiet,shrink=24"
+    assert folded("x" * 99, 30) == "x" * 29 + "\u2026"
+    assert folded("a" * 20 + "," + "b" * 20 + "," + "c" * 20, 22, lines=2) == "a" * 20 + ",\n" + "b" * 20 + ",\u2026"
+    assert name('cm4/<b>,"x"') == (
+        '<span class="part">cm4/</span><span class="part">&lt;b&gt;,</span><span class="part">&#34;x&#34;</span>'
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from shakedown.metrics.words import plural, show_share
 from shakedown.report.counts import TestCount, bad_verdicts
-from shakedown.report.drawing import ACCENT, FAINT, INK, MARKS, Drawing, draw, label
+from shakedown.report.drawing import ACCENT, FAINT, INK, MARKS, Drawing, draw, label, legend_above
 from shakedown.report.words import file_name, one_line
 
 LEAST = 10  # runs of a component below which a table says it as well
@@ -63,13 +63,12 @@ def _failures(number: int, component: str, counts: list[TestCount]) -> Drawing:
             axes.text(lefts[place] + 0.015 * most, place, text, va="center", fontsize=7)
         _frame(axes, shown, 1.42 * most)
         axes.set_xlabel("share of the test's runs, %")
-        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
-        axes.legend(ncols=3, columnspacing=1.2, handletextpad=0.4, handlelength=1.2, **above)
+        legend_above(figure, *axes.get_legend_handles_labels())
 
     caption = f"Runs that neither passed nor ended as the plan expects, by verdict; in brackets how many.{said}"
     name = f"failures-by-test-{number:02d}-{file_name(component)}"
     title = f"What did not pass, by test: {one_line(component, 40)}"
-    return draw(name, title, caption, _height(shown) + 0.18 * -(-len(verdicts) // 3), paint, wide=False)
+    return draw(name, title, caption, _height(shown), paint, wide=False)
 
 
 def _shown(counts: list[TestCount]) -> tuple[list[TestCount], str]:

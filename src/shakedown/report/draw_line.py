@@ -39,7 +39,7 @@ def _time_line(groups: dict[str, list[RunRow]], begin: float) -> Drawing:
         axes.set_xlim(0, max(span / scale, 1e-9) * 1.01)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(f"{unit} since {show_time(begin)} UTC")
-        verdict_legend(axes, [row for test in tests for row in groups[test]], [], lines=True)
+        verdict_legend(figure, [row for test in tests for row in groups[test]], [], lines=True)
 
     caption = "Each line is a run from its start to its end; marks are runs that did not pass, where they ended."
     return draw("time-line", "What ran when", caption + more, 0.9 + 0.24 * len(tests), paint)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, short_number
+from shakedown.report.case_names import folded, telling_names
+from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above, short_number
 from shakedown.report.sides import Side, row_value
 from shakedown.report.words import file_name, one_line
 
@@ -31,6 +32,7 @@ def _draw(number: int, group: list[Side]) -> Drawing:
     spec, component = group[0].figure, group[0].component
     what = "run time" if spec.name == "elapsed" else one_line(spec.name, 40)
     modes = [mode for mode in ("isolated", "fill", "") if any(side.numbers(mode) for side in shown)]
+    names, common = telling_names([side.case for side in shown])
     compared = any(side.better(mode) is not None for side in shown for mode in modes)
 
     def paint(figure: Any) -> None:
@@ -38,19 +40,21 @@ def _draw(number: int, group: list[Side]) -> Drawing:
         axes = panels[0] if compared else panels
         _values(axes, shown, modes)
         axes.set_xlabel(label(f"{what}, {one_line(spec.unit, 16)}" if spec.unit else what))
-        _names(axes, shown)
+        _names(axes, names)
+        legend_above(figure, *axes.get_legend_handles_labels())
         if compared:
             _shares(panels[1], shown, modes)
 
     name = f"modes-{number:02d}-{file_name(component, 24)}-{file_name(spec.name, 40)}"
     title = f"Isolated, fill and vendor: {what}, {one_line(component, 40)}"
-    return draw(name, title, _caption(group, compared), 0.75 + 0.36 * len(shown), paint)
+    return draw(name, title, _caption(group, compared, common), 0.6 + 0.36 * len(shown), paint)
 
 
-def _caption(group: list[Side], compared: bool) -> str:
+def _caption(group: list[Side], compared: bool, common: str) -> str:
     text = "Means of the runs that count; lines are 95% intervals of the mean."
     if compared:
         text += " Right: difference from the vendor's number, positive is better."
+    text += f" All are of {one_line(common, 160)}." if common else ""
     left = len(group) - CASES_LIMIT
     return text + (f" The first {CASES_LIMIT} of {len(group)} cases are drawn." if left > 0 else "")
 
@@ -75,8 +79,6 @@ def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
             axes.scatter([x for x, _ in marks], [y for _, y in marks], label=basis, zorder=4, **look, **edge)
             most = max(most, *(x for x, _ in marks))
     axes.set_xlim(0, 1.08 * most or 1.0)
-    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
-    axes.legend(ncols=4, columnspacing=1.2, handletextpad=0.4, handlelength=1.2, **above)
     axes.xaxis.set_major_formatter(lambda value, place: short_number(value, place))
 
 
@@ -104,9 +106,9 @@ def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
     axes.tick_params(axis="y", length=0, colors=FAINT)
 
 
-def _names(axes: Any, sides: list[Side]) -> None:
-    axes.set_yticks(range(len(sides)), [label(side.case, 30) for side in sides], color=INK)
-    axes.set_ylim(len(sides) - 0.4, -0.6)
+def _names(axes: Any, names: list[str]) -> None:
+    axes.set_yticks(range(len(names)), [folded(name, 30) for name in names], color=INK)
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
 

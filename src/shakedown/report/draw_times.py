@@ -15,6 +15,7 @@ from shakedown.metrics.rows import EpochRow, RunRow
 from shakedown.metrics.words import plural
 from shakedown.model.contracts import rows_of
 from shakedown.model.nouns import Document
+from shakedown.report.case_names import telling_names
 from shakedown.report.drawing import INK, MARKS, SEQUENCE, Drawing, draw, label
 from shakedown.report.time_axis import MANY, scatter, start_of, time_unit, verdict_legend
 from shakedown.report.words import file_name, one_line
@@ -98,6 +99,7 @@ def _series(case: CaseSummary) -> list[Series]:
 def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -> Drawing:
     starts = [start_of(row) - begin for row in group.rows]
     scale, unit = time_unit(max(starts))
+    names, common = telling_names([one.name for one in group.series])
     several, wide = len(group.series) > 1, len(group.series) > 2
     coloured = several and len(group.series) <= len(SEQUENCE)
     opened = [one for one in epochs if one.number > 1 and 0 <= one.time - begin <= max(starts)][:EPOCHS_LIMIT]
@@ -113,15 +115,14 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
             _epoch(axes, epoch, (epoch.time - begin) / scale)
         axes.set_xlabel(f"start, {unit} since the campaign began")
         axes.set_ylabel("run time, s")
-        names = [one.name for one in group.series] if coloured else []
-        verdict_legend(axes, group.rows, names, columns=5 if wide else 3)
+        verdict_legend(figure, group.rows, names if coloured else [])
 
     title = f"{one_line(group.test, 40)} in {one_line(group.component, 30)}"
     name = f"run-time-{number:02d}-{file_name(group.component, 24)}-{file_name(group.test, 40)}"
-    return draw(name, title, _caption(group, bool(opened)), 1.9, paint, wide)
+    return draw(name, title, _caption(group, bool(opened), common if coloured else ""), 1.9, paint, wide)
 
 
-def _caption(group: Group, opened: bool) -> str:
+def _caption(group: Group, opened: bool, common: str) -> str:
     never = len(group.rows) - len(group.timed)
     each = "each dashed line is" if len(group.series) > 1 else "the dashed line is"
     text = f"{plural(len(group.timed), 'run')}; {each} the mean of correct runs."
@@ -130,6 +131,7 @@ def _caption(group: Group, opened: bool) -> str:
     text += " Dotted: limits of the contract." if "contract" in bases else ""
     text += " Dash-dotted: the vendor's." if "vendor" in bases else ""
     text += " Vertical lines: an epoch begins." if opened else ""
+    text += f" All are of {one_line(common, 160)}." if common else ""
     return text + (f" {never} without a run time stand on the axis." if never else "")
 
 

@@ -20,6 +20,7 @@ from shakedown.report.words import one_line
 FORMATS = ("svg", "pdf", "png")
 DPI = 200
 WIDTH, HALF = 7.0, 3.42  # inches: the text width of the page, and half of it
+LEGEND_LETTERS = 44  # of one line of a legend: more are wider than half a page
 INK, FAINT, RULE = "#1d2733", "#66717d", "#d5dae0"
 ACCENT = "#1f5f8b"
 SEQUENCE = ("#1f5f8b", "#c8641e", "#3c8b5a", "#8a4a9e", "#a38a1b", "#4b5563")  # up to six cases beside each other
@@ -164,6 +165,18 @@ def inline_svg(text: str, name: str) -> str:
     head, rest = body.split(">", 1)
     head = re.sub(r'\s(?:width|height|version|xmlns:xlink)="[^"]*"', "", head)
     return f'{head} xmlns:xlink="http://www.w3.org/1999/xlink" aria-hidden="true" focusable="false">{rest}'.strip()
+
+
+def legend_above(figure: Any, handles: list[Any], names: list[str]) -> None:
+    """Above all axes, in as many columns as the figure is wide. The figure grows by it: the axes keep their width and height."""
+    look = {"columnspacing": 1.2, "handletextpad": 0.4, "handlelength": 1.4, "borderpad": 0.3, "borderaxespad": 0.3}
+    for columns in range(len(names), 0, -1):
+        legend = figure.legend(handles, names, ncols=columns, loc="outside upper left", **look)
+        place = legend.get_window_extent()
+        if columns == 1 or place.width <= figure.bbox.width:
+            figure.set_figheight(figure.get_figheight() + place.height / figure.dpi)
+            break
+        legend.remove()
 
 
 def label(text: str, limit: int = 48) -> str:

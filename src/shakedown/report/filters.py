@@ -29,6 +29,14 @@ DOTS_LIMIT = 120
 _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
 
 
+def name(text: str) -> Markup:
+    """A name of unknown origin, escaped, that breaks after its slashes and commas before it breaks anywhere else."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(?<=[/,])", one_line(text))
+    return Markup("").join(Markup('<span class="part">{}</span>').format(escape(part)) for part in parts if part)
+
+
 def sign(word: str) -> str:
     return SIGNS.get(word, "?")
 
@@ -169,6 +177,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "line": one_line,
     "mean": mean,
     "measured": measured,
+    "name": name,
     "number": show_figure,
     "percent": percent,
     "rate": rate,

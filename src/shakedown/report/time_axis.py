@@ -6,7 +6,8 @@ from typing import Any
 
 from shakedown.metrics.rows import RunRow
 from shakedown.model.units import show_duration
-from shakedown.report.drawing import FAINT, MARKS, SEQUENCE, label
+from shakedown.report.case_names import folded
+from shakedown.report.drawing import FAINT, LEGEND_LETTERS, MARKS, SEQUENCE, legend_above
 from shakedown.report.words import show_time
 
 MANY = 1500  # points beyond which a figure holds a picture of them instead of each
@@ -49,13 +50,13 @@ def scatter(
     )
 
 
-def verdict_legend(axes: Any, rows: list[RunRow], cases: list[str], columns: int = 6, lines: bool = False) -> None:
+def verdict_legend(figure: Any, rows: list[RunRow], cases: list[str], lines: bool = False) -> None:
     """Above the axes: a colour a case, a mark a verdict. One kind of run needs none. ``lines``: runs are lines here."""
     from matplotlib.lines import Line2D
 
     verdicts = [name for name in MARKS if any(row.verdict == name for row in rows)]
     handles = [Line2D([], [], color=SEQUENCE[i], marker="o", markersize=3, linewidth=0.7) for i in range(len(cases))]
-    names = [label(case, 36) for case in cases]
+    names = [folded(case, LEGEND_LETTERS) for case in cases]
     for verdict in verdicts if verdicts != ["passed"] else []:
         shape, colour = MARKS[verdict]
         if verdict == "passed" and lines:
@@ -65,9 +66,7 @@ def verdict_legend(axes: Any, rows: list[RunRow], cases: list[str], columns: int
         else:
             continue
         names.append(verdict)
-    if handles:
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
-        axes.legend(handles, names, ncols=columns, columnspacing=1.2, handletextpad=0.4, **place)
+    legend_above(figure, handles, names)
 
 
 def span_text(begin: float | None, end: float | None) -> str:
