@@ -73,12 +73,12 @@ def test_accounting_gone_while_jobs_end(fault_cluster: Cluster, tmp_path: Path) 
 
 def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_path: Path) -> None:
     """slurmctld dies while slurmdbd is down: how its jobs ended is lost. The end mark wins; without one the job is lost."""
-    payloads = [NAP, Payload("dies", "batch", DIES)]
+    payloads = [Payload("nap", "n001", GATE), Payload("dies", "n002", DIES)]
     with Disturbed(forgetful_cluster, tmp_path / "site", payloads, patience=SHORT) as campaign:
         campaign.start()
         campaign.wait_running()
         campaign.wait_until(
-            lambda: Counter(e.value["state"] for e in campaign.events("job_report"))["running"] == 2, ""
+            lambda: Counter(e.value["state"] for e in campaign.events("job_report"))["running"] == 2, "seen running"
         )
         job = campaign.job("dies")
         wait_until(
@@ -102,7 +102,7 @@ def test_a_record_that_says_running_for_ever(forgetful_cluster: Cluster, tmp_pat
             f"marks, queue and accounting were asked for 10 s and none could tell what became of it (scheduler id {job})",
         )
         assert campaign.reports("dies", "absent") == [
-            "the queue does not know it; accounting still calls it RUNNING; it began on n001 and left no end mark"
+            "the queue does not know it; accounting still calls it RUNNING; it began on n002 and left no end mark"
         ]
 
 
