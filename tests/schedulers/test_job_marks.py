@@ -33,11 +33,13 @@ def places(tmp_path: Path) -> JobPlaces:
 
 def test_what_a_whole_life_leaves(places: JobPlaces) -> None:
     places.claim(JOB, 0).write_bytes(CLAIM)
-    assert read_marks(places, JOB) == Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.5)
+    os.utime(places.claim(JOB, 0), (0, 1795337739.25))
+    assert read_marks(places, JOB) == Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.5, 1795337739.25)
     places.marks(JOB, 0).write_bytes(END)
     places.output(JOB, 0).parent.mkdir(parents=True)
     places.output(JOB, 0).write_text("12345")
-    assert read_marks(places, JOB) == Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.6, 3, 2.5, 5)
+    whole = Marks(0, True, "4711", "n001", "4711", "n[001-002]", 120.6, 1795337739.25, 3, 2.5, 5)
+    assert read_marks(places, JOB) == whole
 
 
 def test_the_newest_restart_counts_by_number(places: JobPlaces) -> None:

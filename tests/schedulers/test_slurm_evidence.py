@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -76,11 +77,14 @@ def test_an_unknown_state_is_told(looker: Looker) -> None:
 def test_the_end_mark_is_believed_first(looker: Looker) -> None:
     looker.begin()
     looker.end(0)
+    os.utime(looker.places.claim(JOB.id, 0), (0, 50.75))
     looker.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n001", start=50, end=60)]
     report = looker.one(JOB, settled=False)
     assert report is not None
     assert (report.state, report.source, report.exit_status, report.elapsed_s) == ("completed", "marks", 0, 2.5)
-    assert (report.began, report.over, report.nodes) == (50.0, 60.0, "n001")
+    assert (report.began, report.over, report.nodes) == (50.75, 60.0, "n001"), (
+        "when it took its claim, to the millisecond"
+    )
     assert report.output["directory"] == "work/000/j000001.0"
     assert looker.slurm.count("sacct") == 0
 
@@ -273,11 +277,14 @@ def test_trouble_on_the_node_is_a_refusal(looker: Looker) -> None:
 
 
 def test_ended_while_we_were_away(looker: Looker) -> None:
-    looker.begin()
     looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001", Start=50, End=90)]
     report = looker.one(JOB, settled=False)
     assert report is not None
     assert (report.state, report.source, report.began, report.over) == ("timeout", "accounting", 50.0, 90.0)
+    looker.begin()
+    os.utime(looker.places.claim(JOB.id, 0), (0, 51.5))
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.began, report.over) == (51.5, 90.0), "its claim knows better when it began"
 
 
 def test_accounting_does_not_tell_some_exit_statuses(looker: Looker) -> None:

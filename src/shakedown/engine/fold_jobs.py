@@ -160,8 +160,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         state.attention[job.id] = None
     elif said in ENDED:
         job.phase = run.phase = "ended"
-        if run.started is None and "elapsed_s" in event.value:  # over before anyone saw it run
-            run.started = job.started = round(event.time - event.value["elapsed_s"], 6)
+        run.started = job.started = _began(state, job, run, event)
         job.message = job.message if job.cancelling else event.reason
         job.facts = {k: v for k, v in event.value.items() if k in ("state", "exit", "elapsed_s", "nodes", "output")}
         while state.deadlines and state.deadlines[0][1] not in state.jobs:
@@ -170,6 +169,20 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
             state.to_collect[run.id] = None
         else:
             state.attention[job.id] = None
+
+
+def _began(state: State, job: Job, run: Run, event: Event) -> float | None:
+    """When a run began that is over: as the job itself says, for we heard of it a poll later.
+
+    A time before we ordered the job, or one that leaves no room for the run, is of a clock that is not ours: not believed.
+    """
+    elapsed: float | None = event.value.get("elapsed_s")
+    began: float | None = event.value.get("began")
+    if began is not None and job.ordered <= began <= event.time - (elapsed or 0.0):
+        return began
+    if run.started is None and elapsed is not None:  # over before anyone saw it run
+        return round(event.time - elapsed, 6)
+    return run.started
 
 
 def requeued(state: State, event: Event) -> None:

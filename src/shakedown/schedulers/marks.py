@@ -24,7 +24,8 @@ class Marks(Struct, frozen=True):
 
     ``claimed``: somebody took its claim, or left an end mark although the claim is gone; ``holder``: who, "conductor" or the
     scheduler's id of the job, "" not legible (yet).
-    ``began_uptime_s``: seconds since ``host`` was booted. ``exit_status``: the payload's, None while it has not ended by itself.
+    ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
+    clock of the file system, which is one for all jobs. ``exit_status``: the payload's, None while it has not ended by itself.
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
     ``trouble``: why the payload never ran although the job did. ``output_bytes``: what it wrote up to now.
     """
@@ -36,6 +37,7 @@ class Marks(Struct, frozen=True):
     scheduler_id: str = ""
     nodes: str = ""
     began_uptime_s: float | None = None
+    claimed_at: float | None = None
     exit_status: int | None = None
     elapsed_s: float | None = None
     output_bytes: int = 0
@@ -67,6 +69,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         scheduler_id="" if holder == CONDUCTOR else holder,
         nodes=begin.get("nodes", ""),
         began_uptime_s=_seconds(end.get("began", begin.get("uptime"))),
+        claimed_at=_written(places, job, restart) if begin and holder != CONDUCTOR else None,
         exit_status=None if told else _status(end.get("status")),
         elapsed_s=_elapsed(end),
         output_bytes=_size(places, job, restart),
@@ -116,3 +119,10 @@ def _size(places: JobPlaces, job: str, restart: int) -> int:
         return os.stat(places.output(job, restart), follow_symlinks=False).st_size  # noqa: PTH116
     except OSError:
         return 0
+
+
+def _written(places: JobPlaces, job: str, restart: int) -> float | None:
+    try:
+        return os.stat(places.claim(job, restart), follow_symlinks=False).st_mtime  # noqa: PTH116
+    except OSError:
+        return None

@@ -1,7 +1,8 @@
 """What one look found of a job -> one report, in the order: marks, queue, accounting, list of finished jobs. Pure.
 
-Times come from the scheduler's clock alone; durations from the marks alone. Silence is never an end: a source that does not
-answer makes "no_answer", only the word of all that they do not know the job makes "absent".
+A start is when the claim was written, by the file system's clock, or else the scheduler's word; an end is the scheduler's; a
+duration comes from the marks alone. Silence is never an end: a source that does not answer makes "no_answer", only the word
+of all that they do not know the job makes "absent".
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from shakedown.model.ports import JobReport
 from shakedown.schedulers.marks import Marks
 from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.found import Asked, Found
-from shakedown.schedulers.slurm.parsing import QueueRow
+from shakedown.schedulers.slurm.parsing import QueueRow, Record
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
 
@@ -278,9 +279,16 @@ def _report(
         nodes=nodes or _nodes(found),
         message=message,
         output=found.output if ours and over else {},
-        began=times.start if times is not None and state not in ("queued", "requeued") else None,
+        began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=times.end if times is not None and over else None,
     )
+
+
+def _began(ours: Marks | None, times: QueueRow | Record | None) -> float | None:
+    """When the job took its claim; else when Slurm says it began, which is in whole seconds and by another clock."""
+    if ours is not None and ours.claimed_at is not None:
+        return round(ours.claimed_at, 6)
+    return times.start if times is not None else None
 
 
 # ---- small questions -----------------------------------------------------------------------------------------------------
