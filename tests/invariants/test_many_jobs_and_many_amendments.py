@@ -16,7 +16,7 @@ MANY = 600  # more than are looked at in one go
 def on_a_cluster(runs: int) -> ByHand:
     """As many runs of one case, all with the scheduler."""
     document = small_document(nodes=runs, tests=1, repeats=runs, budgets={})
-    first, rest = document.components
+    _, rest = document.components
     document = msgspec.structs.replace(document, components=(msgspec.structs.replace(rest, after=()),))
     hand = ByHand(State(plan=index_plan(document)))
     hand.play("campaign_start")

@@ -225,6 +225,8 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         return
     case = state.index.cases[run.case]
     facts = state.jobs[run.job].facts
+    if "restart" in facts:
+        return  # its job was put back into the queue since, which judges it
     report = JobReport(
         run.job, facts["state"], "marks", exit_status=facts.get("exit"), elapsed_s=facts.get("elapsed_s")
     )

@@ -1,0 +1,101 @@
+"""What reaches the loop at an awkward moment, or is not what it ought to be: nothing of it ends a conductor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stage import Campaign, small_document
+
+from shakedown.conductor.loop import Conductor, hear
+from shakedown.conductor.operators import commands_for
+from shakedown.engine import decide
+from shakedown.model.events import Event
+from shakedown.model.ports import Evidence
+
+
+def staged() -> tuple[Campaign, Conductor]:
+    """A campaign of one run, which a cluster has; nobody drives it on but the test."""
+    campaign = Campaign(small_document(tests=1, repeats=1, budgets={}))
+    conductor = campaign._conductor(100)
+    conductor.watch, conductor.commands = None, commands_for(campaign.documents.__getitem__)
+    conductor.log("campaign_start", value={"campaign": "toy"})
+    conductor.log("driver_start")
+    order(conductor)
+    conductor.log("submit_accepted", job="j000001", value={"id": "7"})
+    return campaign, conductor
+
+
+def order(conductor: Conductor) -> list[Event]:
+    """What is decided, logged and not carried out."""
+    return [conductor.log(order.event) for order in decide(conductor.state, conductor.state.time).orders]
+
+
+def report(conductor: Conductor, **value: Any) -> None:
+    conductor.log("job_report", job="j000001", run="r000001", value=value)
+
+
+class Arrived:
+    """A port that has something to say, once."""
+
+    def __init__(self, *things: Any) -> None:
+        self.things = list(things)
+
+    def poll(self) -> list[Any]:
+        things, self.things = self.things, []
+        return things
+
+
+def test_a_run_whose_job_was_put_back_while_its_output_was_read_is_judged_by_that() -> None:
+    _, conductor = staged()
+    report(conductor, state="failed", source="marks", exit=137, elapsed_s=5.0)
+    assert [event.event for event in order(conductor)] == ["check_start"]
+    report(conductor, state="requeued", source="queue", restart=1)
+    conductor.ports.collector = Arrived(Evidence("r000001"))  # type: ignore[assignment]
+    hear(conductor)
+    verdicts = [event for event in order(conductor) if event.event == "verdict"]
+    assert [(event.run, event.value["verdict"]) for event in verdicts] == [("r000001", "interrupted")]
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_run_whose_job_was_put_back_before_its_output_was_read_is_not_read(cancelled: bool) -> None:
+    _, conductor = staged()
+    report(conductor, state="failed", source="marks", exit=137, elapsed_s=5.0)
+    if cancelled:
+        conductor.log("cancel_request", value={"all": True}, reason="enough")
+    report(conductor, state="requeued", source="queue", restart=1)
+    done = [(event.event, event.run) for event in order(conductor)]
+    assert ("verdict", "r000001") in done
+    assert ("check_start", "r000001") not in done
+
+
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [
+        ("cancel", {"runs": 5}),
+        ("cancel", {"runs": [["r000001"]]}),
+        ("cancel", {"cases": [{}]}),
+        ("cancel", {"cases": "t0"}),
+        ("attest", {"component": "first", "procedure": ["x"]}),
+        ("rule", {"run": None, "as": {}}),
+        ("waive", {"component": [], "name": 7}),
+        ("stop", {"more": [1]}),
+    ],
+)
+def test_a_wish_of_the_wrong_shape_is_refused_or_harmless(what: str, value: dict[str, Any]) -> None:
+    campaign, conductor = staged()
+    campaign.inbox.post(what, reason="so", **value)
+    hear(conductor)
+    assert not campaign.inbox.waiting, "it does not come back"
+    heard = [event for event in campaign.events() if event.event in ("command_refused", "stop_request")]
+    assert [event.event for event in heard] == ["stop_request" if what == "stop" else "command_refused"]
+
+
+def test_a_run_that_the_scheduler_did_not_take_yet_can_be_cancelled_by_name() -> None:
+    campaign, conductor = staged()
+    conductor.log("submit_deferred", job="j000001", reason="job submit limit reached")
+    assert [entry.void_run for entry in conductor.state.delayed] == ["r000001"]
+    campaign.inbox.post("cancel", reason="wrong deck", runs=["r000001"])
+    hear(conductor)
+    verdicts = [event for event in order(conductor) if event.event == "verdict"]
+    assert [(event.run, event.value["verdict"]) for event in verdicts] == [("r000001", "cancelled")]
