@@ -92,6 +92,27 @@ def test_without_a_value_a_row_is_undecided_and_says_why(story: Any) -> None:
     assert (found.outcome, found.reason) == ("undecided", "no run that completed correctly gave a value of triad")
 
 
+@pytest.mark.parametrize("statistic", ["each", "mean"])
+def test_a_row_is_not_met_while_one_of_its_cases_gave_no_value(story: Any, statistic: Any) -> None:
+    """Two of three cases are fast; of the third nobody knows."""
+    story.values("a/1", [12.0])
+    story.values("a/2", [13.0])
+    story.run("a/3", "failed")
+    found = only(story, row(statistic=statistic))
+    assert (found.outcome, found.count, found.to_come) == ("undecided", 2, 0)
+    assert found.reason == "no value of triad counts of a/3"
+
+
+def test_a_case_without_a_value_mends_no_row_and_one_that_ended_as_expected_blocks_none(story: Any) -> None:
+    story.values("a/1", [9.0])
+    story.run("a/2", "failed")
+    assert only(story, row()).outcome == "not met"
+    story.values("b/1", [12.0])
+    story.case("b/2", expect="build_failed")
+    story.run("b/2", "build_failed")
+    assert only(story, row(test="b")).outcome == "met"
+
+
 def test_wrong_answers_give_no_values_and_slow_runs_do(story: Any) -> None:
     story.repeats = 3
     story.run("a/1", "incorrect", 1, figures={"triad": 1.0})
