@@ -31,7 +31,7 @@ class Run:
     ruling: str = ""
     retried: bool = False
     seq: int = 0
-    time: float = 0.0
+    time: float = 0.0  # of its first verdict
     figures: dict[str, float] = field(default_factory=dict)
     started: float | None = None
     ended: float | None = None
@@ -166,7 +166,8 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         run = campaign.runs[event["run"]] = Run(event["run"], event["case"], key[0], key[1], (*key, 0), campaign.epoch)
     if run.verdict and not value.get("supersedes"):
         return
-    run.verdict, run.seq, run.time = value["verdict"], event["seq"], event["time"]
+    run.time = run.time if run.verdict else event["time"]
+    run.verdict, run.seq = value["verdict"], event["seq"]
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
     run.started = value.get("started", run.started)
     run.ended = value.get("ended", run.ended)
