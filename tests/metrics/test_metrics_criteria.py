@@ -259,6 +259,17 @@ def test_runs_that_no_plan_asks_for_any_more_are_remarked_not_counted(story: Sto
 # ---- outcomes --------------------------------------------------------------------------------------------------------
 
 
+def test_repeats_that_an_amended_plan_does_not_want_any_more_stand_in_for_none(story: Story) -> None:
+    """Five ran, of which the second failed; then three are wanted. The fourth and fifth make nothing good."""
+    story.repeats = 3
+    story.runs("a/1", "pfppp")
+    story.must("passed / wanted", ">=", 0.9)
+    card = story.card()
+    assert (card.components[0].attempts, card.components[0].passed, card.to_come) == (3, 2, 0)
+    assert card.components[0].criteria[0].outcome == "not met"
+    assert card.remarks == ("2 runs judged that the plan in force no longer asks for: not counted",)
+
+
 def test_accepted_when_all_is_met(story: Story) -> None:
     story.run("a")
     card = story.card()

@@ -133,13 +133,14 @@ class Judge:
             if not runs and (gone or data["unavailable"]):
                 continue
             wanted = self._wanted(component, data)
-            counted = [run for run in runs if run.mode in wanted]
+            endless = bool(component["duration_s"])
+            counted = [run for run in runs if run.mode in wanted and (endless or run.result[4] <= wanted[run.mode])]
             warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
             case = Case(data, wanted, counted, warm)
             found.append(self._until_time(component, case) if component["duration_s"] else case)
         for case in found:
             for mode in component["modes"]:
-                case.aside |= self._aside(mode, case)
+                case.aside |= self._aside(mode, case, self.mine.get((component["name"], case.data["id"]), []))
         return found
 
     def _wanted(self, component: Json, case: Json) -> dict[str, int]:
@@ -163,11 +164,12 @@ class Judge:
         results = {run.result for run in case.runs} | {run.result for run in live if run.case == case.data["id"]}
         return replace(case, wanted={"": len(results)}, more=not over, closed=over)
 
-    def _aside(self, mode: Json, case: Case) -> set[str]:
+    def _aside(self, mode: Json, case: Case, every: list[Run]) -> set[str]:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
         runs = [run for run in case.runs if run.mode == mode["name"]]
         if mode["name"] == "fill":
-            spans, copies = [run.span for run in runs], self._copies(mode, case.data)
+            spans = [run.span for run in every if run.mode == "fill"]
+            copies = self._copies(mode, case.data)
             shares = {run.name: share_of(run.span, spans, lambda count: count >= copies) for run in runs}
         else:
             spans = [run.span for run in self.beside.get(case.data["partition"], [])]

@@ -174,16 +174,25 @@ def populations(document: Document, record: Record, over: Collection[str] = ()) 
 
 
 def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
-    """Attempts that the plan in force no longer asks for: an amendment took their case, component or mode away."""
-    modes = {component.name: _modes(component) for component in document.components}
-    wanted = {(component.name, case) for component in document.components for case in component.cases}
-    rows = record.current()
-    return [row for row in rows if (row.component, row.case) not in wanted or row.mode not in modes[row.component]]
+    """Attempts that the plan in force no longer asks for: an amendment took their case, component, mode or repeat away."""
+    cases = {case.id: case for case in document.cases}
+    wanted = {
+        (component.name, name): (component, dict(wanted_results(component, cases[name], document.system)))
+        for component in document.components
+        for name in component.cases
+        if name in cases
+    }
+    found = ((row, wanted.get((row.component, row.case))) for row in record.current())
+    return [row for row, asked in found if asked is None or not (_is_warm_up(row, asked[0]) or _is_asked(row, *asked))]
 
 
-def _modes(component: Component) -> set[str]:
-    """The modes whose runs the plan asks for."""
-    return {*(mode.name for mode in component.modes), WARM_UP} if component.modes else {""}
+def _is_warm_up(row: RunRow, component: Component) -> bool:
+    return row.mode == WARM_UP and bool(component.modes)
+
+
+def _is_asked(row: RunRow, component: Component, wanted: Mapping[str, int]) -> bool:
+    """It is an attempt at a result that the plan in force wants: of three repeats the first three, whatever ran before."""
+    return row.mode in wanted and (bool(component.duration_s) or row.repeat <= wanted[row.mode])
 
 
 def good(row: RunRow, case: Case) -> bool:
@@ -257,9 +266,8 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
             missing.append(reason)
             continue
         wanted = wanted_results(component, case, machine.system)
-        modes = {mode for mode, _ in wanted}
-        counted = tuple(row for row in mine if row.mode in modes)
-        warm_ups = tuple(row for row in mine if row.mode == WARM_UP and "" not in modes)
+        counted = tuple(row for row in mine if _is_asked(row, component, dict(wanted)))
+        warm_ups = tuple(row for row in mine if _is_warm_up(row, component))
         given_up = sum(row.run in record.given_up for row in counted)
         available.append(CaseRuns(case, wanted, counted, given_up, warm_ups))
     return Population(tuple(available), tuple(missing))
@@ -286,8 +294,9 @@ def _with_aside(component: Component, population: Population, machine: _Machine)
         found: dict[str, str] = {}
         for mode in component.modes:
             rows = [row for row in case.rows if row.mode == mode.name]
+            every = [row for row in machine.rows[component.name, case.case.id] if row.mode == mode.name] if rows else []
             required = machine.system.copies(mode, case.case)
-            found |= set_aside(mode, rows, required, machine.neighbours.get(case.case.partition))
+            found |= set_aside(mode, rows, required, every, machine.neighbours.get(case.case.partition))
         return replace(case, aside=found)
 
     return population.each(judged) if component.modes else population
