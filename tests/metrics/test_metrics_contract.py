@@ -15,7 +15,7 @@ from shakedown.metrics.criteria import score
 from shakedown.metrics.populations import populations
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import Measured
-from shakedown.model.contracts import holds
+from shakedown.model.contracts import content, holds
 from shakedown.model.nouns import Contract, ContractRow, Criterion, Document, Mode
 
 
@@ -321,6 +321,32 @@ def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
     assert (share.value, share.arithmetic) == (1.0, "1 met / 1 row = 100% (c:1 not met, waived)")
     assert rows_met(asked, people["main"], rows, [waiver("c:1", "other")], "main").value == 0.0
     assert rows_met(asked, people["main"], rows, [waiver("c:2")], "main").value == 0.0
+
+
+def test_a_waiver_stays_with_its_row_when_an_amendment_moves_the_names(story: Any) -> None:
+    """Row c:1 was waived; then a stricter row is written before it: it is c:1 now, and what was waived is c:2."""
+    story.values("a/1", [9.0])
+    story.add(
+        "waived", value={"what": "row", "component": "main", "name": "c:1", "restriction": "r", "row": content(row(1))}
+    )
+    story.add("amended", value={"document": "e" * 64}, reason="one more row")
+    story.end()
+    document = under(story, row(1, must=">= 11 GB/s", low=11.0, where=(("toolchain", ("gcc",)),)), row(2))
+    card = score(document, story.record())
+    assert card.contract is not None
+    assert [item.outcome_words for item in card.contract.rows] == ["not met", "not met, waived"]
+
+
+def test_a_waiver_of_a_row_that_is_gone_is_remarked(story: Any) -> None:
+    story.values("a/1", [9.0])
+    story.add(
+        "waived", value={"what": "row", "component": "main", "name": "c:1", "restriction": "r", "row": content(row(1))}
+    )
+    story.end()
+    card = score(under(story, row(1, must=">= 8 GB/s", low=8.0)), story.record())
+    assert card.remarks == (
+        "contract row c:1 is waived as it was, and the plan in force has none that asks for the same",
+    )
 
 
 def test_a_waiver_that_is_not_needed_changes_nothing(story: Any) -> None:

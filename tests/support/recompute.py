@@ -249,8 +249,8 @@ class Judge:
         asked = [case.of_mode(row["mode"]) for case in cases]
         asked = [case for case in asked if sum(case.wanted.values()) or case.runs or case.more]
         waived = any(
-            what == "row" and name == row["name"] and (not component or whose in ("", component))
-            for what, whose, name in self.campaign.waivers
+            what == "row" and _is_said(row, name, said) and (not component or whose in ("", component))
+            for (what, whose, name), said in zip(self.campaign.waivers, self.campaign.waived_rows, strict=True)
         )
         found: Json = {"measured": None, "count": 0, "outside": 0}
         if not asked:
@@ -339,6 +339,15 @@ class Judge:
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
         return max(0.0, min(run.span[1], end) - max(run.span[0], begin)) / 3600 * nodes
+
+
+def _is_said(row: Json, name: str, said: Json) -> bool:
+    """Whether a waiver is of this row: by what the row asked for, where the log says it."""
+    keys = ("contract", "test", "figure", "must", "basis", "statistic", "mode")
+    alike = all(row[key] == said.get(key, "") for key in keys) and dict(map(tuple, row["where"])) == said.get(
+        "where", {}
+    )
+    return alike if said else bool(row["name"] == name)
 
 
 def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:

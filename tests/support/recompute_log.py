@@ -64,6 +64,7 @@ class Campaign:
     unavailable: set[tuple[str, str]] = field(default_factory=set)
     given_up: set[str] = field(default_factory=set)
     waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
+    waived_rows: list[dict[str, Any]] = field(default_factory=list)  # beside it, what a contract row asked for
     attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
 
     @property
@@ -192,6 +193,7 @@ def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
 
 def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.waivers.append((value["what"], value.get("component", ""), value.get("name", "")))
+    campaign.waived_rows.append(value.get("row", {}))
 
 
 def _unavailable(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:

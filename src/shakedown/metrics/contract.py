@@ -142,7 +142,7 @@ def _with_gaps(score: RowScore, gaps: Sequence[str]) -> RowScore:
 
 def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = "") -> RowScore:
     """Purpose: a score with the last waiver of its row, of this component where one is named; a met row needs none."""
-    mine = [w for w in waivers if w.what == "row" and w.name == score.row.name]
+    mine = [w for w in waivers if w.is_of_row(score.row)]
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
         return score

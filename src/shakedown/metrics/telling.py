@@ -161,10 +161,16 @@ def _of_case(case: CaseRuns) -> list[str]:
 
 
 def _of_waivers(document: Document, record: Record) -> list[str]:
-    """Waivers of criteria that the plan in force does not have."""
+    """Waivers of criteria and contract rows that the plan in force does not have."""
     names = {(component.name, item.name) for component in document.components for item in criteria_of(component)}
     lost = [row for row in record.waivers if row.what == "criterion" and (row.component, row.name) not in names]
-    return [
+    found = [
         f"criterion {row.name} of {row.component} is waived, and the plan in force has none of that name"
         for row in lost
+    ]
+    rows = [row for contract in document.contracts for row in contract.rows]
+    gone = [waiver for waiver in record.waivers if waiver.what == "row" and not any(map(waiver.is_of_row, rows))]
+    return found + [
+        f"contract row {waiver.name} is waived as it was, and the plan in force has none that asks for the same"
+        for waiver in gone
     ]
