@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from stage import Campaign, small_document
 
 from shakedown.conductor.loop import Conductor, hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
 from shakedown.model.events import Event
-from shakedown.model.ports import Evidence
+from shakedown.model.nouns import Component, Contract, ContractRow, Document
+from shakedown.model.ports import CheckResult, Evidence
 
 
-def staged() -> tuple[Campaign, Conductor]:
+def staged(document: Document | None = None) -> tuple[Campaign, Conductor]:
     """A campaign of one run, which a cluster has; nobody drives it on but the test."""
-    campaign = Campaign(small_document(tests=1, repeats=1, budgets={}))
+    campaign = Campaign(document or small_document(tests=1, repeats=1, budgets={}))
     conductor = campaign._conductor(100)
     conductor.watch, conductor.commands = None, commands_for(campaign.documents.__getitem__)
     conductor.log("campaign_start", value={"campaign": "toy"})
@@ -99,3 +101,25 @@ def test_a_run_that_the_scheduler_did_not_take_yet_can_be_cancelled_by_name() ->
     hear(conductor)
     verdicts = [event for event in order(conductor) if event.event == "verdict"]
     assert [(event.run, event.value["verdict"]) for event in verdicts] == [("r000001", "cancelled")]
+
+
+def test_a_run_that_an_amendment_does_not_want_is_held_against_no_row_of_the_new_plan() -> None:
+    """Rows are named by their place: c:1, which asked about its test, is another one now, and asks about another test."""
+    plain = small_document(tests=2, repeats=1, budgets={})
+    only = (Component("only", "functionality", ("t0",)),)
+    mine = ContractRow("c:1", "c", "t0", "elapsed", "<= 1 h", "contract", high=3600.0, unit="s", verdict=True)
+    other = replace(mine, test="t1", must="<= 1 s", high=1.0)
+    cases = tuple(replace(case, rows=("c:1",)) if case.id == "t0" else case for case in plain.cases)
+    before = replace(plain, components=only, cases=cases, contracts=(Contract("c", (mine,)),))
+    after = replace(plain, components=(), cases=plain.cases[1:], contracts=(Contract("c", (other,)),))
+    campaign, conductor = staged(before)
+    report(conductor, state="completed", source="marks", elapsed_s=5.0)
+    order(conductor)
+    campaign.amend(after)
+    conductor.commands = commands_for(campaign.documents.__getitem__)
+    evidence = Evidence("r000001", (CheckResult('output contains "ok"', True),), (("rate", 1.0),))
+    conductor.ports.collector = Arrived(evidence)  # type: ignore[assignment]
+    hear(conductor)
+    conductor.commit()
+    [verdict] = campaign.events("verdict")
+    assert (verdict.run, verdict.value["verdict"]) == ("r000001", "passed"), verdict.reason
