@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from stage import Campaign, small_document
 
+from shakedown.conductor.amending import differences
 from shakedown.conductor.loop import Conductor, hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
@@ -123,3 +124,23 @@ def test_a_run_that_an_amendment_does_not_want_is_held_against_no_row_of_the_new
     conductor.commit()
     [verdict] = campaign.events("verdict")
     assert (verdict.run, verdict.value["verdict"]) == ("r000001", "passed"), verdict.reason
+
+
+@pytest.mark.parametrize(("unit", "refused"), [("MB/s", True), ("", False)])
+def test_values_on_record_keep_the_unit_that_they_were_taken_in(unit: str, refused: bool) -> None:
+    """A rate of 12 was a plain number; read as 12 MB/s it would be another value."""
+    campaign, conductor = staged()
+    (test, *others) = campaign.document.tests
+    changed = replace(test, figures=(replace(test.figures[0], unit=unit),), checks=())
+    campaign.amend(replace(campaign.document, tests=(changed, *others)))
+    hear(conductor)
+    said = [event for event in campaign.events() if event.event in ("amended", "command_refused")]
+    wanted = ("command_refused", "figure rate of test t0 is a plain number on record and would be in MB/s")
+    assert [(event.event, event.reason) for event in said] == [wanted if refused else ("amended", "a change")]
+
+
+def test_another_order_of_the_components_is_a_difference() -> None:
+    document = small_document()
+    turned = replace(document, components=document.components[::-1])
+    assert differences(document, turned) == ["the order of the components is changed"]
+    assert differences(document, document) == []
