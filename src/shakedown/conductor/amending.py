@@ -15,6 +15,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.model.ports import Command
 
+ANOTHER_NAME = "give the figure a new name: then it has no values of before"
 SHOWN = 20  # differences that are spelt out in the event; the documents themselves say the rest
 
 
@@ -37,21 +38,29 @@ def keep_document(layout: Layout, document: Document) -> tuple[str, list[str]]:
     before = state.plan.document
     why = why_not(state, document)
     if why:
-        raise UsageError(why, hint="give the figure a new name: then it has no values of before")
+        raise UsageError(why, hint=ANOTHER_NAME)
     name = write_document(layout, freeze(document))
     return name, differences(before, document)
 
 
 def why_not(state: State, after: Document) -> str:
-    """Purpose: why a document cannot follow the one in force, or "". Values on record are in the units of their figures."""
-    before = {(test.name, spec.name): spec.unit for test in state.index.document.tests for spec in test.figures}
-    after_units = {(test.name, spec.name): spec.unit for test in after.tests for spec in test.figures}
-    for (test, figure), unit in before.items():
-        now = after_units.get((test, figure), unit)
-        if now != unit and state.next_run > 1:
+    """Purpose: why a document cannot follow the one in force, or ""."""
+    return another_unit(state.index.document, after) if state.next_run > 1 else ""
+
+
+def another_unit(before: Document, after: Document) -> str:
+    """Purpose: which figure has another unit than before, or "". Values on record are in the units that their figures had."""
+    units = _units(before)
+    for (test, figure), now in _units(after).items():
+        unit = units.get((test, figure), now)
+        if unit != now:
             shown = [f"in {word}" if word else "a plain number" for word in (unit, now)]
             return f"figure {figure} of test {test} is {shown[0]} on record and would be {shown[1]}"
     return ""
+
+
+def _units(document: Document) -> dict[tuple[str, str], str]:
+    return {(test.name, spec.name): spec.unit for test in document.tests for spec in test.figures}
 
 
 def differences(before: Document, after: Document) -> list[str]:
