@@ -108,6 +108,10 @@ class Judge:
         self.units, self.nodes = self._machine()
         self.mine: dict[tuple[str, str], list[Run]] = {}
         self.beside: dict[str, list[Run]] = {}
+        newest: dict[Any, int] = {}
+        for run in campaign.judged:
+            newest[run.result[:5]] = max(newest.get(run.result[:5], 0), run.result[5])
+        self.anew = {run.name for run in campaign.judged if run.result[5] < newest[run.result[:5]]}
         for run in campaign.judged:
             self.mine.setdefault((run.component, run.case), []).append(run)
             if run.case in self.cases:
@@ -135,6 +139,7 @@ class Judge:
             wanted = self._wanted(component, data)
             endless = bool(component["duration_s"])
             counted = [run for run in runs if run.mode in wanted and (endless or run.result[4] <= wanted[run.mode])]
+            counted = [run for run in counted if run.name not in self.anew]
             warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
             case = Case(data, wanted, counted, warm)
             found.append(self._until_time(component, case) if component["duration_s"] else case)

@@ -182,17 +182,40 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
         for name in component.cases
         if name in cases
     }
-    found = ((row, wanted.get((row.component, row.case))) for row in record.current())
-    return [row for row, asked in found if asked is None or not (_is_warm_up(row, asked[0]) or _is_asked(row, *asked))]
+    newest = _newest(record)
+
+    def unwanted(row: RunRow) -> bool:
+        asked = wanted.get((row.component, row.case))
+        return asked is None or not (_is_warm_up(row, asked[0]) or _is_asked(row, *asked, newest))
+
+    return list(filter(unwanted, record.current()))
+
+
+def _result_key(row: RunRow) -> tuple[str, str, str, int]:
+    """What names a wanted result; of a warm-up not quite, but that is in no count."""
+    return row.component, row.case, row.mode, row.repeat
+
+
+def _newest(record: Record) -> dict[tuple[str, str, str, int], int]:
+    """The number of the last result of each name: a plan that wants again what another one did not wants it anew."""
+    newest: dict[tuple[str, str, str, int], int] = {}
+    for row in record.current():
+        key = _result_key(row)
+        newest[key] = max(row.result, newest.get(key, 0))
+    return newest
 
 
 def _is_warm_up(row: RunRow, component: Component) -> bool:
     return row.mode == WARM_UP and bool(component.modes)
 
 
-def _is_asked(row: RunRow, component: Component, wanted: Mapping[str, int]) -> bool:
+def _is_asked(
+    row: RunRow, component: Component, wanted: Mapping[str, int], newest: Mapping[tuple[str, str, str, int], int]
+) -> bool:
     """It is an attempt at a result that the plan in force wants: of three repeats the first three, whatever ran before."""
-    return row.mode in wanted and (bool(component.duration_s) or row.repeat <= wanted[row.mode])
+    if row.mode not in wanted or row.result < newest[_result_key(row)]:
+        return False
+    return bool(component.duration_s) or row.repeat <= wanted[row.mode]
 
 
 def good(row: RunRow, case: Case) -> bool:
@@ -234,13 +257,15 @@ def wanted_results(component: Component, case: Case, system: System) -> tuple[tu
 class _Machine(Struct, frozen=True):
     """What all components share: the cases, the system, and the rows by component and case.
 
-    ``neighbours``: every run of ours by partition; only where a component has modes, which ask who ran beside whom.
+    ``neighbours``: every run of ours by partition; only where a component has modes, which ask who ran beside whom. ``newest``:
+    of each wanted result the number under which it was wanted last.
     """
 
     cases: Mapping[str, Case]
     system: System
     rows: Mapping[tuple[str, str], list[RunRow]]
     neighbours: Mapping[str, Steps]
+    newest: Mapping[tuple[str, str, str, int], int]
 
 
 def _machine(document: Document, record: Record) -> _Machine:
@@ -253,7 +278,7 @@ def _machine(document: Document, record: Record) -> _Machine:
             beside[cases[row.case].partition].append(row)
     modes = any(component.modes for component in document.components)
     neighbours = {partition: Steps(spans_of(mine)) for partition, mine in beside.items()} if modes else {}
-    return _Machine(cases, document.system, rows, neighbours)
+    return _Machine(cases, document.system, rows, neighbours, _newest(record))
 
 
 def _population(component: Component, machine: _Machine, record: Record) -> Population:
@@ -266,7 +291,7 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
             missing.append(reason)
             continue
         wanted = wanted_results(component, case, machine.system)
-        counted = tuple(row for row in mine if _is_asked(row, component, dict(wanted)))
+        counted = tuple(row for row in mine if _is_asked(row, component, dict(wanted), machine.newest))
         warm_ups = tuple(row for row in mine if _is_warm_up(row, component))
         given_up = sum(row.run in record.given_up for row in counted)
         available.append(CaseRuns(case, wanted, counted, given_up, warm_ups))
