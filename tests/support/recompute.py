@@ -165,7 +165,10 @@ class Judge:
         live = [run for run in self.campaign.open if run.component == name]
         began = self.campaign.first_order.get(name)
         passed = began is not None and self.campaign.last >= began + component["duration_s"]
-        over = self.campaign.ended or (passed and not live)
+        own = [run for name_of in component["cases"] for run in self.mine.get((name, name_of), [])]
+        last = {run.result: run for run in sorted(own, key=lambda run: run.name)}
+        waits = any(run.retried for run in last.values() if run.name not in self.anew)
+        over = self.campaign.ended or (passed and not live and not waits)
         results = {run.result for run in case.runs} | {run.result for run in live if run.case == case.data["id"]}
         return replace(case, wanted={"": len(results)}, more=not over, closed=over)
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from shakedown.metrics.overlap import Steps, set_aside, spans_of
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.table import Record
+from shakedown.metrics.wanted import ResultKey, is_asked, is_warm_up, newest_results, wanted_results
 from shakedown.model.events import COMPLETED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 
@@ -34,8 +35,8 @@ RULES = (
     "criterion says so, and then named.",
     "A case that this system cannot run is unavailable: it is in no count, and restricts the acceptance.",
     "A verdict that a later one supersedes stays in the record and is in no count.",
+    "A run of a case, a mode or a repeat that an amended plan no longer asks for stays in the record and is in no count.",
 )
-WARM_UP = "warm-up"
 MANY = 10**8  # more results than any component orders: what may still come of one that runs until its time has passed
 
 
@@ -173,51 +174,6 @@ def populations(document: Document, record: Record, over: Collection[str] = ()) 
     return found
 
 
-def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
-    """Attempts that the plan in force no longer asks for: an amendment took their case, component, mode or repeat away."""
-    cases = {case.id: case for case in document.cases}
-    wanted = {
-        (component.name, name): (component, dict(wanted_results(component, cases[name], document.system)))
-        for component in document.components
-        for name in component.cases
-        if name in cases
-    }
-    newest = _newest(record)
-
-    def unwanted(row: RunRow) -> bool:
-        asked = wanted.get((row.component, row.case))
-        return asked is None or not (_is_warm_up(row, asked[0]) or _is_asked(row, *asked, newest))
-
-    return list(filter(unwanted, record.current()))
-
-
-def _result_key(row: RunRow) -> tuple[str, str, str, int]:
-    """What names a wanted result; of a warm-up not quite, but that is in no count."""
-    return row.component, row.case, row.mode, row.repeat
-
-
-def _newest(record: Record) -> dict[tuple[str, str, str, int], int]:
-    """The number of the last result of each name: a plan that wants again what another one did not wants it anew."""
-    newest: dict[tuple[str, str, str, int], int] = {}
-    for row in record.current():
-        key = _result_key(row)
-        newest[key] = max(row.result, newest.get(key, 0))
-    return newest
-
-
-def _is_warm_up(row: RunRow, component: Component) -> bool:
-    return row.mode == WARM_UP and bool(component.modes)
-
-
-def _is_asked(
-    row: RunRow, component: Component, wanted: Mapping[str, int], newest: Mapping[tuple[str, str, str, int], int]
-) -> bool:
-    """It is an attempt at a result that the plan in force wants: of three repeats the first three, whatever ran before."""
-    if row.mode not in wanted or row.result < newest[_result_key(row)]:
-        return False
-    return bool(component.duration_s) or row.repeat <= wanted[row.mode]
-
-
 def good(row: RunRow, case: Case) -> bool:
     """It passed, or ended as its case expects."""
     return row.verdict == "passed" or as_expected(row, case)
@@ -244,13 +200,6 @@ def measured_value(row: RunRow, figure: str) -> float | None:
     return row.elapsed_s if figure == "elapsed" else row.figures.get(figure)
 
 
-def wanted_results(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
-    """How many results of a case a component wants, by mode; a fill is wanted once for each of its copies."""
-    if not component.modes:
-        return (("", component.repeats),)
-    return tuple((mode.name, mode.repeats * system.copies(mode, case)) for mode in component.modes)
-
-
 # ---- how they are made -----------------------------------------------------------------------------------------------
 
 
@@ -265,7 +214,7 @@ class _Machine(Struct, frozen=True):
     system: System
     rows: Mapping[tuple[str, str], list[RunRow]]
     neighbours: Mapping[str, Steps]
-    newest: Mapping[tuple[str, str, str, int], int]
+    newest: Mapping[ResultKey, int]
 
 
 def _machine(document: Document, record: Record) -> _Machine:
@@ -278,7 +227,7 @@ def _machine(document: Document, record: Record) -> _Machine:
             beside[cases[row.case].partition].append(row)
     modes = any(component.modes for component in document.components)
     neighbours = {partition: Steps(spans_of(mine)) for partition, mine in beside.items()} if modes else {}
-    return _Machine(cases, document.system, rows, neighbours, _newest(record))
+    return _Machine(cases, document.system, rows, neighbours, newest_results(record))
 
 
 def _population(component: Component, machine: _Machine, record: Record) -> Population:
@@ -291,8 +240,8 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
             missing.append(reason)
             continue
         wanted = wanted_results(component, case, machine.system)
-        counted = tuple(row for row in mine if _is_asked(row, component, dict(wanted), machine.newest))
-        warm_ups = tuple(row for row in mine if _is_warm_up(row, component))
+        counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
+        warm_ups = tuple(row for row in mine if is_warm_up(row, component))
         given_up = sum(row.run in record.given_up for row in counted)
         available.append(CaseRuns(case, wanted, counted, given_up, warm_ups))
     return Population(tuple(available), tuple(missing))
@@ -303,13 +252,22 @@ def _until_time(component: Component, population: Population, record: Record, ov
     live = [run for run in record.open.values() if run.component == component.name]
     first = record.first_orders.get(component.name)
     passed = first is not None and record.last >= first + component.duration_s
-    closed = over or record.ended is not None or (passed and not live)
+    closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
 
     def ordered(case: CaseRuns) -> CaseRuns:
         results = {row.result for row in case.rows} | {run.result for run in live if run.case == case.case.id}
         return replace(case, wanted=(("", len(results)),), more=not closed, closed=closed)
 
     return population.each(ordered)
+
+
+def _retry_waits(population: Population) -> bool:
+    """Whether another attempt was decided upon and is not ordered yet; what waits for its time is live, too."""
+    last: dict[int, RunRow] = {}
+    for row in population.rows:
+        if row.result not in last or row.attempt > last[row.result].attempt:
+            last[row.result] = row
+    return any(row.retried for row in last.values())
 
 
 def _with_aside(component: Component, population: Population, machine: _Machine) -> Population:

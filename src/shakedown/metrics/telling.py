@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shakedown.metrics.contract import ContractScore
-from shakedown.metrics.populations import CaseRuns, Population, unwanted_rows
+from shakedown.metrics.populations import CaseRuns, Population
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.table import Record
+from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.nouns import Criterion, Document
 

@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from shakedown.metrics.around import Around
 from shakedown.metrics.overlap import Span, span_of
-from shakedown.metrics.populations import WARM_UP, Population, populations
+from shakedown.metrics.populations import Population, populations
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.table import Record
+from shakedown.metrics.wanted import WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Case, Component, Criterion, Document
