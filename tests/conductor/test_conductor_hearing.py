@@ -8,11 +8,12 @@ import pytest
 from msgspec.structs import replace
 from stage import Campaign, small_document
 
+from shakedown.checks.trim import size
 from shakedown.conductor.amending import differences
 from shakedown.conductor.loop import Conductor, hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
-from shakedown.model.events import Event
+from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.nouns import Component, Contract, ContractRow, Document
 from shakedown.model.ports import CheckResult, Evidence
 
@@ -144,3 +145,17 @@ def test_another_order_of_the_components_is_a_difference() -> None:
     turned = replace(document, components=document.components[::-1])
     assert differences(document, turned) == ["the order of the components is changed"]
     assert differences(document, document) == []
+
+
+def test_a_verdict_fits_an_event_whatever_nodes_it_ran_on() -> None:
+    """Every other node of a large machine folds into kilobytes; what was checked makes room for them."""
+    _, conductor = staged()
+    nodes = f"n[{','.join(f'{number:04d}' for number in range(1, 1000, 2))}]"
+    report(conductor, state="completed", source="marks", elapsed_s=5.0, nodes=nodes)
+    order(conductor)
+    checks = tuple(CheckResult(f"output contains {number}", False, "it is nowhere" * 9) for number in range(20))
+    conductor.ports.collector = Arrived(Evidence("r000001", checks))  # type: ignore[assignment]
+    hear(conductor)
+    [verdict] = [event for event in conductor.pending if event.event == "verdict"]
+    assert verdict.value["nodes"] == nodes
+    assert size(verdict.value) <= VALUE_LIMIT

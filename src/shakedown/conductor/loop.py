@@ -229,7 +229,13 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     if "restart" in facts:
         return  # its job was put back into the queue since, which judges it
     report = JobReport(
-        run.job, facts["state"], "marks", exit_status=facts.get("exit"), elapsed_s=facts.get("elapsed_s")
+        run.job,
+        facts["state"],
+        "marks",
+        exit_status=facts.get("exit"),
+        elapsed_s=facts.get("elapsed_s"),
+        nodes=facts.get("nodes", ""),
+        output=facts.get("output", {}),
     )
     unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
     rows = () if unwanted else rows_of(state.index.document, case)
