@@ -365,3 +365,17 @@ def test_the_scorecard_has_the_contract(story: Any) -> None:
     assert card.contract is not None
     assert [item.outcome for item in card.contract.rows] == ["met", "unjudged"]
     assert score(story.document(), story.record()).contract is None
+
+
+@pytest.mark.parametrize(("test", "how"), [("", ", which a criterion allows"), ("b", " and in no criterion")])
+def test_an_acceptance_names_the_rows_that_are_not_met_and_says_whether_a_criterion_allows_it(
+    story: Any, test: str, how: str
+) -> None:
+    """Half of the rows must be met and are; of the other half the sentence on the whole speaks all the same."""
+    story.values("a/1", [12.0])
+    story.values("b/1", [12.0])
+    story.must("rows met", ">=", 0.5, test=test)
+    story.end()
+    rows = (row(1), row(2, must=">= 20 GB/s", low=20.0), row(3, test="b"))
+    card = score(under(story, *rows), story.record())
+    assert card.summary == f"accepted: the only criterion is met; 1 contract row is not met{how} (c:2)"
