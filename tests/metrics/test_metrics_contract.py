@@ -337,6 +337,23 @@ def test_a_waiver_stays_with_its_row_when_an_amendment_moves_the_names(story: An
     assert [item.outcome_words for item in card.contract.rows] == ["not met", "not met, waived"]
 
 
+@pytest.mark.parametrize("both", [True, False])
+def test_a_row_that_one_of_two_components_waived_is_not_waived_as_a_whole(story: Any, both: bool) -> None:
+    """The same case runs in two components, and is too slow in both."""
+    story.values("a/1", [9.0])
+    for name in ("submit_order", "verdict"):
+        value = {"component": "other", "repeat": 1, "attempt": 1, "verdict": "passed", "figures": {"triad": 9.0}}
+        story.add(name, run="r000009", job="j000009", case="a/1", value=value)
+    story.end()
+    document = under(story, row(1))
+    twin = replace(document.components[0], name="other")
+    document = replace(document, components=(*document.components, twin))
+    waivers = [waiver("c:1"), *([waiver("c:1", "other")] if both else [])]
+    found = score_contract(document, populations(document, story.record()), waivers)
+    assert found is not None
+    assert found.rows[0].outcome_words == ("not met, waived" if both else "not met")
+
+
 def test_a_waiver_of_a_row_that_is_gone_is_remarked(story: Any) -> None:
     story.values("a/1", [9.0])
     story.add(

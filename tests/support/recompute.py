@@ -250,7 +250,14 @@ class Judge:
     # ---- contract rows -----------------------------------------------------------------------------------------------
 
     def whole_row(self, row: Json) -> Json:
-        return self.row(row, [c for cases in self.people.values() for c in cases if row["name"] in c.data["rows"]])
+        """Waived as a whole where it is in every component in which it is not met."""
+        own = {
+            name: [case for case in cases if row["name"] in case.data["rows"]] for name, cases in self.people.items()
+        }
+        found = self.row(row, [case for cases in own.values() for case in cases])
+        parts = [self.row(row, cases, name) for name, cases in own.items()]
+        bare = any(part["outcome"] == "not met" and not part["waived"] for part in parts)
+        return found | {"waived": found["waived"] and not bare}
 
     def row(self, row: Json, cases: list[Case], component: str = "") -> Json:
         """One contract row over the runs of some cases, in its mode."""

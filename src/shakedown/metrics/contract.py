@@ -94,7 +94,7 @@ def score_contract(
     for row in (row for contract in document.contracts for row in contract.rows):
         force = plan.in_force.get(row.name, [])
         available = [each for case in force for each in runs.get(case.id, ())]
-        scores.append(with_waiver(_place(plan, row, force, score_row(row, available)), waivers))
+        scores.append(_with_waivers(_place(plan, row, force, score_row(row, available)), people, waivers))
     return ContractScore(tuple(scores), figures_without_rows(document, runs))
 
 
@@ -147,6 +147,16 @@ def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = 
     if not mine or score.outcome == "met":
         return score
     return replace(score, waived=True, waiver=mine[-1].restriction, waived_by=mine[-1].by)
+
+
+def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
+    """As a whole a row is waived where it is in every component in which it is not met."""
+    whole = with_waiver(score, waivers)
+    for component, population in people.items() if whole.waived else ():
+        part = score_row(score.row, [case for case in population.cases if score.row.name in case.case.rows])
+        if part.outcome == "not met" and not with_waiver(part, waivers, component).waived:
+            return score
+    return whole
 
 
 def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:
