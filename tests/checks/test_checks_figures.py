@@ -167,6 +167,21 @@ def test_of_an_output_with_an_unread_middle_only_the_ends_give_figures() -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("pick", "content", "part"),
+    [
+        ("first", "x" * 21 + " speed = 123.456 GB/s " + "y" * 99 + "\n", "speed = 12"),
+        ("last", "y" * 99 + " speed = 123.456 GB/s " + "x" * 24 + "\n", "56 GB/s"),
+    ],
+)
+def test_a_number_across_the_cut_of_a_very_long_line_is_no_shorter_number(pick: Pick, content: str, part: str) -> None:
+    """Of 64 characters a line the first and the last 32 are seen: 123.456 must be neither 12 nor 56."""
+    regex = {"first": r"speed = (?P<value>[\d.]+)", "last": r"(?P<value>[\d.]+) GB/s"}[pick]
+    found = figure(by_regex(pick, regex=regex), text(content, limit=64))
+    assert found.value is None
+    assert f"'{part}' lies where a very long line was cut" in found.problem
+
+
 def test_records_longer_than_a_line_for_regular_expressions_are_read_whole() -> None:
     record = json.dumps({"record": "result", "rows": list(range(100)), "triad": {"gb_s": 5}})
     assert figure(by_json(), text(f"{record}\nend\n", limit=20)).value == 5

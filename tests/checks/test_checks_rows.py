@@ -44,6 +44,24 @@ def test_a_run_inside_passes_and_says_by_how_many_rows() -> None:
     assert verdict(row(), row(low=None, high=20.0), triad=10.0)[1].endswith("inside 2 contract rows")
 
 
+@pytest.mark.parametrize(
+    ("unit", "triad", "wanted"),
+    [
+        ("MB/s", 9000.0, ("performance", "triad is 9 GB/s, must be >= 10 GB/s (c5:3, contract)")),
+        ("MB/s", 11000.0, ("passed", "exit status 0, 1 figure taken, inside 1 contract row")),
+        ("s", 11.0, ("passed", "exit status 0, 1 figure taken; c5:3 is in another unit and was not asked")),
+    ],
+)
+def test_a_row_of_before_an_amendment_is_asked_in_its_own_unit(
+    unit: str, triad: float, wanted: tuple[str, str]
+) -> None:
+    """The run is judged again by an amended test that takes the figure in another unit; the row in force for it is the old one."""
+    amended = Test("stream", figures=(FigureSpec("triad", unit=unit, required=False),))
+    report = JobReport("j000001", "completed", "local", exit_status=0, elapsed_s=1.5)
+    judgement = judge(CASE, amended, report, Evidence("r000001", figures=(("triad", triad),)), (row(),), "")
+    assert (judgement.verdict, judgement.reason) == wanted
+
+
 def test_a_run_outside_several_rows_names_the_first_and_counts_the_rest() -> None:
     found = verdict(row(), row(name="c5:4", figure="elapsed", must="<= 1 s", low=None, high=1.0, unit="s"), row())
     assert found[1] == "triad is 9 GB/s, must be >= 10 GB/s (c5:3, contract) (and outside 2 contract rows more)"

@@ -232,6 +232,25 @@ def test_the_record_keeps_the_old_verdict_and_gains_the_new_one(campaign: Layout
     assert read_verdicts(events).verdicts["r000001"].seq == 4
 
 
+def test_a_plan_that_takes_a_figure_in_another_unit_is_refused(campaign: Layout) -> None:
+    """Its values would stand in the record as if they were in the unit of the plan in force."""
+    layout = create_campaign(campaign.root.parent, "p-2", freeze(_with_unit("GB/s")))
+    start = {"document": digest(freeze(_with_unit("GB/s"))), "campaign": "p-2", "plan": "p"}
+    with Lease.acquire(layout) as lease:
+        log, _ = open_log(layout.log, lease)
+        log.append([Event("campaign_start", 1, 9.0, value=start)])
+        log.close()
+    with pytest.raises(UsageError) as caught:
+        rejudge_campaign(layout.root, "ada", "MB now", document=_with_unit("MB/s"))
+    assert caught.value.message.endswith(" is in GB/s on record and would be in MB/s")
+    assert caught.value.hint == "give the figure a new name: then it has no values of before"
+    assert rejudge_campaign(layout.root, "ada", "again", document=_with_unit("GB/s")).examined == 0
+
+
+def _with_unit(unit: str) -> Document:
+    return document(contains("Done"), figures=(FigureSpec("rate", unit=unit, regex="(?P<value>1)"),))
+
+
 def test_judging_again_by_the_same_plan_changes_nothing(campaign: Layout) -> None:
     assert rejudge_campaign(campaign.root, "ada", "to be sure") == Outcome(2, (), ())
     assert len(list(read_events(campaign.log))) == 3

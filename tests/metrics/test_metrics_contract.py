@@ -15,7 +15,7 @@ from shakedown.metrics.criteria import score
 from shakedown.metrics.populations import populations
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import Measured
-from shakedown.model.contracts import holds
+from shakedown.model.contracts import content, holds
 from shakedown.model.nouns import Contract, ContractRow, Criterion, Document, Mode
 
 
@@ -90,6 +90,27 @@ def test_without_a_value_a_row_is_undecided_and_says_why(story: Any) -> None:
     story.run("a/1", "failed")
     found = only(story, row())
     assert (found.outcome, found.reason) == ("undecided", "no run that completed correctly gave a value of triad")
+
+
+@pytest.mark.parametrize("statistic", ["each", "mean"])
+def test_a_row_is_not_met_while_one_of_its_cases_gave_no_value(story: Any, statistic: Any) -> None:
+    """Two of three cases are fast; of the third nobody knows."""
+    story.values("a/1", [12.0])
+    story.values("a/2", [13.0])
+    story.run("a/3", "failed")
+    found = only(story, row(statistic=statistic))
+    assert (found.outcome, found.count, found.to_come) == ("undecided", 2, 0)
+    assert found.reason == "no value of triad counts of a/3"
+
+
+def test_a_case_without_a_value_mends_no_row_and_one_that_ended_as_expected_blocks_none(story: Any) -> None:
+    story.values("a/1", [9.0])
+    story.run("a/2", "failed")
+    assert only(story, row()).outcome == "not met"
+    story.values("b/1", [12.0])
+    story.case("b/2", expect="build_failed")
+    story.run("b/2", "build_failed")
+    assert only(story, row(test="b")).outcome == "met"
 
 
 def test_wrong_answers_give_no_values_and_slow_runs_do(story: Any) -> None:
@@ -302,6 +323,49 @@ def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
     assert rows_met(asked, people["main"], rows, [waiver("c:2")], "main").value == 0.0
 
 
+def test_a_waiver_stays_with_its_row_when_an_amendment_moves_the_names(story: Any) -> None:
+    """Row c:1 was waived; then a stricter row is written before it: it is c:1 now, and what was waived is c:2."""
+    story.values("a/1", [9.0])
+    story.add(
+        "waived", value={"what": "row", "component": "main", "name": "c:1", "restriction": "r", "row": content(row(1))}
+    )
+    story.add("amended", value={"document": "e" * 64}, reason="one more row")
+    story.end()
+    document = under(story, row(1, must=">= 11 GB/s", low=11.0, where=(("toolchain", ("gcc",)),)), row(2))
+    card = score(document, story.record())
+    assert card.contract is not None
+    assert [item.outcome_words for item in card.contract.rows] == ["not met", "not met, waived"]
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_row_that_one_of_two_components_waived_is_not_waived_as_a_whole(story: Any, both: bool) -> None:
+    """The same case runs in two components, and is too slow in both."""
+    story.values("a/1", [9.0])
+    for name in ("submit_order", "verdict"):
+        value = {"component": "other", "repeat": 1, "attempt": 1, "verdict": "passed", "figures": {"triad": 9.0}}
+        story.add(name, run="r000009", job="j000009", case="a/1", value=value)
+    story.end()
+    document = under(story, row(1))
+    twin = replace(document.components[0], name="other")
+    document = replace(document, components=(*document.components, twin))
+    waivers = [waiver("c:1"), *([waiver("c:1", "other")] if both else [])]
+    found = score_contract(document, populations(document, story.record()), waivers)
+    assert found is not None
+    assert found.rows[0].outcome_words == ("not met, waived" if both else "not met")
+
+
+def test_a_waiver_of_a_row_that_is_gone_is_remarked(story: Any) -> None:
+    story.values("a/1", [9.0])
+    story.add(
+        "waived", value={"what": "row", "component": "main", "name": "c:1", "restriction": "r", "row": content(row(1))}
+    )
+    story.end()
+    card = score(under(story, row(1, must=">= 8 GB/s", low=8.0)), story.record())
+    assert card.remarks == (
+        "contract row c:1 is waived as it was, and the plan in force has none that asks for the same",
+    )
+
+
 def test_a_waiver_that_is_not_needed_changes_nothing(story: Any) -> None:
     story.values("a/1", [12.0])
     story.end()
@@ -318,3 +382,17 @@ def test_the_scorecard_has_the_contract(story: Any) -> None:
     assert card.contract is not None
     assert [item.outcome for item in card.contract.rows] == ["met", "unjudged"]
     assert score(story.document(), story.record()).contract is None
+
+
+@pytest.mark.parametrize(("test", "how"), [("", ", which a criterion allows"), ("b", " and in no criterion")])
+def test_an_acceptance_names_the_rows_that_are_not_met_and_says_whether_a_criterion_allows_it(
+    story: Any, test: str, how: str
+) -> None:
+    """Half of the rows must be met and are; of the other half the sentence on the whole speaks all the same."""
+    story.values("a/1", [12.0])
+    story.values("b/1", [12.0])
+    story.must("rows met", ">=", 0.5, test=test)
+    story.end()
+    rows = (row(1), row(2, must=">= 20 GB/s", low=20.0), row(3, test="b"))
+    card = score(under(story, *rows), story.record())
+    assert card.summary == f"accepted: the only criterion is met; 1 contract row is not met{how} (c:2)"

@@ -259,6 +259,31 @@ def test_runs_that_no_plan_asks_for_any_more_are_remarked_not_counted(story: Sto
 # ---- outcomes --------------------------------------------------------------------------------------------------------
 
 
+def test_repeats_that_an_amended_plan_does_not_want_any_more_stand_in_for_none(story: Story) -> None:
+    """Five ran, of which the second failed; then three are wanted. The fourth and fifth make nothing good."""
+    story.repeats = 3
+    story.runs("a/1", "pfppp")
+    story.must("passed / wanted", ">=", 0.9)
+    card = story.card()
+    assert (card.components[0].attempts, card.components[0].passed, card.to_come) == (3, 2, 0)
+    assert card.components[0].criteria[0].outcome == "not met"
+    assert card.remarks == ("2 runs judged that the plan in force no longer asks for: not counted",)
+
+
+def test_what_is_wanted_anew_is_judged_by_its_new_runs(story: Story) -> None:
+    """A plan did not want the case any more, the next one does: its two results ran again, and the second failed again."""
+    story.repeats = 2
+    story.runs("a/1", "pf")
+    story.add("amended", value={"document": "e" * 64}, reason="without a")
+    story.add("amended", value={"document": "d" * 64}, reason="with it")
+    story.runs("a/1", "pf")
+    story.must("passed / wanted", "=", 1.0)
+    card = story.card()
+    assert (card.components[0].attempts, card.components[0].passed) == (2, 1)
+    assert card.components[0].criteria[0].outcome == "not met"
+    assert "2 runs judged that the plan in force no longer asks for: not counted" in card.remarks
+
+
 def test_accepted_when_all_is_met(story: Story) -> None:
     story.run("a")
     card = story.card()

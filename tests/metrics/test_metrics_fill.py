@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from books import Book, criterion
+from msgspec.structs import replace
 
 from shakedown.metrics.cases import summarise
 from shakedown.metrics.isolated_fill import slowdowns
@@ -81,13 +82,27 @@ def test_of_a_fill_only_what_ran_on_a_full_machine_counts() -> None:
     """The fifth copy begins when the others are over: it ran alone, fast, and must not make fill look good."""
     made = book(criterion("fill / isolated", "<= 10%", of="elapsed", statistic="mean"))
     isolated(made, 10.0, 10.0, 10.0)
+    made.components["pt"] = replace(made.components["pt"], modes=(ISOLATED, Mode("fill", repeats=2)))
     fill(made, 12.0, 12.0, 12.0, 12.0)
     fill(made, 10.0, begin=1020.0)
+    for _ in range(3):
+        made.run("pt", "cm4", "failed", begin=1040.0, elapsed_s=0.5, mode="fill")
     component = made.card().components[0]
-    assert component.aside == (("r9", "the machine was full (4 copies at once) for only 0% of its time"),)
+    assert component.aside[0] == ("r9", "the machine was full (4 copies at once) for only 0% of its time")
     assert component.criteria[0].measured == pytest.approx(0.2)
     assert "mean 12 s of 4 fill runs" in component.criteria[0].arithmetic
-    assert "; 1 run not counted" in component.criteria[0].arithmetic
+    assert "; 4 runs not counted" in component.criteria[0].arithmetic
+
+
+def test_copies_that_an_amendment_does_not_want_any_more_filled_the_machine_all_the_same() -> None:
+    """Two fills were interleaved, and one of them is wanted now: the copies of both count as company, those of one as values."""
+    made = book()
+    fill(made, 10.0, 10.0, begin=1000.0)
+    fill(made, 30.0, 30.0, begin=1020.0)
+    fill(made, 10.0, 10.0, begin=1000.0)
+    component = made.card().components[0]
+    assert component.attempts == 4
+    assert [run for run, _ in component.aside] == ["r3", "r4"]
 
 
 @pytest.mark.parametrize(("skew", "counted"), [(0.1, 4), (0.166, 4), (0.3, 0)])

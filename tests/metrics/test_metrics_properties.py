@@ -28,7 +28,7 @@ attempts = st.lists(
 bounds = st.sampled_from(("= 100%", ">= 95%", ">= 50%", "< 30%", "<= 0%"))
 
 
-def told(runs: list[Any], *criteria: Any, repeats: int = 8) -> Book:
+def told(runs: list[Any], *criteria: Any, repeats: int = 12) -> Book:
     book = Book()
     book.component("c", "a", "b", repeats=repeats, criteria=criteria)
     for case, verdict, ruling, elapsed in runs:
@@ -57,7 +57,7 @@ def plan() -> Document:
     wishes += (criterion("sd / mean", "<= 5%", of="elapsed", per="case"),)
     cases = tuple(Case(name, name, "c:b") for name in ("a", "b"))
     return Document(
-        "p", system, (Component("c", "site", ("a", "b"), 8, criteria=wishes),), cases, (Test("a"), Test("b"))
+        "p", system, (Component("c", "site", ("a", "b"), 12, criteria=wishes),), cases, (Test("a"), Test("b"))
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from books import Book, criterion
 
 from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
+from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Mode, Partition, Shape, System
 
 HOUR = 3600.0
@@ -61,6 +62,23 @@ def test_the_clock_begins_with_the_first_order_not_the_first_start() -> None:
     book.run("st", "a", begin=HOUR, elapsed_s=HOUR)
     book.record.first_orders["st"] = 0.0
     assert shares(book)[CONTRACTUAL] == pytest.approx(2 * 1 / (8 * 2))
+
+
+def test_judging_again_moves_no_end_of_the_clock() -> None:
+    """A job that left no end mark was judged failed after an hour, and again by an amended check ten days later."""
+    book = Book()
+    book.component("st", "a", repeats=2)
+    ids = {"component": "st", "attempt": 1}
+    told = [
+        ("submit_order", 0.0, "r1", ids | {"repeat": 1}),
+        ("submit_order", 0.0, "r2", ids | {"repeat": 2}),
+        ("verdict", HOUR, "r1", ids | {"repeat": 1, "verdict": "passed", "started": 0.0, "elapsed_s": HOUR}),
+        ("verdict", HOUR, "r2", ids | {"repeat": 2, "verdict": "failed"}),
+        ("verdict", 240 * HOUR, "r2", ids | {"repeat": 2, "verdict": "failed", "supersedes": 4, "was": "failed"}),
+    ]
+    for seq, (event, time, run, value) in enumerate(told, 1):
+        book.record.add(Event(event, seq, time, case="a", run=run, job=f"j{run}", value=value))
+    assert shares(book)[CONTRACTUAL] == pytest.approx(2 / 8)
 
 
 def test_wrong_answers_and_expected_failures_are_no_contractual_work() -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from shakedown.conductor.documents import Documents
 from shakedown.conductor.looking import look, look_at_runs
 from shakedown.metrics.table import Record
+from shakedown.model.contracts import content
 from shakedown.model.layout import Layout
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -124,6 +126,10 @@ def test_waivers_are_in_the_record(site: Path, people: Run) -> None:
         ("criterion", "functionality", "passed", "without bad", "A", "agreed"),
         ("row", "functionality", "deal:1", "without bad", "A", "agreed"),
     ]
+    (of_row,) = [row for row in record_of(site).waivers if row.what == "row"]
+    document = Documents(Layout(site / "campaigns/p-1"))
+    (first, *_) = [row for contract in document(record_of(site).document).contracts for row in contract.rows]
+    assert (first.name, dict(of_row.row)) == ("deal:1", content(first))
 
 
 def test_where_somebody_drives_the_wish_is_left_for_them(site: Path, people: Run) -> None:

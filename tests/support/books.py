@@ -44,7 +44,8 @@ class Book:
     ) -> RunRow:
         """One attempt. ``begin``: when it started; it ran for ``elapsed_s``. ``result``: its own unless said."""
         number = len(self.record.runs) + 1
-        facts = {"result": number, "elapsed_s": 10.0, "seq": number, "repeat": number, "attempt": 1} | fields
+        facts = {"result": number, "elapsed_s": 10.0, "seq": number, "attempt": 1} | fields
+        facts.setdefault("repeat", self._repeat(component, case, facts))
         if begin is not None:
             facts |= {"started": begin, "ended": begin + facts["elapsed_s"]}
         row = RunRow(
@@ -54,6 +55,13 @@ class Book:
         self.record.first_orders.setdefault(component, begin or 0.0)
         self.record.last = max(self.record.last, row.time)
         return row
+
+    def _repeat(self, component: str, case: str, facts: dict[str, Any]) -> int:
+        """The number of its result among those of the case in its mode."""
+        mode = facts.get("mode", "")
+        alike = [row for row in self.record.runs if (row.component, row.case, row.mode) == (component, case, mode)]
+        results = list(dict.fromkeys(row.result for row in alike))
+        return (results.index(facts["result"]) if facts["result"] in results else len(results)) + 1
 
     def runs(self, component: str, case: str, verdicts: str, **fields: Any) -> None:
         """One run a letter: p passed, f failed, i incorrect, P performance, n node_fail."""

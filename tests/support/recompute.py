@@ -57,6 +57,10 @@ class Case:
     def settled(self, run: Run) -> bool:
         return self.closed or not run.retried or self.good(run)
 
+    @property
+    def as_expected(self) -> bool:
+        return bool(self.runs) and all(run.verdict != "passed" and self.good(run) for run in self.runs)
+
     def results(self, counts: Callable[[Run], bool]) -> int:
         found: dict[str, set[Any]] = {mode: set() for mode in self.wanted}
         for run in self.runs:
@@ -104,6 +108,10 @@ class Judge:
         self.units, self.nodes = self._machine()
         self.mine: dict[tuple[str, str], list[Run]] = {}
         self.beside: dict[str, list[Run]] = {}
+        newest: dict[Any, int] = {}
+        for run in campaign.judged:
+            newest[run.result[:5]] = max(newest.get(run.result[:5], 0), run.result[5])
+        self.anew = {run.name for run in campaign.judged if run.result[5] < newest[run.result[:5]]}
         for run in campaign.judged:
             self.mine.setdefault((run.component, run.case), []).append(run)
             if run.case in self.cases:
@@ -129,13 +137,15 @@ class Judge:
             if not runs and (gone or data["unavailable"]):
                 continue
             wanted = self._wanted(component, data)
-            counted = [run for run in runs if run.mode in wanted]
+            endless = bool(component["duration_s"])
+            counted = [run for run in runs if run.mode in wanted and (endless or run.result[4] <= wanted[run.mode])]
+            counted = [run for run in counted if run.name not in self.anew]
             warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
             case = Case(data, wanted, counted, warm)
             found.append(self._until_time(component, case) if component["duration_s"] else case)
         for case in found:
             for mode in component["modes"]:
-                case.aside |= self._aside(mode, case)
+                case.aside |= self._aside(mode, case, self.mine.get((component["name"], case.data["id"]), []))
         return found
 
     def _wanted(self, component: Json, case: Json) -> dict[str, int]:
@@ -155,15 +165,19 @@ class Judge:
         live = [run for run in self.campaign.open if run.component == name]
         began = self.campaign.first_order.get(name)
         passed = began is not None and self.campaign.last >= began + component["duration_s"]
-        over = self.campaign.ended or (passed and not live)
+        own = [run for name_of in component["cases"] for run in self.mine.get((name, name_of), [])]
+        last = {run.result: run for run in sorted(own, key=lambda run: run.name)}
+        waits = any(run.retried for run in last.values() if run.name not in self.anew)
+        over = self.campaign.ended or (passed and not live and not waits)
         results = {run.result for run in case.runs} | {run.result for run in live if run.case == case.data["id"]}
         return replace(case, wanted={"": len(results)}, more=not over, closed=over)
 
-    def _aside(self, mode: Json, case: Case) -> set[str]:
+    def _aside(self, mode: Json, case: Case, every: list[Run]) -> set[str]:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
         runs = [run for run in case.runs if run.mode == mode["name"]]
         if mode["name"] == "fill":
-            spans, copies = [run.span for run in runs], self._copies(mode, case.data)
+            spans = [run.span for run in every if run.mode == "fill"]
+            copies = self._copies(mode, case.data)
             shares = {run.name: share_of(run.span, spans, lambda count: count >= copies) for run in runs}
         else:
             spans = [run.span for run in self.beside.get(case.data["partition"], [])]
@@ -236,15 +250,22 @@ class Judge:
     # ---- contract rows -----------------------------------------------------------------------------------------------
 
     def whole_row(self, row: Json) -> Json:
-        return self.row(row, [c for cases in self.people.values() for c in cases if row["name"] in c.data["rows"]])
+        """Waived as a whole where it is in every component in which it is not met."""
+        own = {
+            name: [case for case in cases if row["name"] in case.data["rows"]] for name, cases in self.people.items()
+        }
+        found = self.row(row, [case for cases in own.values() for case in cases])
+        parts = [self.row(row, cases, name) for name, cases in own.items()]
+        bare = any(part["outcome"] == "not met" and not part["waived"] for part in parts)
+        return found | {"waived": found["waived"] and not bare}
 
     def row(self, row: Json, cases: list[Case], component: str = "") -> Json:
         """One contract row over the runs of some cases, in its mode."""
         asked = [case.of_mode(row["mode"]) for case in cases]
         asked = [case for case in asked if sum(case.wanted.values()) or case.runs or case.more]
         waived = any(
-            what == "row" and name == row["name"] and (not component or whose in ("", component))
-            for what, whose, name in self.campaign.waivers
+            what == "row" and _is_said(row, name, said) and (not component or whose in ("", component))
+            for (what, whose, name), said in zip(self.campaign.waivers, self.campaign.waived_rows, strict=True)
         )
         found: Json = {"measured": None, "count": 0, "outside": 0}
         if not asked:
@@ -268,6 +289,8 @@ class Judge:
             above = row["high"] is not None and number > row["high"]
             sure = not coming or (not inside(row, number) and row["statistic"] == ("max" if above else "min"))
             outcome = ("met" if inside(row, number) else "not met") if sure else "undecided"
+        if outcome == "met" and any(not case.values(row["figure"]) and not case.as_expected for case in asked):
+            outcome = "undecided"
         return found | {"outcome": outcome, "waived": waived and outcome != "met"}
 
     def bare_figures(self) -> Json:
@@ -331,6 +354,15 @@ class Judge:
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
         return max(0.0, min(run.span[1], end) - max(run.span[0], begin)) / 3600 * nodes
+
+
+def _is_said(row: Json, name: str, said: Json) -> bool:
+    """Whether a waiver is of this row: by what the row asked for, where the log says it."""
+    keys = ("contract", "test", "figure", "must", "basis", "statistic", "mode")
+    alike = all(row[key] == said.get(key, "") for key in keys) and dict(map(tuple, row["where"])) == said.get(
+        "where", {}
+    )
+    return alike if said else bool(row["name"] == name)
 
 
 def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:

@@ -31,7 +31,7 @@ class Run:
     ruling: str = ""
     retried: bool = False
     seq: int = 0
-    time: float = 0.0
+    time: float = 0.0  # of its first verdict
     figures: dict[str, float] = field(default_factory=dict)
     started: float | None = None
     ended: float | None = None
@@ -64,6 +64,7 @@ class Campaign:
     unavailable: set[tuple[str, str]] = field(default_factory=set)
     given_up: set[str] = field(default_factory=set)
     waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
+    waived_rows: list[dict[str, Any]] = field(default_factory=list)  # beside it, what a contract row asked for
     attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
 
     @property
@@ -166,7 +167,8 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         run = campaign.runs[event["run"]] = Run(event["run"], event["case"], key[0], key[1], (*key, 0), campaign.epoch)
     if run.verdict and not value.get("supersedes"):
         return
-    run.verdict, run.seq, run.time = value["verdict"], event["seq"], event["time"]
+    run.time = run.time if run.verdict else event["time"]
+    run.verdict, run.seq = value["verdict"], event["seq"]
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
     run.started = value.get("started", run.started)
     run.ended = value.get("ended", run.ended)
@@ -191,6 +193,7 @@ def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
 
 def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.waivers.append((value["what"], value.get("component", ""), value.get("name", "")))
+    campaign.waived_rows.append(value.get("row", {}))
 
 
 def _unavailable(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:

@@ -46,12 +46,19 @@ def figure(spec: FigureSpec, contents: Contents) -> Figure:
         if spec.pick not in ("first", "last"):
             return missing(spec, f"the {spec.pick} of all values cannot be known: {omission(contents)}")
         pieces = pieces[:1] if spec.pick == "first" else pieces[-1:]
-    found = _pick(spec, _entries(spec, pieces[0]))
+    found = _pick(spec, _entries(spec, pieces[0], _cut(spec, contents)))
     if found is None:
         return missing(spec, _nowhere(spec, contents, whole) if spec.required or not whole else "")
     if isinstance(found, str):
         return missing(spec, found)
     return Figure(spec.name, found)
+
+
+def _cut(spec: FigureSpec, text: Text) -> str:
+    """Where the first or the last piece may have been cut within a line: at its "end", at its "begin"ning, or "" nowhere."""
+    if spec.pick == "first":
+        return "" if len(text.pieces[0]) == len(text.parts[0]) else "end"
+    return "" if len(text.pieces[-1]) == len(text.parts[-1]) else "begin"
 
 
 def missing(spec: FigureSpec, why: str) -> Figure:
@@ -118,11 +125,12 @@ def _median(ordered: list[float]) -> float:
 # ---- entries ---------------------------------------------------------------------------------------------------------
 
 
-def _entries(spec: FigureSpec, text: str) -> Iterator[Entry]:
-    return _json_entries(spec.json.split("."), text) if spec.json else _regex_entries(spec.regex, text)
+def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
+    """``cut``: the end of the text where it may go on, "begin" or "end"; "" where all of it is there."""
+    return _json_entries(spec.json.split("."), text) if spec.json else _regex_entries(spec.regex, text, cut)
 
 
-def _regex_entries(regex: str, text: str) -> Iterator[Entry]:
+def _regex_entries(regex: str, text: str, cut: str) -> Iterator[Entry]:
     pattern = compile_pattern(regex)
     if isinstance(pattern, str):
         yield pattern
@@ -130,8 +138,17 @@ def _regex_entries(regex: str, text: str) -> Iterator[Entry]:
         yield f"{show(regex)} has no group named 'value'"
     else:
         for match in pattern.finditer(text):
+            if _may_go_on(match, text, cut):
+                yield f"{show(match[0])} lies where a very long line was cut: its value may go on"
+                continue
             value = match["value"]
             yield f"{show(match[0])} matches without its group 'value'" if value is None else number(value)
+
+
+def _may_go_on(match: re.Match[str], text: str, cut: str) -> bool:
+    """Whether the value touches a cut within a line: the rest of the number may lie beyond it."""
+    begin, end = match.span("value")
+    return (cut == "end" and end == len(text)) or (cut == "begin" and begin == 0)
 
 
 def _json_entries(path: list[str], text: str) -> Iterator[Entry]:

@@ -19,7 +19,7 @@ from shakedown.checks.trim import room_for, trim
 from shakedown.model.contracts import beside, holds, source_text
 from shakedown.model.nouns import Case, ContractRow, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
-from shakedown.model.units import show_duration
+from shakedown.model.units import Quantity, show_duration
 
 REASON_LIMIT = 300  # characters
 
@@ -76,7 +76,7 @@ def judge(
     checks = _all_checks(test, report, evidence)
     verdict, why = _verdict(test, report, evidence)
     if verdict == "passed":
-        verdict, why = _against_rows(judging(rows, mode), report, evidence, why)
+        verdict, why = _against_rows(judging(rows, mode), test, report, evidence, why)
     judgement = Judgement(
         verdict,
         cut(printable(_with_expectation(case, verdict, why)), REASON_LIMIT),
@@ -245,17 +245,32 @@ def judging(rows: Sequence[ContractRow], mode: str) -> list[ContractRow]:
     return [row for row in rows if row.verdict and row.statistic == "each" and row.mode in ("", mode)]
 
 
-def _against_rows(rows: Sequence[ContractRow], report: JobReport, evidence: Evidence, why: str) -> tuple[str, str]:
+def _against_rows(
+    rows: Sequence[ContractRow], test: Test, report: JobReport, evidence: Evidence, why: str
+) -> tuple[str, str]:
     """A run whose value lies outside a row is judged ``performance``. A figure that is not there is outside of nothing."""
     values = dict(evidence.figures)
     if report.elapsed_s is not None:
         values["elapsed"] = report.elapsed_s
-    looked = [(row, values[row.figure]) for row in rows if row.figure in values]
+    units = {spec.name: spec.unit for spec in test.figures} | {"elapsed": "s"}
+    said = [(row, _in_its_unit(row, values[row.figure], units)) for row in rows if row.figure in values]
+    looked = [(row, value) for row, value in said if value is not None]
     outside = [_outside(row, value) for row, value in looked if not holds(row, value)]
     if not outside:
-        return "passed", why + (f", inside {_rows(len(looked))}" if looked else "")
+        strange = [row for row, value in said if value is None]
+        why += f", inside {_rows(len(looked))}" if looked else ""
+        return "passed", why + (f"; {strange[0].name} is in another unit and was not asked" if strange else "")
     more = f" (and outside {_rows(len(outside) - 1)} more)" if len(outside) > 1 else ""
     return "performance", cut(printable(outside[0]), REASON_LIMIT - len(more)) + more
+
+
+def _in_its_unit(row: ContractRow, value: float, units: dict[str, str]) -> float | None:
+    """A row frozen before an amendment may be in another unit than the test that takes the figure now; None: not comparable."""
+    unit = units.get(row.figure, row.unit)
+    try:
+        return Quantity(value, unit).to(row.unit) if row.unit else value
+    except ValueError:
+        return None
 
 
 def _outside(row: ContractRow, value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from shakedown.conductor.loop import Conductor
-from shakedown.engine import index_plan
+from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import write_document
 from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.model.events import Event
@@ -15,6 +15,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.model.ports import Command
 
+ANOTHER_NAME = "give the figure a new name: then it has no values of before"
 SHOWN = 20  # differences that are spelt out in the event; the documents themselves say the rest
 
 
@@ -35,8 +36,31 @@ def keep_document(layout: Layout, document: Document) -> tuple[str, list[str]]:
             hint="run the changed plan as a new campaign",
         )
     before = state.plan.document
+    why = why_not(state, document)
+    if why:
+        raise UsageError(why, hint=ANOTHER_NAME)
     name = write_document(layout, freeze(document))
     return name, differences(before, document)
+
+
+def why_not(state: State, after: Document) -> str:
+    """Purpose: why a document cannot follow the one in force, or ""."""
+    return another_unit(state.index.document, after) if state.next_run > 1 else ""
+
+
+def another_unit(before: Document, after: Document) -> str:
+    """Purpose: which figure has another unit than before, or "". Values on record are in the units that their figures had."""
+    units = _units(before)
+    for (test, figure), now in _units(after).items():
+        unit = units.get((test, figure), now)
+        if unit != now:
+            shown = [f"in {word}" if word else "a plain number" for word in (unit, now)]
+            return f"figure {figure} of test {test} is {shown[0]} on record and would be {shown[1]}"
+    return ""
+
+
+def _units(document: Document) -> dict[tuple[str, str], str]:
+    return {(test.name, spec.name): spec.unit for test in document.tests for spec in test.figures}
 
 
 def differences(before: Document, after: Document) -> list[str]:
@@ -55,6 +79,8 @@ def differences(before: Document, after: Document) -> list[str]:
         lines.append("limits are changed")
     if before.system != after.system:
         lines.append("the system is changed")
+    if not lines and before.components != after.components:
+        lines.append("the order of the components is changed")
     return lines
 
 
@@ -68,6 +94,9 @@ def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Ev
             document = documents(str(command.value.get("document", "")))
         except ShakedownError as error:
             return refusal(command, f"its plan cannot be read: {error.message}")
+        why = why_not(conductor.state, document)
+        if why:
+            return refusal(command, why)
         return put_into_force(conductor, command, document)
 
     return amend

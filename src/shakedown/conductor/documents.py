@@ -13,18 +13,24 @@ from shakedown.model.nouns import Document
 
 
 class Documents:
-    """Reads each document once. ``digest`` is that of the one that was asked for last."""
+    """Reads each document once. ``digests``: those that were asked for, in that order: as they came into force."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._known: dict[str, Document] = {}
-        self.digest = ""
+        self.digests: list[str] = []
 
     def __call__(self, digest: str) -> Document:
         if digest not in self._known:
             self._known[digest] = thaw(read_document(self.layout, digest))
-        self.digest = digest
+        if self.digests[-1:] != [digest]:
+            self.digests.append(digest)
         return self._known[digest]
+
+    @property
+    def digest(self) -> str:
+        """That of the one that was asked for last."""
+        return self.digests[-1] if self.digests else ""
 
     def newest(self, state: State) -> Document:
         """The document in force: what the log names, or the only one there is before the log begins."""

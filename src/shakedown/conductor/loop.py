@@ -18,6 +18,7 @@ from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide, evolve
 from shakedown.engine.attend import verdict_value
 from shakedown.engine.modes import mode_facts
+from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, Ports, SubmitAnswer
@@ -225,10 +226,19 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         return
     case = state.index.cases[run.case]
     facts = state.jobs[run.job].facts
+    if "restart" in facts:
+        return  # its job was put back into the queue since, which judges it
     report = JobReport(
-        run.job, facts["state"], "marks", exit_status=facts.get("exit"), elapsed_s=facts.get("elapsed_s")
+        run.job,
+        facts["state"],
+        "marks",
+        exit_status=facts.get("exit"),
+        elapsed_s=facts.get("elapsed_s"),
+        nodes=facts.get("nodes", ""),
+        output=facts.get("output", {}),
     )
-    rows = rows_of(state.index.document, case)
+    unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
+    rows = () if unwanted else rows_of(state.index.document, case)
     judgement = judge(case, state.index.tests[case.test], report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}

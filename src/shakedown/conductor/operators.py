@@ -15,8 +15,11 @@ def cancel(conductor: Conductor, command: Command) -> Event:
     state, value = conductor.state, command.value
     if state.phase == "ended":
         return refusal(command, "the campaign is over; there is nothing left to cancel")
-    runs, cases = list(value.get("runs", [])), list(value.get("cases", []))
+    runs, cases = value.get("runs", []), value.get("cases", [])
+    if not (_are_names(runs) and _are_names(cases)):
+        return refusal(command, "its runs or cases are not a list of names")
     waiting_runs = {entry.void_run for queue in state.queues.values() for entry in queue.entries}
+    waiting_runs |= {entry.void_run for entry in state.delayed}
     strange = [run for run in runs if run not in state.runs and run not in waiting_runs]
     strange += [case for case in cases if case not in state.index.cases]
     if strange or not (runs or cases or value.get("all")):
@@ -25,6 +28,10 @@ def cancel(conductor: Conductor, command: Command) -> Event:
     asked: dict[str, Any] = {"request": command.request, "who": command.who, "runs": runs, "cases": cases}
     asked["all"] = bool(value.get("all"))
     return Event("cancel_request", value={k: v for k, v in asked.items() if v}, reason=command.reason or "cancelled")
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name for name in value)
 
 
 def stop(conductor: Conductor, command: Command) -> Event:

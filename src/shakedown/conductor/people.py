@@ -12,6 +12,7 @@ from shakedown.conductor.loop import Commands, Conductor
 from shakedown.engine import State
 from shakedown.engine.state import run_name
 from shakedown.metrics.standing import criteria_of
+from shakedown.model.contracts import content
 from shakedown.model.errors import did_you_mean
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Component, Document
@@ -66,8 +67,15 @@ def waive(conductor: Conductor, command: Command) -> Event:
     why = why or ("" if restriction else "it names no restriction to go with what is waived")
     if why:
         return _refusal(command, why)
-    said = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
+    said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
+    if what == "row":
+        said["row"] = _row(conductor.state.index.document, name)
     return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+
+
+def _row(document: Document, name: str) -> dict[str, Any]:
+    """What the row asks for: after an amendment its name may be another's."""
+    return next(content(row) for contract in document.contracts for row in contract.rows if row.name == name)
 
 
 def why_not_waive(document: Document, what: str, component: str, name: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from shakedown.checks.judge import Judgement, fit, judge
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import TRIMMED, size
+from shakedown.conductor.amending import ANOTHER_NAME, another_unit
 from shakedown.conductor.frozen_rows import FrozenRows
 from shakedown.conductor.reading import run_directory
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
@@ -292,11 +293,15 @@ def _plan(layout: Layout, judged: Judged, document: Document | None) -> tuple[Do
     from shakedown.events.campaigns import read_document, write_document
     from shakedown.model.frozen import freeze, thaw
 
-    if document is not None:
-        return document, write_document(layout, freeze(document))
     if not judged.document:
         raise RecordError(f"campaign {layout.root.name} has not started: there is nothing to judge again")
-    return thaw(read_document(layout, judged.document)), judged.document
+    in_force = thaw(read_document(layout, judged.document))
+    if document is None:
+        return in_force, judged.document
+    why = another_unit(in_force, document)
+    if why:
+        raise UsageError(why, hint=ANOTHER_NAME)
+    return document, write_document(layout, freeze(document))
 
 
 def _on_disk(

@@ -5,23 +5,24 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 from shakedown.engine.modes import mode_facts
-from shakedown.engine.orders import Decision, Order
+from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.plan import NEVER_RETRIED
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
 
-_ATTENTION_BATCH = 512
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
 
 def attend(state: State, decision: Decision, now: float) -> None:
     """Purpose: orders for every job that needs one, and when to look at the others again."""
-    for name in islice(state.attention, _ATTENTION_BATCH):
+    most = len(decision.orders) + BATCH
+    for name in state.attention:  # all of them: hundreds in doubt must not hide one of which something is known
+        if len(decision.orders) >= most:
+            break
         job = state.jobs[name]
         if "restart" in job.facts:
             _restarted(state, decision, job)

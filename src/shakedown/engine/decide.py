@@ -96,9 +96,11 @@ def _why_no_more(state: State, run: Run, times: int) -> str:
 def _collect(state: State, decision: Decision) -> None:
     for name in islice(state.to_collect, BATCH):
         run = state.runs[name]
+        facts = state.jobs[run.job].facts
+        if "restart" in facts:
+            continue  # put back into the queue since: that judges the run, in this decision
         case = state.index.cases[run.case]
-        output = state.jobs[run.job].facts.get("output", {})
-        payload = CollectOrder(name, case, state.index.tests[case.test], output)
+        payload = CollectOrder(name, case, state.index.tests[case.test], facts.get("output", {}))
         decision.orders.append(Order("collect", Event("check_start", run=name), payload))
 
 

@@ -38,14 +38,22 @@ def amended(state: State, event: Event) -> None:
 
 
 class _Before:
-    """What an amendment finds, by wanted result."""
+    """What an amendment finds, by wanted result.
+
+    ``unwanted`` and ``taken_back``: runs and entries that an earlier one stopped wanting, of any component: they are no result's.
+    """
 
     def __init__(self, state: State, old: list[str]) -> None:
         self.closed = set(_closed(state, old))
-        self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in state.runs.values()}
+        gone = old.index(NO_LONGER_WANTED) if NO_LONGER_WANTED in old else -1
+        self.unwanted = [run for run in state.runs.values() if run.component == gone]
+        flying = [run for run in state.runs.values() if run.component != gone]
+        self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in flying}
         self.cancelled = {id(entry) for entry in state.to_cancel}
         entries = [entry for queue in state.queues.values() for entry in queue.entries]
         entries += state.delayed + state.to_cancel
+        self.taken_back = [entry for entry in entries if entry.component == gone]
+        entries = [entry for entry in entries if entry.component != gone]
         self.waiting: dict[Want, Entry] = {(old[e.component], e.mode, e.case, e.repeat): e for e in entries}
         self.verdicts = {name: tally.verdicts for name, tally in zip(old, state.tallies, strict=False)}
 
@@ -102,10 +110,10 @@ def _want_again(state: State, before: _Before, number: int, mode: str, case: str
 def _retire(state: State, before: _Before) -> None:
     """What the new plan does not want: live runs go on and count nowhere; a run that was taken back still needs a verdict."""
     retired = state.index.component_number[NO_LONGER_WANTED]
-    for run in before.flying.values():
+    for run in (*before.unwanted, *before.flying.values()):
         _fly_on(state, run, retired)
         state.tallies[retired].wanted += 1
-    for entry in before.waiting.values():
+    for entry in (*before.taken_back, *before.waiting.values()):
         if entry.void_run:
             entry.component = retired
             state.tallies[retired].wanted += 1

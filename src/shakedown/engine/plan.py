@@ -156,7 +156,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
     components = (*document.components, Component(NO_LONGER_WANTED, "site", ()))
     return PlanIndex(
         document=document,
-        policy=policy or (before.policy if before else policy_for(document)),
+        policy=policy or _policy_after(before, document),
         cases=old_cases | {case.id: case for case in document.cases},
         tests=old_tests | {test.name: test for test in document.tests},
         builds=old_builds | {build.key: build for build in document.builds},
@@ -168,6 +168,12 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
         awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
     )
+
+
+def _policy_after(before: PlanIndex | None, document: Document) -> Policy:
+    """The document's own, unless that of the one before was given by whoever drives."""
+    given = before is not None and before.policy != policy_for(before.document)
+    return before.policy if before is not None and given else policy_for(document)
 
 
 def _pools(document: Document) -> dict[str, Pool]:

@@ -43,7 +43,9 @@ def waiver_row(event: Event) -> WaiverRow:
     """Purpose: what a person accepted as it is."""
     what, component, name = (_text(event, key) for key in ("what", "component", "name"))
     restriction = _text(event, "restriction")
-    return WaiverRow(what, component, name, restriction, _by(event), event.reason, event.seq, event.time)
+    said = event.value.get("row")
+    row = said if isinstance(said, dict) else {}
+    return WaiverRow(what, component, name, restriction, _by(event), event.reason, event.seq, event.time, row)
 
 
 def attestation_row(event: Event) -> AttestationRow:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics import statistics
-from shakedown.metrics.populations import CaseRuns, Population
+from shakedown.metrics.populations import CaseRuns, Population, as_expected
 from shakedown.metrics.rows import RunRow, WaiverRow
 from shakedown.metrics.words import plural, some
 from shakedown.model.contracts import beside, distance, holds, matches
@@ -22,6 +22,8 @@ from shakedown.model.nouns import Case, ContractRow, Document
 RowOutcome = Literal["met", "not met", "undecided", "unjudged"]
 ROW_RULES = (
     "A row on each run is met when every value lies inside its bounds, and not met as soon as one lies outside.",
+    "A row is not met by some of its cases alone: while one of them has no value it is undecided, unless that case ended as the "
+    "plan expects.",
     "A row on a statistic is judged once no result of its cases is still to come, or when nothing to come could mend it.",
     "A row that is in force for no case of the plan, or only for unavailable ones, is unjudged; so is a figure without a row.",
     "A row that a person waived stays what it came out as; rows met counts it as met, and says so.",
@@ -92,7 +94,7 @@ def score_contract(
     for row in (row for contract in document.contracts for row in contract.rows):
         force = plan.in_force.get(row.name, [])
         available = [each for case in force for each in runs.get(case.id, ())]
-        scores.append(with_waiver(_place(plan, row, force, score_row(row, available)), waivers))
+        scores.append(_with_waivers(_place(plan, row, force, score_row(row, available)), people, waivers))
     return ContractScore(tuple(scores), figures_without_rows(document, runs))
 
 
@@ -121,16 +123,40 @@ def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
     if not values:
         why = "nothing is judged yet" if coming else f"no run that completed correctly gave a value of {row.figure}"
         return RowScore(row, "undecided", to_come=coming, reason=why, cases=names)
-    return _each(row, values, coming, names) if row.statistic == "each" else _one(row, values, coming, names)
+    score = _each(row, values, coming, names) if row.statistic == "each" else _one(row, values, coming, names)
+    return _with_gaps(score, [case.case.id for case in asked if _has_gap(case, row.figure)])
+
+
+def _has_gap(case: CaseRuns, figure: str) -> bool:
+    """No value of it counts, although it did not end as expected."""
+    expected = bool(case.rows) and all(as_expected(row, case.case) for row in case.rows)
+    return not expected and not case.values(figure)
+
+
+def _with_gaps(score: RowScore, gaps: Sequence[str]) -> RowScore:
+    """What some cases meet is not met by those that gave no value."""
+    if not gaps or score.outcome != "met":
+        return score
+    return replace(score, outcome="undecided", reason=f"no value of {score.row.figure} counts of {some(list(gaps))}")
 
 
 def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = "") -> RowScore:
     """Purpose: a score with the last waiver of its row, of this component where one is named; a met row needs none."""
-    mine = [w for w in waivers if w.what == "row" and w.name == score.row.name]
+    mine = [w for w in waivers if w.is_of_row(score.row)]
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
         return score
     return replace(score, waived=True, waiver=mine[-1].restriction, waived_by=mine[-1].by)
+
+
+def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
+    """As a whole a row is waived where it is in every component in which it is not met."""
+    whole = with_waiver(score, waivers)
+    for component, population in people.items() if whole.waived else ():
+        part = score_row(score.row, [case for case in population.cases if score.row.name in case.case.rows])
+        if part.outcome == "not met" and not with_waiver(part, waivers, component).waived:
+            return score
+    return whole
 
 
 def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:

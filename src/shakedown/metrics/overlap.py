@@ -18,15 +18,18 @@ Span = tuple[float, float]
 NO_TIMES = "its times are not known"
 
 
-def set_aside(mode: Mode, rows: Sequence[RunRow], required: int, neighbours: Steps | None) -> dict[str, str]:
+def set_aside(
+    mode: Mode, rows: Sequence[RunRow], required: int, copies: Sequence[RunRow], neighbours: Steps | None
+) -> dict[str, str]:
     """Purpose: the runs of one case in one mode whose figures do not count, each with the reason.
 
-    ``required`` copies fill the machine; ``neighbours`` are all of our runs on the same partition, these among them.
+    ``required`` copies fill the machine. ``copies`` are all runs of the case in the mode, also those that nobody wants any more;
+    ``neighbours`` all of our runs on the same partition. Both have ``rows`` among them.
     """
     if mode.name == "fill":
         what = f"the machine was full ({plural(required, 'copy', 'copies')} at once)"
-        return _aside(rows, mode, Steps(spans_of(rows)), lambda count: count >= required, what)
-    return _aside(rows, mode, neighbours or Steps(spans_of(rows)), lambda count: count <= 1, "it was alone")
+        return _aside(rows, mode, Steps(spans_of(copies)), lambda count: count >= required, what)
+    return _aside(rows, mode, neighbours or Steps(spans_of(copies)), lambda count: count <= 1, "it was alone")
 
 
 def _aside(rows: Sequence[RunRow], mode: Mode, steps: Steps, holds: Callable[[int], bool], what: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from shakedown.metrics.overlap import Steps, set_aside, spans_of
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.table import Record
+from shakedown.metrics.wanted import ResultKey, is_asked, is_warm_up, newest_results, wanted_results
 from shakedown.model.events import COMPLETED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 
@@ -34,8 +35,8 @@ RULES = (
     "criterion says so, and then named.",
     "A case that this system cannot run is unavailable: it is in no count, and restricts the acceptance.",
     "A verdict that a later one supersedes stays in the record and is in no count.",
+    "A run of a case, a mode or a repeat that an amended plan no longer asks for stays in the record and is in no count.",
 )
-WARM_UP = "warm-up"
 MANY = 10**8  # more results than any component orders: what may still come of one that runs until its time has passed
 
 
@@ -173,19 +174,6 @@ def populations(document: Document, record: Record, over: Collection[str] = ()) 
     return found
 
 
-def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
-    """Attempts that the plan in force no longer asks for: an amendment took their case, component or mode away."""
-    modes = {component.name: _modes(component) for component in document.components}
-    wanted = {(component.name, case) for component in document.components for case in component.cases}
-    rows = record.current()
-    return [row for row in rows if (row.component, row.case) not in wanted or row.mode not in modes[row.component]]
-
-
-def _modes(component: Component) -> set[str]:
-    """The modes whose runs the plan asks for."""
-    return {*(mode.name for mode in component.modes), WARM_UP} if component.modes else {""}
-
-
 def good(row: RunRow, case: Case) -> bool:
     """It passed, or ended as its case expects."""
     return row.verdict == "passed" or as_expected(row, case)
@@ -212,26 +200,21 @@ def measured_value(row: RunRow, figure: str) -> float | None:
     return row.elapsed_s if figure == "elapsed" else row.figures.get(figure)
 
 
-def wanted_results(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
-    """How many results of a case a component wants, by mode; a fill is wanted once for each of its copies."""
-    if not component.modes:
-        return (("", component.repeats),)
-    return tuple((mode.name, mode.repeats * system.copies(mode, case)) for mode in component.modes)
-
-
 # ---- how they are made -----------------------------------------------------------------------------------------------
 
 
 class _Machine(Struct, frozen=True):
     """What all components share: the cases, the system, and the rows by component and case.
 
-    ``neighbours``: every run of ours by partition; only where a component has modes, which ask who ran beside whom.
+    ``neighbours``: every run of ours by partition; only where a component has modes, which ask who ran beside whom. ``newest``:
+    of each wanted result the number under which it was wanted last.
     """
 
     cases: Mapping[str, Case]
     system: System
     rows: Mapping[tuple[str, str], list[RunRow]]
     neighbours: Mapping[str, Steps]
+    newest: Mapping[ResultKey, int]
 
 
 def _machine(document: Document, record: Record) -> _Machine:
@@ -244,7 +227,7 @@ def _machine(document: Document, record: Record) -> _Machine:
             beside[cases[row.case].partition].append(row)
     modes = any(component.modes for component in document.components)
     neighbours = {partition: Steps(spans_of(mine)) for partition, mine in beside.items()} if modes else {}
-    return _Machine(cases, document.system, rows, neighbours)
+    return _Machine(cases, document.system, rows, neighbours, newest_results(record))
 
 
 def _population(component: Component, machine: _Machine, record: Record) -> Population:
@@ -257,9 +240,8 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
             missing.append(reason)
             continue
         wanted = wanted_results(component, case, machine.system)
-        modes = {mode for mode, _ in wanted}
-        counted = tuple(row for row in mine if row.mode in modes)
-        warm_ups = tuple(row for row in mine if row.mode == WARM_UP and "" not in modes)
+        counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
+        warm_ups = tuple(row for row in mine if is_warm_up(row, component))
         given_up = sum(row.run in record.given_up for row in counted)
         available.append(CaseRuns(case, wanted, counted, given_up, warm_ups))
     return Population(tuple(available), tuple(missing))
@@ -270,13 +252,22 @@ def _until_time(component: Component, population: Population, record: Record, ov
     live = [run for run in record.open.values() if run.component == component.name]
     first = record.first_orders.get(component.name)
     passed = first is not None and record.last >= first + component.duration_s
-    closed = over or record.ended is not None or (passed and not live)
+    closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
 
     def ordered(case: CaseRuns) -> CaseRuns:
         results = {row.result for row in case.rows} | {run.result for run in live if run.case == case.case.id}
         return replace(case, wanted=(("", len(results)),), more=not closed, closed=closed)
 
     return population.each(ordered)
+
+
+def _retry_waits(population: Population) -> bool:
+    """Whether another attempt was decided upon and is not ordered yet; what waits for its time is live, too."""
+    last: dict[int, RunRow] = {}
+    for row in population.rows:
+        if row.result not in last or row.attempt > last[row.result].attempt:
+            last[row.result] = row
+    return any(row.retried for row in last.values())
 
 
 def _with_aside(component: Component, population: Population, machine: _Machine) -> Population:
@@ -286,8 +277,9 @@ def _with_aside(component: Component, population: Population, machine: _Machine)
         found: dict[str, str] = {}
         for mode in component.modes:
             rows = [row for row in case.rows if row.mode == mode.name]
+            every = [row for row in machine.rows[component.name, case.case.id] if row.mode == mode.name] if rows else []
             required = machine.system.copies(mode, case.case)
-            found |= set_aside(mode, rows, required, machine.neighbours.get(case.case.partition))
+            found |= set_aside(mode, rows, required, every, machine.neighbours.get(case.case.partition))
         return replace(case, aside=found)
 
     return population.each(judged) if component.modes else population

@@ -11,6 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from shakedown.model.contracts import content
+from shakedown.model.nouns import ContractRow
+
 
 class RunRow(Struct, frozen=True):
     """One verdict on one run. A run that was judged again has several rows; only the last is current.
@@ -92,7 +95,10 @@ class UnavailableRow(Struct, frozen=True):
 
 
 class WaiverRow(Struct, frozen=True):
-    """What a person accepted as it is: ``what`` is criterion, gate or row. ``restriction``: the words that go with it."""
+    """What a person accepted as it is: ``what`` is criterion, gate or row. ``restriction``: the words that go with it.
+
+    ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it.
+    """
 
     what: str
     component: str
@@ -102,6 +108,11 @@ class WaiverRow(Struct, frozen=True):
     reason: str = ""
     seq: int = 0
     time: float = 0.0
+    row: Mapping[str, Any] = {}
+
+    def is_of_row(self, row: ContractRow) -> bool:
+        """Whether it is this row that was waived; by its name alone where the record does not say what it asked for."""
+        return self.what == "row" and (content(row) == self.row if self.row else row.name == self.name)
 
 
 class AttestationRow(Struct, frozen=True):

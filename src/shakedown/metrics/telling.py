@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shakedown.metrics.contract import ContractScore
-from shakedown.metrics.populations import CaseRuns, Population, unwanted_rows
+from shakedown.metrics.populations import CaseRuns, Population
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.table import Record
+from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.nouns import Criterion, Document
 
@@ -75,19 +76,41 @@ def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool
     return "incomplete: " + ("; ".join(parts) or "nothing was judged")
 
 
-def beside_the_criteria(outcome: str, contract: ContractScore | None) -> str:
-    """Purpose: what an acceptance must not hide: commitments of the contract that are not met and that no criterion asks
-    about. "" where there are none.
+def beside_the_criteria(outcome: str, contract: ContractScore | None, document: Document) -> str:
+    """Purpose: what an acceptance must not hide: commitments of the contract that are not met, whether a criterion on a share
+    of them allows that or no criterion asks about them. "" where there are none.
     """
     if contract is None or not outcome.startswith("accepted"):
         return ""
-    rows = [
+    asked = _rows_asked(document)
+    broken = [
         score.row.name
         for score in contract.rows
         if score.outcome == "not met" and score.row.basis == "contract" and not score.waived
     ]
+    allowed, others = [name for name in broken if name in asked], [name for name in broken if name not in asked]
+    return _not_met(allowed, ", which a criterion allows") + _not_met(others, " and in no criterion")
+
+
+def _not_met(rows: list[str], how: str) -> str:
     are = "is" if len(rows) == 1 else "are"
-    return f"; {plural(len(rows), 'contract row')} {are} not met and in no criterion ({some(rows)})" if rows else ""
+    return f"; {plural(len(rows), 'contract row')} {are} not met{how} ({some(rows)})" if rows else ""
+
+
+def _rows_asked(document: Document) -> set[str]:
+    """The rows of basis contract that a criterion on rows met asks about."""
+    cases = {case.id: case for case in document.cases}
+    rows = {row.name: row for contract in document.contracts for row in contract.rows}
+    return {
+        name
+        for component in document.components
+        for item in criteria_of(component)
+        if item.measure == "rows met" and item.basis in ("", "contract")
+        for case in (cases[name] for name in component.cases if name in cases)
+        if item.test in ("", case.test)
+        for name in case.rows
+        if name in rows and (not item.mode or rows[name].mode in ("", item.mode))
+    }
 
 
 def _with_reasons(undecided: list[tuple[str, str]]) -> str:
@@ -161,10 +184,16 @@ def _of_case(case: CaseRuns) -> list[str]:
 
 
 def _of_waivers(document: Document, record: Record) -> list[str]:
-    """Waivers of criteria that the plan in force does not have."""
+    """Waivers of criteria and contract rows that the plan in force does not have."""
     names = {(component.name, item.name) for component in document.components for item in criteria_of(component)}
     lost = [row for row in record.waivers if row.what == "criterion" and (row.component, row.name) not in names]
-    return [
+    found = [
         f"criterion {row.name} of {row.component} is waived, and the plan in force has none of that name"
         for row in lost
+    ]
+    rows = [row for contract in document.contracts for row in contract.rows]
+    gone = [waiver for waiver in record.waivers if waiver.what == "row" and not any(map(waiver.is_of_row, rows))]
+    return found + [
+        f"contract row {waiver.name} is waived as it was, and the plan in force has none that asks for the same"
+        for waiver in gone
     ]

@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from shakedown.metrics.around import Around
 from shakedown.metrics.overlap import Span, span_of
-from shakedown.metrics.populations import WARM_UP, Population, populations
+from shakedown.metrics.populations import Population, populations
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.table import Record
+from shakedown.metrics.wanted import WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Case, Component, Criterion, Document
@@ -107,10 +108,14 @@ def of_component(name: str, population: Population, around: Around) -> Utilisati
 
 
 def component_clock(component: Component, record: Record) -> Span | None:
-    """From the component's first order to the end of its last run that is judged; None where there is none."""
-    ends = [
-        span[1] if (span := span_of(row)) else row.time for row in record.current() if row.component == component.name
-    ]
+    """From the component's first order to the end of its last run that is judged; None where there is none.
+
+    A run whose end is not known was over when it was first judged; judging it again moves no end.
+    """
+    mine = [row for row in record.runs if row.component == component.name]
+    judged = {row.run: row.time for row in mine if not row.supersedes}
+    current = (row for row in mine if not row.superseded_by)
+    ends = [span[1] if (span := span_of(row)) else judged.get(row.run, row.time) for row in current]
     begin = record.first_orders.get(component.name)
     return (begin, max(begin, *ends)) if begin is not None and ends else None
 

@@ -5,6 +5,8 @@ The plan's reader freezes what follows from this into ``Case.rows``; judging and
 
 from __future__ import annotations
 
+from typing import Any
+
 from shakedown.model.nouns import Case, ContractRow, Document
 
 _SAME = 1e-9  # of the bound: converting units must not make a value on the bound lie outside
@@ -47,6 +49,13 @@ def subject(row: ContractRow) -> tuple[str, str, str, str, str, str]:
 def specificity(row: ContractRow) -> tuple[int, int]:
     """Keys in ``where``, then keys with a single value: of competing rows the greatest wins."""
     return len(row.where), sum(len(values) == 1 for _, values in row.where)
+
+
+def content(row: ContractRow) -> dict[str, Any]:
+    """Purpose: what a row asks for, as plain data. Its name is its place, which another row may have after an amendment."""
+    said: dict[str, Any] = {key: getattr(row, key) for key in ("contract", "test", "figure", "must", "basis")}
+    said |= {"where": {key: list(values) for key, values in row.where}, "statistic": row.statistic, "mode": row.mode}
+    return {key: value for key, value in said.items() if value}
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class Accounting:
         if ran.status == 0 and not odd:
             answered = records(ran.output)
             return {f.job.id: _told(f, answered, wanted[f.job.id]) for f in here}
-        if accounting_is_off(ran.error) or (ran.status == 127 and not ran.timed_out):
+        if accounting_is_off(ran.error) or (ran.status == 127 and not ran.for_now):
             self.absent.add(cluster.name)
             return {f.job.id: self._from_list(cluster, f, wanted[f.job.id]) for f in here}
         why = "; ".join(w for w in (here[0].trouble, f"sacct: {_complaint(ran, odd)}") if w)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -16,14 +17,20 @@ from msgspec import Struct
 from shakedown.processes.spawn import base_environment
 from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
 
+_NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOEXEC})
+
 
 class Ran(Struct, frozen=True):
-    """What came of a command. ``status``: -N for signal N, 127 where it cannot be started."""
+    """What came of a command. ``status``: -N for signal N, 127 where it cannot be started.
+
+    ``for_now``: it could not be started for want of memory, processes or the like, which says nothing of whether it is there.
+    """
 
     status: int
     output: str = ""
     error: str = ""
     timed_out: bool = False
+    for_now: bool = False
 
 
 class Run(Protocol):
@@ -57,7 +64,9 @@ class Runner:
                 cwd=_directory(),
             )
         except OSError as error:
-            return Ran(127, error=f"{command[0]} cannot be run: {error.strerror}")
+            return Ran(
+                127, error=f"{command[0]} cannot be run: {error.strerror}", for_now=error.errno not in _NOT_THERE
+            )
         try:
             output, complaint = child.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:

@@ -1,0 +1,62 @@
+"""Which runs are attempts at results that the plan in force wants; the others were wanted by a plan before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.table import Record
+from shakedown.model.nouns import Case, Component, Document, System
+
+WARM_UP = "warm-up"
+ResultKey = tuple[str, str, str, int]  # component, case, mode, repeat
+
+
+def wanted_results(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
+    """How many results of a case a component wants, by mode; a fill is wanted once for each of its copies."""
+    if not component.modes:
+        return (("", component.repeats),)
+    return tuple((mode.name, mode.repeats * system.copies(mode, case)) for mode in component.modes)
+
+
+def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
+    """Attempts that the plan in force no longer asks for: an amendment took their case, component, mode or repeat away."""
+    cases = {case.id: case for case in document.cases}
+    wanted = {
+        (component.name, name): (component, dict(wanted_results(component, cases[name], document.system)))
+        for component in document.components
+        for name in component.cases
+        if name in cases
+    }
+    newest = newest_results(record)
+
+    def unwanted(row: RunRow) -> bool:
+        asked = wanted.get((row.component, row.case))
+        return asked is None or not (is_warm_up(row, asked[0]) or is_asked(row, *asked, newest))
+
+    return list(filter(unwanted, record.current()))
+
+
+def result_key(row: RunRow) -> ResultKey:
+    """What names a wanted result; of a warm-up not quite, but that is in no count."""
+    return row.component, row.case, row.mode, row.repeat
+
+
+def newest_results(record: Record) -> dict[ResultKey, int]:
+    """The number of the last result of each name: a plan that wants again what another one did not wants it anew."""
+    newest: dict[ResultKey, int] = {}
+    for row in record.current():
+        key = result_key(row)
+        newest[key] = max(row.result, newest.get(key, 0))
+    return newest
+
+
+def is_warm_up(row: RunRow, component: Component) -> bool:
+    return row.mode == WARM_UP and bool(component.modes)
+
+
+def is_asked(row: RunRow, component: Component, wanted: Mapping[str, int], newest: Mapping[ResultKey, int]) -> bool:
+    """It is an attempt at a result that the plan in force wants: of three repeats the first three, whatever ran before."""
+    if row.mode not in wanted or row.result < newest[result_key(row)]:
+        return False
+    return bool(component.duration_s) or row.repeat <= wanted[row.mode]

@@ -1,0 +1,161 @@
+"""What reaches the loop at an awkward moment, or is not what it ought to be: nothing of it ends a conductor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from stage import Campaign, small_document
+
+from shakedown.checks.trim import size
+from shakedown.conductor.amending import differences
+from shakedown.conductor.loop import Conductor, hear
+from shakedown.conductor.operators import commands_for
+from shakedown.engine import decide
+from shakedown.model.events import VALUE_LIMIT, Event
+from shakedown.model.nouns import Component, Contract, ContractRow, Document
+from shakedown.model.ports import CheckResult, Evidence
+
+
+def staged(document: Document | None = None) -> tuple[Campaign, Conductor]:
+    """A campaign of one run, which a cluster has; nobody drives it on but the test."""
+    campaign = Campaign(document or small_document(tests=1, repeats=1, budgets={}))
+    conductor = campaign._conductor(100)
+    conductor.watch, conductor.commands = None, commands_for(campaign.documents.__getitem__)
+    conductor.log("campaign_start", value={"campaign": "toy"})
+    conductor.log("driver_start")
+    order(conductor)
+    conductor.log("submit_accepted", job="j000001", value={"id": "7"})
+    return campaign, conductor
+
+
+def order(conductor: Conductor) -> list[Event]:
+    """What is decided, logged and not carried out."""
+    return [conductor.log(order.event) for order in decide(conductor.state, conductor.state.time).orders]
+
+
+def report(conductor: Conductor, **value: Any) -> None:
+    conductor.log("job_report", job="j000001", run="r000001", value=value)
+
+
+class Arrived:
+    """A port that has something to say, once."""
+
+    def __init__(self, *things: Any) -> None:
+        self.things = list(things)
+
+    def poll(self) -> list[Any]:
+        things, self.things = self.things, []
+        return things
+
+
+def test_a_run_whose_job_was_put_back_while_its_output_was_read_is_judged_by_that() -> None:
+    _, conductor = staged()
+    report(conductor, state="failed", source="marks", exit=137, elapsed_s=5.0)
+    assert [event.event for event in order(conductor)] == ["check_start"]
+    report(conductor, state="requeued", source="queue", restart=1)
+    conductor.ports.collector = Arrived(Evidence("r000001"))  # type: ignore[assignment]
+    hear(conductor)
+    verdicts = [event for event in order(conductor) if event.event == "verdict"]
+    assert [(event.run, event.value["verdict"]) for event in verdicts] == [("r000001", "interrupted")]
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_run_whose_job_was_put_back_before_its_output_was_read_is_not_read(cancelled: bool) -> None:
+    _, conductor = staged()
+    report(conductor, state="failed", source="marks", exit=137, elapsed_s=5.0)
+    if cancelled:
+        conductor.log("cancel_request", value={"all": True}, reason="enough")
+    report(conductor, state="requeued", source="queue", restart=1)
+    done = [(event.event, event.run) for event in order(conductor)]
+    assert ("verdict", "r000001") in done
+    assert ("check_start", "r000001") not in done
+
+
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [
+        ("cancel", {"runs": 5}),
+        ("cancel", {"runs": [["r000001"]]}),
+        ("cancel", {"cases": [{}]}),
+        ("cancel", {"cases": "t0"}),
+        ("attest", {"component": "first", "procedure": ["x"]}),
+        ("rule", {"run": None, "as": {}}),
+        ("waive", {"component": [], "name": 7}),
+        ("stop", {"more": [1]}),
+    ],
+)
+def test_a_wish_of_the_wrong_shape_is_refused_or_harmless(what: str, value: dict[str, Any]) -> None:
+    campaign, conductor = staged()
+    campaign.inbox.post(what, reason="so", **value)
+    hear(conductor)
+    assert not campaign.inbox.waiting, "it does not come back"
+    heard = [event for event in campaign.events() if event.event in ("command_refused", "stop_request")]
+    assert [event.event for event in heard] == ["stop_request" if what == "stop" else "command_refused"]
+
+
+def test_a_run_that_the_scheduler_did_not_take_yet_can_be_cancelled_by_name() -> None:
+    campaign, conductor = staged()
+    conductor.log("submit_deferred", job="j000001", reason="job submit limit reached")
+    assert [entry.void_run for entry in conductor.state.delayed] == ["r000001"]
+    campaign.inbox.post("cancel", reason="wrong deck", runs=["r000001"])
+    hear(conductor)
+    verdicts = [event for event in order(conductor) if event.event == "verdict"]
+    assert [(event.run, event.value["verdict"]) for event in verdicts] == [("r000001", "cancelled")]
+
+
+def test_a_run_that_an_amendment_does_not_want_is_held_against_no_row_of_the_new_plan() -> None:
+    """Rows are named by their place: c:1, which asked about its test, is another one now, and asks about another test."""
+    plain = small_document(tests=2, repeats=1, budgets={})
+    only = (Component("only", "functionality", ("t0",)),)
+    mine = ContractRow("c:1", "c", "t0", "elapsed", "<= 1 h", "contract", high=3600.0, unit="s", verdict=True)
+    other = replace(mine, test="t1", must="<= 1 s", high=1.0)
+    cases = tuple(replace(case, rows=("c:1",)) if case.id == "t0" else case for case in plain.cases)
+    before = replace(plain, components=only, cases=cases, contracts=(Contract("c", (mine,)),))
+    after = replace(plain, components=(), cases=plain.cases[1:], contracts=(Contract("c", (other,)),))
+    campaign, conductor = staged(before)
+    report(conductor, state="completed", source="marks", elapsed_s=5.0)
+    order(conductor)
+    campaign.amend(after)
+    conductor.commands = commands_for(campaign.documents.__getitem__)
+    evidence = Evidence("r000001", (CheckResult('output contains "ok"', True),), (("rate", 1.0),))
+    conductor.ports.collector = Arrived(evidence)  # type: ignore[assignment]
+    hear(conductor)
+    conductor.commit()
+    [verdict] = campaign.events("verdict")
+    assert (verdict.run, verdict.value["verdict"]) == ("r000001", "passed"), verdict.reason
+
+
+@pytest.mark.parametrize(("unit", "refused"), [("MB/s", True), ("", False)])
+def test_values_on_record_keep_the_unit_that_they_were_taken_in(unit: str, refused: bool) -> None:
+    """A rate of 12 was a plain number; read as 12 MB/s it would be another value."""
+    campaign, conductor = staged()
+    (test, *others) = campaign.document.tests
+    changed = replace(test, figures=(replace(test.figures[0], unit=unit),), checks=())
+    campaign.amend(replace(campaign.document, tests=(changed, *others)))
+    hear(conductor)
+    said = [event for event in campaign.events() if event.event in ("amended", "command_refused")]
+    wanted = ("command_refused", "figure rate of test t0 is a plain number on record and would be in MB/s")
+    assert [(event.event, event.reason) for event in said] == [wanted if refused else ("amended", "a change")]
+
+
+def test_another_order_of_the_components_is_a_difference() -> None:
+    document = small_document()
+    turned = replace(document, components=document.components[::-1])
+    assert differences(document, turned) == ["the order of the components is changed"]
+    assert differences(document, document) == []
+
+
+def test_a_verdict_fits_an_event_whatever_nodes_it_ran_on() -> None:
+    """Every other node of a large machine folds into kilobytes; what was checked makes room for them."""
+    _, conductor = staged()
+    nodes = f"n[{','.join(f'{number:04d}' for number in range(1, 1000, 2))}]"
+    report(conductor, state="completed", source="marks", elapsed_s=5.0, nodes=nodes)
+    order(conductor)
+    checks = tuple(CheckResult(f"output contains {number}", False, "it is nowhere" * 9) for number in range(20))
+    conductor.ports.collector = Arrived(Evidence("r000001", checks))  # type: ignore[assignment]
+    hear(conductor)
+    [verdict] = [event for event in conductor.pending if event.event == "verdict"]
+    assert verdict.value["nodes"] == nodes
+    assert size(verdict.value) <= VALUE_LIMIT

@@ -1,0 +1,78 @@
+"""What is easily lost among many: one job behind hundreds in doubt, one of two runs that two amendments no longer want."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from by_hand import ByHand
+from stage import small_document
+
+from shakedown.engine import Policy, State, decide, index_plan
+from shakedown.model.nouns import Component, Document, Patience
+
+MANY = 600  # more than are looked at in one go
+
+
+def on_a_cluster(runs: int) -> ByHand:
+    """As many runs of one case, all with the scheduler."""
+    document = small_document(nodes=runs, tests=1, repeats=runs, budgets={})
+    _, rest = document.components
+    document = msgspec.structs.replace(document, components=(msgspec.structs.replace(rest, after=()),))
+    hand = ByHand(State(plan=index_plan(document)))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.settle()
+    return hand
+
+
+def test_a_job_behind_hundreds_in_doubt_is_not_forgotten() -> None:
+    """One cluster does not answer for hours; what is known of the jobs of another is acted upon all the same."""
+    hand = on_a_cluster(MANY)
+    names = list(hand.state.jobs)
+    assert len(names) == MANY
+    for name in names[:-1]:
+        hand.play("job_report", job=name, value={"state": "no_answer", "source": "queue"})
+    hand.play("job_report", job=names[-1], value={"state": "timeout", "source": "queue"})
+    orders = [order.event for order in decide(hand.state, hand.state.time).orders]
+    assert [(event.event, event.job) for event in orders] == [("verdict", names[-1])]
+
+
+def without(document: Document, *names: str) -> Document:
+    kept = tuple(component for component in document.components if component.name not in names)
+    return msgspec.structs.replace(document, components=kept)
+
+
+def amend(hand: ByHand, document: Document) -> None:
+    before = hand.state.index
+    hand.state.plan = index_plan(document, before=before)
+    hand.play("amended", value={"document": "d", "components": [component.name for component in before.components]})
+
+
+def test_two_runs_of_one_case_that_two_amendments_do_not_want_both_come_to_their_end() -> None:
+    plain = small_document(tests=1, repeats=1, budgets={})
+    twins = tuple(Component(name, "performance", ("t0",)) for name in ("one", "other", "kept"))
+    document = msgspec.structs.replace(plain, components=twins)
+    hand = ByHand(State(plan=index_plan(document)))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.settle()
+    assert len(hand.state.runs) == 3
+    amend(hand, without(document, "one", "other"))
+    amend(hand, without(document, "one", "other"))
+    for job in list(hand.state.jobs):
+        hand.play("job_report", job=job, value={"state": "cancelled", "source": "queue"})
+    done = hand.settle()
+    assert done.count("verdict") == 3
+    assert done[-1] == "campaign_end"
+    assert all(tally.in_flight == 0 and tally.over for tally in hand.state.tallies)
+
+
+@pytest.mark.parametrize("given", [None, Policy(lost_after_s=5.0)])
+def test_the_patience_of_an_amended_system_counts_unless_the_driver_has_its_own(given: Policy | None) -> None:
+    document = small_document()
+    (cluster,) = document.system.clusters
+    calm = msgspec.structs.replace(cluster, patience=Patience(lost_after_s=14400.0))
+    amended = msgspec.structs.replace(document, system=msgspec.structs.replace(document.system, clusters=(calm,)))
+    first = index_plan(document, given)
+    for index in (index_plan(amended, before=first), index_plan(amended, before=index_plan(document, before=first))):
+        assert index.policy.lost_after_s == (5.0 if given else 14400.0)
