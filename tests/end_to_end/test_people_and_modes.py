@@ -68,7 +68,7 @@ def test_a_gate_waits_for_an_attestation_then_modes_run(
 
         bare = shakedown("attest", "p-1", *words, "--met", cwd=site)
         assert bare.returncode == 2
-        assert bare.stderr == "error: cables asks for 1 evidence files, and 0 are named\nhint: --evidence FILE\n"
+        assert bare.stderr == "error: cables asks for 1 evidence file, and 0 are named\nhint: --evidence FILE\n"
         done = shakedown("attest", "p-1", *words, "--met", "--evidence", str(photo), cwd=site)
         assert done.returncode == 0, done.stderr
         _, said = driver.communicate(timeout=120)
