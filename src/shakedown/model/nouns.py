@@ -266,6 +266,7 @@ class ContractRow(Struct, frozen=True):
 
     ``where`` narrows the cases: system, partition, toolchain or a parameter -> the values that match. ``low`` and ``high``
     bound the figure in ``unit``, the figure's own; None = no bound on that side; ``strict``: the bound itself does not do.
+    ``value``: what they lie around, 4148 of ``4148 s +2%``; None where only bounds are written.
     ``statistic``: ``each`` run on its own, or one number of all that count. ``mode`` "" = whatever the mode. ``verdict``: a run
     outside is judged ``performance``; only rows on each run can. ``place`` is where it was written (file:line).
     """
@@ -280,6 +281,7 @@ class ContractRow(Struct, frozen=True):
     low: float | None = None
     high: float | None = None
     strict: bool = False
+    value: float | None = None
     unit: str = ""
     statistic: Statistic = "each"
     mode: Literal["", "isolated", "fill"] = ""

@@ -60,7 +60,7 @@ def _caption(group: list[Side], compared: bool, common: str) -> str:
 
 
 def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
-    """Bars from zero with their intervals, and a mark for each row of the vendor and the contract."""
+    """Bars from zero with their intervals, a mark for each number of the vendor, and for each bound of the contract."""
     most = 0.0
     for mode in modes:
         known = [(place, numbers) for place, side in enumerate(sides) if (numbers := side.numbers(mode))]
@@ -83,7 +83,12 @@ def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
 
 
 def _said(side: Side, basis: str) -> list[float]:
-    return [value for row in side.rows if row.basis == basis and (value := row_value(row)) is not None]
+    """The vendor's numbers; of the contract the bounds, for it says how far one may go."""
+    rows = [row for row in side.rows if row.basis == basis]
+    found = (
+        [row_value(row) for row in rows] if basis == "vendor" else [end for row in rows for end in (row.low, row.high)]
+    )
+    return list(dict.fromkeys(value for value in found if value is not None))
 
 
 def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
