@@ -7,6 +7,7 @@ edited after the start is another: the record holds what was agreed, and the dif
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def verify_campaign(layout: Layout, site: Path | None = None, digest: str = "") 
         record = fold_runs(read_events(layout.log))
         found.damage = _beside_the_log(layout, record, seals)
         _say_log(found, chain, seals, record)
+        _say_made(found, layout)
         if found.damage is None:
             _compare_sources(found, layout, record, site)
     if found.damage is None and digest:
@@ -82,7 +84,8 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
         )
         later = chain.events - seals.through
         if later > 0:
-            found.unchecked.append(f"{later} events came after the newest seal and are under none: seal again")
+            came = "1 event" if later == 1 else f"{later} events"
+            found.unchecked.append(f"{came} came after the newest seal, under none: seal again")
         found.unchecked.append("builds/ and work/ are not sealed: programs and what runs left in their directories")
     if chain.torn_bytes:
         found.unchecked.append(f"{chain.torn_bytes} bytes at the end of the log are no whole line, and no part of it")
@@ -91,6 +94,16 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     found.unchecked += [
         f"{count} events '{name}' are of a later version" for name, count in chain.unknown_events.items()
     ]
+
+
+def _say_made(found: Verified, layout: Layout) -> None:
+    """Pages beside the record that a person may take for it: whoever can write there can change them."""
+    pages = ("report.html", "report.pdf", "report", "signature.html")
+    there = [name for name in pages if os.path.lexists(layout.root / name)]
+    if there:
+        found.unchecked.append(
+            f"{', '.join(there)}: made from the record and not sealed; 'shakedown report' and 'seal' make them again"
+        )
 
 
 def _signed(digest: str, found: Verified) -> Damage | None:

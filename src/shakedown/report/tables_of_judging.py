@@ -97,7 +97,8 @@ def _modes(evidence: Evidence) -> Rows:
         yield (
             side.component, side.case, side.figure.name, side.figure.unit, side.figure.better, *_mean(alone),
             *_mean(fill), slower.slowest if slower else None, *shares, *copies, side.vendor("isolated" if alone else ""),
-            side.better("isolated"), side.vendor("fill"), side.better("fill"), plain.count if plain else None, plain.mean if plain else None, side.better(""), rows,
+            side.better("isolated"), side.vendor("fill"), side.better("fill"), plain.count if plain else None,
+            plain.mean if plain else None, side.better(""), rows,
         )  # fmt: skip
 
 
