@@ -169,7 +169,14 @@ def test_the_digest_on_paper_is_compared(sealed_site: Path) -> None:
     assert verify_campaign(layout, digest=on_paper).whole
     wrong = verify_campaign(layout, digest="0" * 64)
     assert not wrong.whole and "this is not the record that was signed" in str(wrong.damage)
-    assert not verify_campaign(layout, digest=digest[:4]).whole  # too short to mean anything
+
+
+@pytest.mark.parametrize("digest", ["", "12", "123 456 7", "zzzzzzzz", "0" * 65, "../../etc"])
+def test_what_is_no_digest_accuses_nobody(site: Path, people: Run, digest: str) -> None:
+    """It is wrong use: the record is not another one than the one that was signed."""
+    done = people(site, "verify", "--digest", digest)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: '{digest}' is no digest, nor its beginning\nhint: give the digits 0 to 9")
 
 
 # ---- when it is refused --------------------------------------------------------------------------------------------------------
