@@ -229,7 +229,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         run.job, facts["state"], "marks", exit_status=facts.get("exit"), elapsed_s=facts.get("elapsed_s")
     )
     rows = rows_of(state.index.document, case)
-    judgement = judge(case, state.index.tests[case.test], report, evidence, rows, mode_facts(run.mode).get("mode", ""))
+    judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
     value |= _present(message=report.message)

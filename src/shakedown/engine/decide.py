@@ -99,7 +99,7 @@ def _collect(state: State, decision: Decision) -> None:
         run = state.runs[name]
         case = state.index.cases[run.case]
         output = state.jobs[run.job].facts.get("output", {})
-        payload = CollectOrder(name, case, state.index.tests[case.test], output)
+        payload = CollectOrder(name, case, state.index.test_of(case), output)
         decision.orders.append(Order("collect", Event("check_start", run=name), payload))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
@@ -152,13 +153,15 @@ class Check(Struct, frozen=True):
     """One condition that a run's evidence must meet.
 
     ``subject`` is ``output`` or a file's path in the run's directory (a glob for ``golden``); ``argument`` is the text,
-    the regular expression, the exit status, or for ``golden`` the pairs path=sha256 joined by newlines.
+    the regular expression, the exit status, or for ``golden`` the pairs path=sha256 joined by newlines. ``toolchain``: only
+    cases of this one are checked by it; "" = all, for answers that are not bound to who compiled the program.
     """
 
     kind: CheckKind
     subject: str
     argument: str = ""
     text: str = ""  # as the person wrote it, for reasons and reports
+    toolchain: str = ""
 
 
 class FigureSpec(Struct, frozen=True):
@@ -252,6 +255,11 @@ class Test(Struct, frozen=True):
     draws: tuple[str, ...] = ()  # matrix, histogram, io: JSON records in the output that the report draws
     tags: tuple[str, ...] = ()
     path: str = ""
+
+    def of(self, case: Case) -> Test:
+        """The test as a case has it: without what checks other toolchains. Where nothing does, the same object."""
+        kept = tuple(check for check in self.checks if check.toolchain in ("", case.toolchain))
+        return self if len(kept) == len(self.checks) else replace(self, checks=kept)
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
