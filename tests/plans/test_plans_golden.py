@@ -83,5 +83,5 @@ def test_a_toolchain_without_sums_is_an_error_that_says_how_to_make_them(room: A
 
 def test_a_test_without_a_toolchain_cannot_have_sums_of_one(room: Any) -> None:
     plain = TEST.replace("parameters: {toolchain: [gcc, oneapi]}\nbuild: {source: src, run: make}\n", "")
-    with pytest.raises(ShakedownError, match="golden-{toolchain}.sha256: this test has no toolchain"):
+    with pytest.raises(ShakedownError, match=r"golden-{toolchain}\.sha256: this test has no toolchain"):
         document(room, plain.replace("{build}/m", "true"))
