@@ -21,7 +21,7 @@ from shakedown.report.draw_pairs import _bitmap, draw_matrix, node_medians
 from shakedown.report.draw_sides import draw_sides
 from shakedown.report.draw_times import Group, Series, _draw
 from shakedown.report.drawing import MARKS, Drawing, capital, inline_svg, label, short_number, style
-from shakedown.report.filters import name, strip
+from shakedown.report.filters import name, percent, signed, strip
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import Histogram, IoRate, Matrix
 from shakedown.report.sides import Side
@@ -266,6 +266,11 @@ def test_the_vendors_number_is_the_value_that_is_named(
 
     assert (side.vendor("isolated"), side.vendor("fill")) == (isolated, fill)
     assert side.better("fill") == (None if fill is None else pytest.approx(1 - 99 / fill))
+
+
+def test_no_difference_has_no_sign() -> None:
+    assert [signed(value) for value in (-0.04, 0.0, 0.04, -0.06, 12.34)] == ["0.0", "0.0", "0.0", "-0.1", "+12.3"]
+    assert [percent(value) for value in (-0.0003, 0.12, None)] == ["0.0%", "+12.0%", "–"]
 
 
 def test_a_strip_needs_no_style_sheet() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above, short_number
+from shakedown.report.filters import signed
 from shakedown.report.sides import Side, row_value
 from shakedown.report.words import file_name, one_line
 
@@ -103,7 +104,7 @@ def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
     reach = max(abs(x) for _, x, _ in found) or 1.0
     for y, x, _ in found:
         beside = {"ha": "left" if x >= 0 else "right", "va": "center", "fontsize": 6.5}
-        axes.text(x + (0.03 if x >= 0 else -0.03) * reach, y, f"{x:+.1f}", **beside)
+        axes.text(x + (0.03 if x >= 0 else -0.03) * reach, y, signed(x), **beside)
     axes.axvline(0, color=INK, linewidth=0.7)
     axes.set_xlim(-1.35 * reach, 1.35 * reach)
     axes.set_xlabel("better than the vendor's number, %")

@@ -80,7 +80,7 @@ def share(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A difference in per cent, with its sign."""
-    return "–" if value is None else f"{100 * value:+.1f}%"
+    return "–" if value is None else f"{signed(100 * value)}%"
 
 
 def wilson(rate: Rate) -> str:
@@ -100,7 +100,9 @@ def mean(numbers: Summary | None) -> str:
 
 
 def signed(value: float) -> str:
-    return f"{value:+.1f}"
+    """With its sign; what rounds to nothing has none."""
+    text = f"{value:+.1f}"
+    return text if float(text) else "0.0"
 
 
 def size(value: float) -> str:
