@@ -68,7 +68,17 @@ def test_a_gate_waits_for_an_attestation_then_modes_run(
 
         bare = shakedown("attest", "p-1", *words, "--met", cwd=site)
         assert bare.returncode == 2
-        assert bare.stderr == "error: cables asks for 1 evidence files, and 0 are named\nhint: --evidence FILE\n"
+        assert bare.stderr == "error: cables asks for 1 evidence file, and 0 are named\nhint: --evidence FILE\n"
+        copy, empty = tmp_path / "copy.jpg", tmp_path / "empty.log"
+        copy.write_bytes(photo.read_bytes())
+        empty.touch()
+        for files, said in (
+            ((photo, copy), f"error: {photo} and {copy} hold the same\nhint: name one of them: it counts once\n"),
+            ((photo, empty), f"error: {empty} is empty\nhint: evidence shows something\n"),
+        ):
+            named = [word for file in files for word in ("--evidence", str(file))]
+            poor = shakedown("attest", "p-1", *words, "--met", *named, cwd=site)
+            assert (poor.returncode, poor.stderr) == (2, said)
         done = shakedown("attest", "p-1", *words, "--met", "--evidence", str(photo), cwd=site)
         assert done.returncode == 0, done.stderr
         _, said = driver.communicate(timeout=120)

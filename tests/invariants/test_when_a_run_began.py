@@ -44,15 +44,22 @@ def test_the_jobs_own_word_counts(seen: float | None, began: float) -> None:
 @pytest.mark.parametrize("began", [ORDERED - 0.5, HEARD - 39.5, -3600.0, 5e9])
 def test_a_clock_that_cannot_be_ours_is_not_believed(began: float) -> None:
     """It began before it was ordered, or so late that it would not be over yet."""
-    assert started(SEEN, began=began, elapsed_s=40.0) == SEEN
+    assert started(SEEN, began=began, elapsed_s=20.0) == (SEEN if began != HEARD - 39.5 else began)
+    assert started(SEEN, began=began, elapsed_s=40.0) == HEARD - 40.0
     assert started(None, began=began, elapsed_s=40.0) == HEARD - 40.0
 
 
 def test_without_a_word_it_began_when_it_was_seen() -> None:
-    assert started(SEEN, elapsed_s=40.0) == SEEN
+    assert started(SEEN, elapsed_s=20.0) == SEEN
     assert started(None, elapsed_s=40.0) == HEARD - 40.0
     assert started(SEEN) == SEEN
     assert started(None) is None
+
+
+def test_a_run_that_was_seen_late_began_early_enough_to_be_over() -> None:
+    """Seen 30 s before its end was heard, it took 40 s: at 130 s it ran already, and no copy after it overlaps with it."""
+    assert started(SEEN, elapsed_s=40.0) == HEARD - 40.0
+    assert started(SEEN, elapsed_s=HEARD - ORDERED + 1) == SEEN, "longer than since its order: a clock that is not ours"
 
 
 def test_a_run_that_did_not_end_by_itself_began_when_the_scheduler_says() -> None:

@@ -111,6 +111,16 @@ def test_several_campaigns_are_one_sample_and_each_is_named_with_its_epochs(stor
     assert (item.count, item.origins) == (4, ("c1 epoch 1", "c2 epochs 1, 2"))
 
 
+def test_an_outlier_among_several_campaigns_says_which_one_it_is_of(story: Any) -> None:
+    """Each campaign has a run r000001."""
+    other = type(story)()
+    other.events[0].value["campaign"] = "c2"
+    story.repeats = other.repeats = 4
+    story.values("a/1", [10.0, 10.1, 10.2, 9.9])
+    other.values("a/1", [10.0, 10.1, 20.0, 9.8])
+    assert only(story, other).warnings == ("1 outlier: c2 r000003 20 GB/s",)
+
+
 def test_cases_are_told_apart_by_their_parameters(story: Any) -> None:
     story.case("a/1", parameters=(("n", "1"),), toolchain="gcc")
     story.case("a/2", parameters=(("n", "2"), ("toolchain", "gcc")), toolchain="gcc")

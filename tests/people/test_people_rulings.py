@@ -7,13 +7,16 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.looking import look, look_at_runs
+from shakedown.conductor.people import why_not_waive
 from shakedown.metrics.table import Record
 from shakedown.model.contracts import content
 from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, Component, Contract, ContractRow, Document, System
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -115,6 +118,48 @@ def test_a_waiver_without_a_restriction_is_refused(site: Path, people: Run) -> N
         2,
         "error: --restriction is empty\nhint: say what the acceptance is restricted by\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--restriction", "r" * 301, "--by", "A"],
+            "error: --restriction is 301 characters long; at most 300 are kept\n",
+        ),
+        (["--restriction", "r", "--by", "A" * 101], "error: --by is 101 characters long; at most 100 are kept\n"),
+    ],
+)
+def test_what_the_record_would_cut_is_refused(site: Path, people: Run, words: list[str], said: str) -> None:
+    """Half a restriction, or half a name, would be signed otherwise."""
+    done = people(site, "waive", "functionality", "passed", *words, "--because", "x")
+    assert (done.returncode, done.stderr) == (2, said)
+    assert not record_of(site).waivers
+
+
+def test_what_is_as_long_as_the_record_keeps_is_kept_whole(site: Path, people: Run) -> None:
+    words = ("--restriction", "r" * 300, "--by", "A" * 100, "--because", "x" * 2000)
+    assert people(site, "waive", "functionality", "passed", *words).returncode == 0
+    (row,) = record_of(site).waivers
+    assert (len(row.restriction), len(row.by), len(row.reason)) == (300, 100, 2000)
+
+
+def test_a_row_is_waived_for_a_component_that_it_asks_about() -> None:
+    """Else nobody hears of it: the row would stay not met where it counts, and the person believes otherwise."""
+    row = ContractRow("c:1", "c", "ok", "elapsed", "<= 1 s", "contract", high=1.0, unit="s")
+    lost = msgspec.structs.replace(row, name="c:2", test="gone")
+    document = Document(
+        plan="p",
+        system=System("s", (), ()),
+        components=(Component("ft", "functionality", ("ok",)), Component("st", "stability", ("other",))),
+        cases=(Case("ok", "ok", "local:all", rows=("c:1",)), Case("other", "other", "local:all")),
+        tests=(),
+        contracts=(Contract("c", (row, lost)),),
+    )
+    assert why_not_waive(document, "row", "ft", "c:1") == ""
+    assert why_not_waive(document, "row", "st", "c:1") == "row c:1 asks nothing of component st; it does of: ft"
+    nowhere = "row c:2 asks nothing of component ft; it is in force for no case of the plan"
+    assert why_not_waive(document, "row", "ft", "c:2") == nowhere
 
 
 def test_waivers_are_in_the_record(site: Path, people: Run) -> None:

@@ -80,3 +80,12 @@ def test_a_percentage_is_one_of_the_value_written(value: float, percent: float) 
     upper, lower = parse_must(f"{value!r} +{percent!r}%", ""), parse_must(f"{value!r} -{percent!r}%", "")
     assert [upper.low, upper.high] == pytest.approx([None, value + width])
     assert [lower.low, lower.high] == pytest.approx([value - width, None])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("4148 s +-2%", 4148), ("4148 s +2%", 4148), ("1h -5%", 3600), ("4148 s +1% -2%", 4148)]
+    + [(text, None) for text in ("<= 4355 s", "= 4 s", "10..20 s")],
+)
+def test_a_bound_around_a_value_keeps_the_value(text: str, value: float | None) -> None:
+    assert parse_must(text, "s").value == value

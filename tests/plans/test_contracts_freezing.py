@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shakedown.conductor.amending import differences
+from shakedown.conductor.differences import differences, shortened
 from shakedown.model.contracts import rows_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.frozen import freeze, thaw
@@ -74,6 +74,7 @@ def test_a_contract_is_frozen_with_the_plan(example: Any) -> None:
                 basis="history",
                 where=(("threads", ("2",)),),
                 low=8.55,
+                value=9.0,
                 unit="years/day",
                 about="one machine, once",
                 place="contracts/history.csv:3",
@@ -114,11 +115,73 @@ def test_a_fault_in_another_contract_stops_no_plan(site: Any) -> None:
     assert in_force(site, '[a, {}, triad, ">= 1 GB/s", contract]')["n=1,m=x"] == ("c:1",)
 
 
-def test_an_amendment_says_that_a_contract_changed(site: Any) -> None:
-    site.test(TEST).write("contracts/c.yaml", HEAD + '  - [a, {n: 1}, triad, ">= 1 GB/s", contract]\n')
+AMENDED = """\
+plan: p
+system: here
+contract: c
+limits: {queued: 9}
+components:
+  - performance:
+      tests: [a]
+      repeats: 4
+      criteria:
+        rate: {measure: value, of: triad, must: ">= 9 GB/s", enough: 3}
+        new: {measure: correct / completed, must: "= 100%"}
+"""
+
+
+def test_an_amendment_says_which_rows_changed_from_what_to_what(site: Any) -> None:
+    """Two parties sign the change of a bound: that a contract "is changed" tells them nothing."""
+    rows = ['[a, {n: 1}, triad, ">= 1 GB/s", contract]', '[a, {}, triad, ">= 1 GB/s", vendor]']
+    site.test(TEST).write("contracts/c.yaml", HEAD + "".join(f"  - {row}\n" for row in rows))
     before = site.plan(PLAN)
-    site.write("contracts/c.yaml", HEAD + '  - [a, {n: 1}, triad, ">= 2 GB/s", contract]\n')
-    assert differences(before, site.plan(PLAN)) == ["contract c is changed"]
+    rows = ['[a, {n: 2}, elapsed, "<= 1h", site]', rows[0].replace(">= 1", ">= 2")]
+    site.write("contracts/c.yaml", HEAD + "".join(f"  - {row}\n" for row in rows))
+
+    lines = [line for line in differences(before, site.plan(PLAN)) if line.startswith("contract")]
+
+    note = " (a run outside is judged performance)"
+    assert lines == [
+        "contract c is changed: no longer vendor's a: triad >= 1 GB/s",
+        "contract c is changed: now site's a: elapsed where n=2 <= 1h",
+        f"contract c is changed: contract's a: triad where n=1 >= 1 GB/s{note} -> >= 2 GB/s{note}",
+    ]
+
+
+def test_an_amendment_says_what_else_changed(site: Any) -> None:
+    site.test(TEST).write("contracts/c.yaml", HEAD + '  - [a, {n: 1}, triad, ">= 1 GB/s", contract]\n')
+    before = site.plan(AMENDED.replace("9 GB/s", "8 GB/s").replace("repeats: 4", "repeats: 2").replace("new:", "old:"))
+    after = site.plan(AMENDED.replace("queued: 9", "queued: 5"))
+
+    assert differences(before, after) == [
+        "component performance is changed: repeats 2 -> 4",
+        "component performance is changed: criterion old is removed",
+        "component performance is changed: criterion new is added",
+        "component performance is changed: criterion rate is changed: must >= 8 GB/s -> >= 9 GB/s",
+        "limits are changed: queued 9 -> 5",
+    ]
+    assert differences(after, after) == []
+
+
+def test_rows_that_bound_both_sides_are_told_apart_and_moved_ones_are_no_change(site: Any) -> None:
+    rows = ['[a, {}, triad, ">= 1 GB/s", contract]', '[a, {}, triad, "<= 9 GB/s", contract]']
+    plans = []
+    for written in (rows, rows[::-1], [rows[0], rows[1].replace("9", "8")]):
+        site.test(TEST).write("contracts/c.yaml", HEAD + "".join(f"  - {row}\n" for row in written))
+        plans.append(site.plan(PLAN))
+    assert [line for line in differences(*plans[:2]) if line.startswith("contract")] == [
+        "contract c is changed: what it asks is as it was"
+    ]
+    note = " (a run outside is judged performance)"
+    assert differences(plans[0], plans[2]) == [
+        f"contract c is changed: contract's a: triad <= 9 GB/s{note} -> <= 8 GB/s{note}"
+    ]
+
+
+def test_an_amendment_fits_into_an_event() -> None:
+    assert shortened(["a", "b"]) == ["a", "b"]
+    assert shortened([str(number) for number in range(30)])[-2:] == ["19", "and 10 more"]
+    assert shortened(["x" * 200] * 12) == ["x" * 200] * 10 + ["and 2 more"]
 
 
 # ---- precedence ------------------------------------------------------------------------------------------------------

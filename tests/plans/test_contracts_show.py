@@ -147,6 +147,15 @@ def test_names_that_could_mean_several_things_are_asked_back(room: Any) -> None:
         shown("plan", "p", "--csv")
 
 
+def test_a_system_beside_a_plan_is_not_overlooked(room: Any) -> None:
+    """The plan says which it is for: another would be left out of what is shown without a word."""
+    for words in (["p", "--system", "nowhere"], ["p", "--system", "here"]):
+        with pytest.raises(UsageError) as caught:
+            shown("contract", *words)
+        assert caught.value.message == "plan 'p' says itself which system it is for"
+        assert caught.value.hint == "leave --system out, or name a contract: c"
+
+
 def test_a_site_without_contracts_says_how_to_come_by_one(room: Any) -> None:
     (room.path / "contracts/c.yaml").unlink()
     room.write("plans/p.yaml", PLAN.replace("contract: c\n", ""))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from typing import Any
 
 import msgspec
 import pytest
 
 from shakedown.metrics.cases import FigureSummary
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows import EpochRow, RunRow
 from shakedown.metrics.statistics import describe
 from shakedown.model.events import VERDICTS
-from shakedown.model.nouns import FigureSpec
+from shakedown.model.nouns import ContractRow, FigureSpec
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.draw_io import draw_io
 from shakedown.report.draw_noise import draw_noise
@@ -19,7 +21,7 @@ from shakedown.report.draw_pairs import _bitmap, draw_matrix, node_medians
 from shakedown.report.draw_sides import draw_sides
 from shakedown.report.draw_times import Group, Series, _draw
 from shakedown.report.drawing import MARKS, Drawing, capital, inline_svg, label, short_number, style
-from shakedown.report.filters import name
+from shakedown.report.filters import name, percent, signed, strip
 from shakedown.report.gathering import CasePictures
 from shakedown.report.pictures import Histogram, IoRate, Matrix
 from shakedown.report.sides import Side
@@ -208,3 +210,77 @@ def test_long_names_break_where_a_part_ends() -> None:
     assert name('cm4/<b>,"x"') == (
         '<span class="part">cm4/</span><span class="part">&lt;b&gt;,</span><span class="part">&#34;x&#34;</span>'
     )
+
+
+# ---- epochs, the vendor's number, strips ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("times", "lines", "said"),
+    [
+        ((4.0, 500.0), 0, "the mean of correct runs."),  # before the first of these runs, after the last
+        ((4.0, 25.0), 1, "Vertical lines: an epoch begins."),
+        (tuple(20.0 + i / 2 for i in range(14)), 12, "an epoch begins; the first 12 of 14."),
+    ],
+)
+def test_epochs_that_began_while_these_runs_were_started_are_lines(
+    times: tuple[float, ...], lines: int, said: str
+) -> None:
+    epochs = [EpochRow(1, "campaign_start")]
+    epochs += [EpochRow(number, "changed", time=time) for number, time in enumerate(times, 2)]
+    series = [Series(f"case-{i}", [run_row(10 * i + j) for j in range(1, 4)]) for i in range(2)]
+    with style():
+        drawing = _draw(1, Group("stability", "case", series), epochs, 0.0)
+        axes = drawing._figure.axes[0]
+        words = [text for text in axes.texts if "epoch" in text.get_text()]
+        assert len(words) == lines
+        low, high = axes.get_xlim()
+        assert all(low <= text.xy[0] <= high for text in words), "a label beside the axes squeezes them"
+    assert drawing.caption.endswith(said)
+
+
+def a_row(must: str, **fields: Any) -> ContractRow:
+    return ContractRow(f"c:{must}", "c", "t", "time", must, fields.pop("basis", "vendor"), unit="s", **fields)
+
+
+@pytest.mark.parametrize(
+    ("rows", "isolated", "fill"),
+    [
+        ([a_row("100 s +5%", high=105.0, value=100.0)], 100.0, 100.0),  # not the bound: the vendor measured 100
+        ([a_row("<= 105 s", high=105.0)], 105.0, 105.0),
+        ([a_row("90..100 s", low=90.0, high=100.0)], 95.0, 95.0),
+        ([a_row("90 s +10% -5%", low=85.5, high=99.0, value=90.0)], 90.0, 90.0),
+        ([a_row("100 s", value=100.0, mode="isolated"), a_row("110 s", value=110.0, mode="fill")], 100.0, 110.0),
+        ([a_row("100 s", value=100.0, mode="isolated")], 100.0, 100.0),  # figure 1 of the paper: both beside one number
+        ([a_row("110 s", value=110.0, mode="fill"), a_row("100 s", value=100.0)], 100.0, 110.0),
+        ([a_row("<= 3 s", high=3.0, statistic="sd"), a_row("<= 9 s", high=9.0, basis="contract")], None, None),
+    ],
+)
+def test_the_vendors_number_is_the_value_that_is_named(
+    rows: list[ContractRow], isolated: float | None, fill: float | None
+) -> None:
+    spec = FigureSpec("time", "s", "lower")
+    summary = FigureSummary(spec, (99.0,), describe([99.0]), None, (), 0)
+    modes = tuple((mode, summary) for mode in ("isolated", "fill"))
+    side = Side("performance", "t", spec, modes, tuple(rows), None)
+
+    assert (side.vendor("isolated"), side.vendor("fill")) == (isolated, fill)
+    assert side.better("fill") == (None if fill is None else pytest.approx(1 - 99 / fill))
+
+
+def test_no_difference_has_no_sign() -> None:
+    assert [signed(value) for value in (-0.04, 0.0, 0.04, -0.06, 12.34)] == ["0.0", "0.0", "0.0", "-0.1", "+12.3"]
+    assert [percent(value) for value in (-0.0003, 0.12, None)] == ["0.0%", "+12.0%", "–"]
+
+
+def test_a_strip_needs_no_style_sheet() -> None:
+    """The writer of the PDF gives a drawing inside the page none: circles would be filled with black."""
+    values = [1.0, 1.1, 1.2, 1.0, 1.1, 9.0]
+    figure = FigureSummary(FigureSpec("time", "s"), tuple(values), describe(values), None, (), 0)
+
+    shapes = re.findall(r"<(?:circle|line) [^>]*>", strip(figure))
+
+    assert len(shapes) == 2 + len(values) + 1
+    assert all("stroke=" in shape or "fill=" in shape for shape in shapes)
+    (far,) = [shape for shape in shapes if "far" in shape]
+    assert 'fill="none"' in far

@@ -171,6 +171,35 @@ def test_no_control_character_and_no_direction_override_gets_through(evil: Path)
         ) or path.suffix == ".csv", path
 
 
+def test_clauses_and_parties_of_ten_thousand_letters_are_cut_on_the_page(new: Callable[..., CampaignBuilder]) -> None:
+    """They would push what is judged off the page for a dozen pages; the table has them whole."""
+    endless = "L" * 10_000
+    row = ContractRow(
+        "c:1", "c", "hello", "elapsed", "<= 1 s", "contract", high=1.0, unit="s", clause=endless, verdict=True
+    )
+    builder = new(
+        cases=(Case("hello", "hello", "local:all", rows=("c:1",)),),
+        contracts=(Contract("c", (row,), title=endless, parties=(("vendor", endless),)),),
+        components=(
+            Component(
+                "main",
+                "functionality",
+                ("hello",),
+                criteria=(Criterion("fast", "value", "<=", 0.1, "s", of="elapsed", clause=endless),),
+                procedures=(Procedure("cables", clause=endless),),
+            ),
+        ),
+    )
+    builder.run("hello", "main")
+    builder.end()
+    campaign = builder.save()
+    write_report(campaign)
+
+    text = Page(campaign / "report.html").text
+    assert max(map(len, re.findall("L+", text))) <= 300
+    assert endless in (campaign / "report/tables/contract-rows.csv").read_text()
+
+
 def test_file_names_of_figures_are_tame(evil: Path) -> None:
     names = [path.name for path in (evil / "report/figures").iterdir()]
     assert len(names) == 18 and all(re.fullmatch(r"[A-Za-z0-9.-]{1,90}", name) for name in names)

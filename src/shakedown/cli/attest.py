@@ -44,9 +44,9 @@ def command(
     layout, state = find_started(site, campaign, "attest")
     wanted = _find(state.index.document, component, procedure)
     if met and len(files) < wanted.evidence:
-        raise UsageError(
-            f"{procedure} asks for {wanted.evidence} evidence files, and {len(files)} are named", hint="--evidence FILE"
-        )
+        asked = f"{wanted.evidence} evidence file{'s' if wanted.evidence > 1 else ''}"
+        named = f"{len(files)} {'is' if len(files) == 1 else 'are'} named"
+        raise UsageError(f"{procedure} asks for {asked}, and {named}", hint="--evidence FILE")
     kept = keep_evidence(layout, [Path(name) for name in files])
     value = {"component": component, "procedure": procedure, "met": met, "by": who, "evidence": kept}
     data = record_wishes(layout, "attest", [value], because)

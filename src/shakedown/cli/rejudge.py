@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.cli.wishes import said_by
 
 if TYPE_CHECKING:
     from shakedown.conductor.rejudge import Outcome
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--plan", default=None, help="Judge by this plan as its files are now; the plan in force, if none is named."
 )
-@click.option("--by", "who", required=True, help="Who has them judged again.")
-@click.option("--because", required=True, help="Why; it is kept in the record.")
+@said_by("Who has them judged again.", "")
 @site_option
 @json_option
 def command(

@@ -69,7 +69,7 @@ def show_test(asked: Asked) -> None:
 def show_case(asked: Asked) -> None:
     """A case: everything that is fixed for it."""
     listing, case = _case(asked)
-    test = next(test for test in listing.tests if test.name == case.test)
+    test = next(test for test in listing.tests if test.name == case.test).of(case)
     build = next((build for build in listing.builds if build.key == case.build), None)
     emit({"case": case, "test": test, "build": build}, asked.as_json, lambda: _render_case(case, test, build))
 

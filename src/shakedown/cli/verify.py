@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("campaign", required=False)
 @click.option(
-    "--digest", default="", metavar="HEX", help="The digest on the signed page, or its first 8 digits or more."
+    "--digest", default=None, metavar="HEX", help="The digest on the signed page, or its first 8 digits or more."
 )
 @site_option
 @json_option
-def command(campaign: str | None, digest: str, site: str | None, as_json: bool) -> int:
+def command(campaign: str | None, digest: str | None, site: str | None, as_json: bool) -> int:
     """Check a campaign, also a copy of one, anywhere: its log, seals, frozen plans and evidence, and the site's files.
 
     Exit status 0: all is as it was; 1: the first damage is shown, or which files of the site were changed since the start.

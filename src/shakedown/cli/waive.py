@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.cli.wishes import said_by
+from shakedown.cli.wishes import LONGEST_RESTRICTION, kept_whole, said_by
 from shakedown.model.errors import UsageError
 
 
@@ -37,6 +37,7 @@ def command(
     campaign, component, what, name = _meant(names, gate, row)
     if not restriction.strip():
         raise UsageError("--restriction is empty", hint="say what the acceptance is restricted by")
+    kept_whole("--restriction", restriction.strip(), LONGEST_RESTRICTION)
     layout, state = find_started(site, campaign, "waive")
     why = why_not_waive(state.index.document, what, component, name)
     if why:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shakedown.engine import State
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-LONGEST_REASON = 2000
+LONGEST_REASON, LONGEST_NAME, LONGEST_RESTRICTION = 2000, 100, 300  # characters; what is longer is refused, never cut
 
 
 def said_by(by: str, because: str, optional: bool = False) -> Callable[[Command], Command]:
@@ -38,8 +38,13 @@ def _words(context: click.Context, option: click.Parameter, value: str) -> str:
     text = value.strip()
     if not text:
         raise UsageError(f"--{option.opts[0].lstrip('-')} is empty", hint="it is kept in the record: say it in words")
-    if len(text) > LONGEST_REASON:
-        raise UsageError(f"{option.opts[0]} is {len(text)} characters long; at most {LONGEST_REASON} are kept")
+    return kept_whole(option.opts[0], text, LONGEST_NAME if option.name == "who" else LONGEST_REASON)
+
+
+def kept_whole(option: str, text: str, most: int) -> str:
+    """Purpose: the text, if the record keeps all of it. Errors: UsageError where it is longer than that."""
+    if len(text) > most:
+        raise UsageError(f"{option} is {len(text)} characters long; at most {most} are kept")
     return text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from shakedown.conductor.differences import differences, shortened
 from shakedown.conductor.loop import Conductor
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import write_document
@@ -16,8 +17,6 @@ from shakedown.model.nouns import Document
 from shakedown.model.ports import Command
 
 ANOTHER_NAME = "give the figure a new name: then it has no values of before"
-SHOWN = 20  # differences that are spelt out in the event; the documents themselves say the rest
-
 
 class DocumentStore(Protocol):
     """Where documents are found by digest."""
@@ -63,27 +62,6 @@ def _units(document: Document) -> dict[tuple[str, str], str]:
     return {(test.name, spec.name): spec.unit for test in document.tests for spec in test.figures}
 
 
-def differences(before: Document, after: Document) -> list[str]:
-    """Purpose: what a new document adds, removes and changes, a line each."""
-    lines = []
-    for what, old, new in (
-        ("component", {c.name: c for c in before.components}, {c.name: c for c in after.components}),
-        ("case", {c.id: c for c in before.cases}, {c.id: c for c in after.cases}),
-        ("test", {t.name: t for t in before.tests}, {t.name: t for t in after.tests}),
-        ("contract", {c.name: c for c in before.contracts}, {c.name: c for c in after.contracts}),
-    ):
-        lines += [f"{what} {name} is removed" for name in old if name not in new]
-        lines += [f"{what} {name} is added" for name in new if name not in old]
-        lines += [f"{what} {name} is changed" for name in new if name in old and old[name] != new[name]]
-    if before.limits != after.limits:
-        lines.append("limits are changed")
-    if before.system != after.system:
-        lines.append("the system is changed")
-    if not lines and before.components != after.components:
-        lines.append("the order of the components is changed")
-    return lines
-
-
 def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Event]:
     """The operator's command ``amend`` over these documents."""
 
@@ -109,7 +87,7 @@ def put_into_force(conductor: Conductor, command: Command, document: Document) -
     value: dict[str, Any] = {
         "document": command.value["document"],
         "components": [component.name for component in index.components],
-        "difference": lines[:SHOWN] + ([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []),
+        "difference": shortened(lines),
         "request": command.request,
         "who": command.who,
         "by": command.value.get("by", command.who),

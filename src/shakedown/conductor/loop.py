@@ -239,7 +239,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     )
     unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
     rows = () if unwanted else rows_of(state.index.document, case)
-    judgement = judge(case, state.index.tests[case.test], report, evidence, rows, mode_facts(run.mode).get("mode", ""))
+    judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
     value |= _present(message=report.message)

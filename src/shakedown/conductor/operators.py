@@ -53,10 +53,9 @@ def attest(conductor: Conductor, command: Command) -> Event:
     except (KeyError, TypeError, ValueError):
         return refusal(command, "its evidence is not a list of names, digests and sizes")
     met = bool(value.get("met"))
-    if met and len(evidence) < procedure.evidence:
-        return refusal(
-            command, f"{name} asks for {procedure.evidence} evidence files, and {len(evidence)} came with it"
-        )
+    if met and len({file["sha256"] for file in evidence}) < procedure.evidence:
+        files = f"{procedure.evidence} evidence file{'s' if procedure.evidence > 1 else ''}"
+        return refusal(command, f"{name} asks for {files}, and {len(evidence)} came with it")
     said: dict[str, Any] = {"component": component, "procedure": name, "met": met}
     said |= {"by": str(value.get("by") or command.who)[:100], "evidence": evidence}
     return Event("attested", value=said | {"request": command.request, "who": command.who}, reason=command.reason)

@@ -90,8 +90,20 @@ def why_not_waive(document: Document, what: str, component: str, name: str) -> s
         return "" if component in awaited else f"nothing in the plan in force waits until {component} is met"
     if what == "criterion":
         return _no_criterion(components[component], name)
+    return _no_row(document, components[component], name)
+
+
+def _no_row(document: Document, component: Component, name: str) -> str:
+    """Why a row cannot be waived for a component: a waiver of a row that asks nothing of it would be heard by nobody."""
     rows = [row.name for contract in document.contracts for row in contract.rows]
-    return "" if name in rows else _nothing("the plan in force", "contract row", name, rows)
+    if name not in rows:
+        return _nothing("the plan in force", "contract row", name, rows)
+    force = {case.id for case in document.cases if name in case.rows}
+    asked = [found.name for found in document.components if not force.isdisjoint(found.cases)]
+    if component.name in asked:
+        return ""
+    others = f"it does of: {', '.join(asked)}" if asked else "it is in force for no case of the plan"
+    return f"row {name} asks nothing of component {component.name}; {others}"
 
 
 def _no_criterion(component: Component, name: str) -> str:

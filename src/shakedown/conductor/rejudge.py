@@ -127,7 +127,7 @@ def judge_again(
         if why or case is None:
             yield _finding(old, why, act)
             continue
-        ready.append((old, case, tests[case.test]))
+        ready.append((old, case, tests[case.test].of(case)))
         if len(ready) == AT_ONCE:
             yield from _judge_batch(ready, rows, collector, act, wait)
             ready = []

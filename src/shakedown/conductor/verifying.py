@@ -7,6 +7,8 @@ edited after the start is another: the record holds what was agreed, and the dif
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -19,11 +21,13 @@ from shakedown.events.seals import seals_of
 from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
 from shakedown.metrics.table import Record, fold_runs
-from shakedown.model.errors import RecordError
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Source
 from shakedown.plans.files import CATALOGUE
+
+_DIGEST = re.compile("[0-9a-fA-F]{8,64}")
 
 
 class Verified(Struct):
@@ -39,11 +43,17 @@ class Verified(Struct):
     unchecked: list[str] = []
 
 
-def verify_campaign(layout: Layout, site: Path | None = None, digest: str = "") -> Verified:
+def verify_campaign(layout: Layout, site: Path | None = None, digest: str | None = None) -> Verified:
     """Purpose: check everything that can be checked here. ``site``: where its files are; found from the campaign's place if None.
 
-    ``digest``: as it stands on a signed page, or its beginning. Errors: RecordError where there is no log.
+    ``digest``: as it stands on a signed page, or its beginning. Errors: RecordError where there is no log, UsageError where
+    ``digest`` can be none.
     """
+    if digest is not None and not _DIGEST.fullmatch("".join(digest.split())):
+        shown = f"'{digest[:80]}' is no digest, nor its beginning"
+        raise UsageError(
+            shown, hint="give the digits 0 to 9 and a to f on the signed page, the first 8 of the 64 or more"
+        )
     found = Verified(layout.root.resolve().name)
     seals = check_seals(layout)
     found.seals = seals.digests
@@ -53,6 +63,7 @@ def verify_campaign(layout: Layout, site: Path | None = None, digest: str = "") 
         record = fold_runs(read_events(layout.log))
         found.damage = _beside_the_log(layout, record, seals)
         _say_log(found, chain, seals, record)
+        _say_made(found, layout)
         if found.damage is None:
             _compare_sources(found, layout, record, site)
     if found.damage is None and digest:
@@ -82,7 +93,8 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
         )
         later = chain.events - seals.through
         if later > 0:
-            found.unchecked.append(f"{later} events came after the newest seal and are under none: seal again")
+            came = "1 event" if later == 1 else f"{later} events"
+            found.unchecked.append(f"{came} came after the newest seal, under none: seal again")
         found.unchecked.append("builds/ and work/ are not sealed: programs and what runs left in their directories")
     if chain.torn_bytes:
         found.unchecked.append(f"{chain.torn_bytes} bytes at the end of the log are no whole line, and no part of it")
@@ -93,9 +105,19 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     ]
 
 
+def _say_made(found: Verified, layout: Layout) -> None:
+    """Pages beside the record that a person may take for it: whoever can write there can change them."""
+    pages = ("report.html", "report.pdf", "report", "signature.html")
+    there = [name for name in pages if os.path.lexists(layout.root / name)]
+    if there:
+        found.unchecked.append(
+            f"{', '.join(there)}: made from the record and not sealed; 'shakedown report' and 'seal' make them again"
+        )
+
+
 def _signed(digest: str, found: Verified) -> Damage | None:
     wanted = "".join(digest.split()).lower()
-    if len(wanted) >= 8 and any(seal.startswith(wanted) for seal in found.seals):
+    if any(seal.startswith(wanted) for seal in found.seals):
         found.checked.append(f"the digest {wanted[:16]}... is that of a seal of this campaign")
         return None
     return Damage("seals", f"none of them has the digest {wanted[:80]}: this is not the record that was signed")

@@ -90,7 +90,8 @@ def _why_no_more(state: State, run: Run, times: int) -> str:
         return f"it was cancelled: {run.cancelled}"
     if times and run.attempt <= times:
         return f"{run.verdict}, and the time of component {state.index.components[run.component].name} is over"
-    return f"{run.verdict} after {times} retries" if times else f"{run.verdict} is not retried by this plan"
+    retries = "1 retry" if times == 1 else f"{times} retries"
+    return f"{run.verdict} after {retries}" if times else f"{run.verdict} is not retried by this plan"
 
 
 def _collect(state: State, decision: Decision) -> None:
@@ -100,7 +101,7 @@ def _collect(state: State, decision: Decision) -> None:
         if "restart" in facts:
             continue  # put back into the queue since: that judges the run, in this decision
         case = state.index.cases[run.case]
-        payload = CollectOrder(name, case, state.index.tests[case.test], facts.get("output", {}))
+        payload = CollectOrder(name, case, state.index.test_of(case), facts.get("output", {}))
         decision.orders.append(Order("collect", Event("check_start", run=name), payload))
 
 

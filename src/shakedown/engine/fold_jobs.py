@@ -175,14 +175,16 @@ def _began(state: State, job: Job, run: Run, event: Event) -> float | None:
     """When a run began that is over: as the job itself says, for we heard of it a poll later.
 
     A time before we ordered the job, or one that leaves no room for the run, is of a clock that is not ours: not believed.
+    Without its word it began when it was seen, but early enough to be over when we heard of its end.
     """
     elapsed: float | None = event.value.get("elapsed_s")
     began: float | None = event.value.get("began")
     if began is not None and job.ordered <= began <= event.time - (elapsed or 0.0):
         return began
-    if run.started is None and elapsed is not None:  # over before anyone saw it run
-        return round(event.time - elapsed, 6)
-    return run.started
+    if elapsed is None:
+        return run.started
+    seen, latest = run.started, round(event.time - elapsed, 6)
+    return latest if seen is None or seen > latest >= job.ordered else seen
 
 
 def requeued(state: State, event: Event) -> None:

@@ -108,6 +108,7 @@ class PlanIndex:
     tops: dict[int, dict[str, int]] = field(default_factory=dict)
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
+    tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
 
     def class_of(self, component: int, case: str, mode: str = "") -> ClassKey:
         """The class of a case in a component, made once."""
@@ -116,6 +117,13 @@ class PlanIndex:
             key = self.classes[component, case, mode] = _class_key(self, component, self.cases[case], mode)
             self.labelled[class_label(self, key)] = key
         return key
+
+    def test_of(self, case: Case) -> Test:
+        """The test as a case has it, made once for each toolchain."""
+        key = (case.test, case.toolchain)
+        if key not in self.tests_of:
+            self.tests_of[key] = self.tests[case.test].of(case)
+        return self.tests_of[key]
 
     def mode_of(self, component: int, mode: str) -> Mode | None:
         """The plan's word on a mode, or on the mode that a warm-up belongs to."""

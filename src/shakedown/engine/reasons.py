@@ -79,7 +79,9 @@ def _gate(state: State, key: ClassKey) -> Reason | None:
         tally = state.tallies[number]
         if not tally.over:
             open_results = tally.waiting + tally.in_flight
-            return Reason(f"gate:{name}", f"component {name} comes first; {open_results} of its results are open")
+            return Reason(
+                f"gate:{name}", f"component {name} comes first; {open_results} of its results {_are(open_results)} open"
+            )
         if name in state.waived:
             continue
         missing = state.unattested(number)
@@ -130,7 +132,7 @@ def _turn(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
     holder = holder_of(state, key.pool, ahead)
     live = state.live.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
     if holder and holder != key.stage:
-        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {live} jobs are there")
+        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {_jobs(live)} there")
     if not key.stage:
         return None
     warming = _warm_up(state, key)
@@ -138,7 +140,7 @@ def _turn(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
         return warming
     mine = state.floor.get(key.pool, {}).get(key.stage, 0) + ahead.staged.get(key.stage, 0)
     if live > mine or (live and base(key.mode) == "isolated"):
-        return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {live} jobs are still there")
+        return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {_jobs(live)} still there")
     copies = state.index.copies(key.component, key.case, key.mode)
     if mine >= copies.fits:
         short = f" ({copies.wanted} are asked for, but {copies.binding})" if copies.binding else ""
@@ -167,7 +169,7 @@ def _warm_up(state: State, key: ClassKey) -> Reason | None:
     closed = len(state.closed.get(closed_key(key.component, key.case, warm_up(key.mode)), ())) if wanted else 0
     if closed >= wanted:
         return None
-    return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} are open")
+    return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_are(wanted - closed)} open")
 
 
 # ---- builds and budgets ------------------------------------------------------------------------------------------------
@@ -218,3 +220,11 @@ def _budget(state: State, key: ClassKey, promised: dict[str, float]) -> Reason |
         if limit is not None and taken + load > limit * (1 + 1e-9):
             return Reason(f"budget:{name}", f"{name}: {taken:g} of {limit:g} is taken and it needs {load:g}")
     return None
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _jobs(count: int) -> str:
+    return "1 job is" if count == 1 else f"{count} jobs are"

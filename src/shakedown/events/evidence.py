@@ -20,7 +20,8 @@ _BLOCK = 1 << 20
 def keep_evidence(layout: Layout, files: Sequence[Path]) -> list[dict[str, Any]]:
     """Purpose: copy files into the campaign, durable. Returns name, sha256 and bytes of each, in order.
 
-    Errors: UsageError for what is no readable file or too many of them; RecordError where the campaign cannot be written.
+    Errors: UsageError for what is no readable file, empty, the same as another, or too many of them; RecordError where the
+    campaign cannot be written.
     """
     if len(files) > MOST_FILES:
         raise UsageError(
@@ -29,10 +30,22 @@ def keep_evidence(layout: Layout, files: Sequence[Path]) -> list[dict[str, Any]]
     for path in files:
         if not path.is_file():
             raise UsageError(f"{path} is no file", hint="evidence is one file, such as a log, a protocol or an archive")
+        if not path.stat().st_size:
+            raise UsageError(f"{path} is empty", hint="evidence shows something")
     kept = [_keep(layout, path) for path in files]
     if kept:
         sync_directory(layout.evidence)
+    _say_twins(files, kept)
     return kept
+
+
+def _say_twins(files: Sequence[Path], kept: Sequence[dict[str, Any]]) -> None:
+    """One file under two names is one piece of evidence."""
+    seen: dict[str, Path] = {}
+    for path, file in zip(files, kept, strict=True):
+        first = seen.setdefault(file["sha256"], path)
+        if first is not path:
+            raise UsageError(f"{first} and {path} hold the same", hint="name one of them: it counts once")
 
 
 def _keep(layout: Layout, path: Path) -> dict[str, Any]:

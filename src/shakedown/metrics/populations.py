@@ -26,8 +26,10 @@ RULES = (
     "A wrong answer is never left out of correct / completed, whatever ruling stands beside it.",
     "A figure's value is taken from runs that completed correctly; run time is elapsed time by one clock on one host.",
     "A warm-up run is in no count; one that did not pass is remarked.",
-    "The figures of an isolated run count where it was alone among our runs on its partition for 95 % of its time.",
-    "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time.",
+    "The figures of an isolated run count where it was alone among our runs on its partition for 95 % of its time, or "
+    "the share that the mode names as overlap.",
+    "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time, "
+    "or the share that the mode names as overlap.",
     "The run of record of a case is the first that counts for its figures, in the order the results were ordered in.",
     "A ruling changes no verdict. A criterion that leaves out what was ruled says what it would be with everything counted.",
     "A wanted result all of whose attempts are left out is not wanted of that criterion.",

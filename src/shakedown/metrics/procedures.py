@@ -36,4 +36,4 @@ def _said(procedure: Procedure, around: Around) -> str:
         return ""
     if not row.met:
         return "not met"
-    return "met" if len(row.evidence) >= procedure.evidence else "evidence"
+    return "met" if len({digest for _, digest in row.evidence}) >= procedure.evidence else "evidence"

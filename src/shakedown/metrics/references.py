@@ -192,7 +192,11 @@ def _warnings(sample: _Sample, median: float, width: float) -> Iterator[str]:
         yield f"only {plural(len(values), 'run')}"
     found = [sample.values[place] for place in statistics.outliers(values)]
     if found:
-        named = [f"{row.run} {with_unit(show_number(value), sample.spec.unit)}" for _, row, value in found]
+        several = len({campaign for campaign, _, _ in sample.values}) > 1  # each of them has a run r000001
+        named = [
+            f"{campaign + ' ' if several else ''}{row.run} {with_unit(show_number(value), sample.spec.unit)}"
+            for campaign, row, value in found
+        ]
         yield f"{plural(len(found), 'outlier')}: {some(named)}"
     if sample.spec.better != "lower" and 0 < median <= width:
         yield "so wide a spread that the least asked for is below 0"

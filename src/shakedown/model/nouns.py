@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
@@ -152,13 +153,15 @@ class Check(Struct, frozen=True):
     """One condition that a run's evidence must meet.
 
     ``subject`` is ``output`` or a file's path in the run's directory (a glob for ``golden``); ``argument`` is the text,
-    the regular expression, the exit status, or for ``golden`` the pairs path=sha256 joined by newlines.
+    the regular expression, the exit status, or for ``golden`` the pairs path=sha256 joined by newlines. ``toolchain``: only
+    cases of this one are checked by it; "" = all, for answers that are not bound to who compiled the program.
     """
 
     kind: CheckKind
     subject: str
     argument: str = ""
     text: str = ""  # as the person wrote it, for reasons and reports
+    toolchain: str = ""
 
 
 class FigureSpec(Struct, frozen=True):
@@ -253,6 +256,11 @@ class Test(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     path: str = ""
 
+    def of(self, case: Case) -> Test:
+        """The test as a case has it: without what checks other toolchains. Where nothing does, the same object."""
+        kept = tuple(check for check in self.checks if check.toolchain in ("", case.toolchain))
+        return self if len(kept) == len(self.checks) else replace(self, checks=kept)
+
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
 
@@ -266,6 +274,7 @@ class ContractRow(Struct, frozen=True):
 
     ``where`` narrows the cases: system, partition, toolchain or a parameter -> the values that match. ``low`` and ``high``
     bound the figure in ``unit``, the figure's own; None = no bound on that side; ``strict``: the bound itself does not do.
+    ``value``: what they lie around, 4148 of ``4148 s +2%``; None where only bounds are written.
     ``statistic``: ``each`` run on its own, or one number of all that count. ``mode`` "" = whatever the mode. ``verdict``: a run
     outside is judged ``performance``; only rows on each run can. ``place`` is where it was written (file:line).
     """
@@ -280,6 +289,7 @@ class ContractRow(Struct, frozen=True):
     low: float | None = None
     high: float | None = None
     strict: bool = False
+    value: float | None = None
     unit: str = ""
     statistic: Statistic = "each"
     mode: Literal["", "isolated", "fill"] = ""

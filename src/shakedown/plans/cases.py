@@ -9,7 +9,7 @@ from shakedown.plans.availability import missing_programs, missing_tools, over_b
 from shakedown.plans.build_keys import build_for, build_plan, compilers_of, why_not_built, with_modules
 from shakedown.plans.combinations import Path, WrongAt, check_names, combinations
 from shakedown.plans.context import Context
-from shakedown.plans.evidence import input_files, test_noun
+from shakedown.plans.evidence import golden_of, input_files, test_noun
 from shakedown.plans.expressions import ExpressionError
 from shakedown.plans.filling import Filler
 from shakedown.plans.kinds import Wrong, near_or_all
@@ -43,6 +43,9 @@ def resolve(test: Definition, context: Context, named: frozenset[str] = frozense
     if len(context.problems) > before:
         return None
     cases = maker.cases()
+    toolchains = list(dict.fromkeys(case.toolchain for case in cases if not case.unavailable))
+    if toolchains and len(context.problems) == before:
+        noun = golden_of(noun, test, toolchains, context.library, context.around, context.problems)
     return Resolved(noun, tuple(cases)) if len(context.problems) == before else None
 
 

@@ -25,11 +25,15 @@ _NUMBER = re.compile(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the most that will do, None where that side is free; ``strict``: the bound itself does not do."""
+    """The least and the most that will do, None where that side is free; ``strict``: the bound itself does not do.
+
+    ``value``: what the bounds lie around, where a value is written and not only how far one may go.
+    """
 
     low: float | None
     high: float | None
     strict: bool = False
+    value: float | None = None
 
 
 def parse_must(text: str, unit: str, figure: str = "the figure", never_negative: bool = False) -> Bounds:
@@ -62,7 +66,7 @@ def _read(text: str, unit: str, figure: str) -> Bounds:
     if both:
         value = _amount(both[1], unit, figure)
         width = _width(both[2], value, unit, figure)
-        return Bounds(value - width, value + width)
+        return Bounds(value - width, value + width, value=value)
     return _around(text, unit, figure)
 
 
@@ -89,7 +93,8 @@ def _around(text: str, unit: str, figure: str) -> Bounds:
         raise Wrong(f"'{text}' is not a bound", HOW)
     value = _amount(rest, unit, figure)
     low = None if lower is None else value - _width(lower, value, unit, figure)
-    return Bounds(low, None if upper is None else value + _width(upper, value, unit, figure))
+    high = None if upper is None else value + _width(upper, value, unit, figure)
+    return Bounds(low, high, value=value)
 
 
 def _width(text: str, value: float, unit: str, figure: str) -> float:

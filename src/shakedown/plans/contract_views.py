@@ -70,6 +70,9 @@ def scene(site: Path, name: str, system: str | None, here: Here) -> Scene:
     reading = read_site(site)
     users = _users(reading)
     name = name or _only(reading, users)
+    if system and name in users and name not in reading.contracts:
+        hint = f"leave --system out, or name a contract: {', '.join(users[name])}"
+        raise UsageError(f"plan '{name}' says itself which system it is for", hint)
     if name not in reading.contracts or (name in users and not system):
         return _of_plan(site, name, reading, users, here)
     plans = [plan for plan, contracts in users.items() if name in contracts]

@@ -93,6 +93,7 @@ def _row(written: Written, paper: Paper, known: Known) -> ContractRow | None:
         low=bounds.low,
         high=bounds.high,
         strict=bounds.strict,
+        value=bounds.value,
         unit=figures_of(test)[values["figure"]],
         statistic=statistic,
         mode=values.get("mode", ""),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.plans.check_words import GOLDEN, inside
@@ -16,6 +19,7 @@ from shakedown.plans.surroundings import Surroundings
 
 _USUAL_EXIT = Check("exit", "exit", "0", "exit is 0")
 _LARGEST_SUMS = 16 * 2**20
+_OWN = "{toolchain}"  # in the name of a file of golden sums: each toolchain has its own
 _SUM = re.compile(r"([0-9a-fA-F]{64})\s+\*?(\S.*?)\s*")
 
 
@@ -36,6 +40,27 @@ def test_noun(test: Definition, library: Library, around: Surroundings, problems
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
+def golden_of(
+    noun: Test, test: Definition, toolchains: Sequence[str], library: Library, around: Surroundings, problems: Problems
+) -> Test:
+    """Purpose: the test with golden sums of each of these toolchains where its sums are their own, in place of none."""
+    checks: list[Check] = []
+    for number, check in enumerate(noun.checks):
+        if check.toolchain != _OWN:
+            checks.append(check)
+            continue
+        written = test.values["check"][number][1]
+        if not any(toolchains):
+            at = place(test.root, "check", number, GOLDEN, "sums")
+            problems.at(
+                at, f"{written['sums']}: this test has no toolchain", "give it one: parameters: {toolchain: [...]}"
+            )
+        for name in filter(None, toolchains):
+            own = written | {"sums": written["sums"].replace(_OWN, name)}
+            checks.append(replace(_golden(test, number, own, library, around, problems), toolchain=name))
+    return replace(noun, checks=tuple(checks))
+
+
 def _checks(test: Definition, library: Library, around: Surroundings, problems: Problems) -> tuple[Check, ...]:
     checks: list[Check] = []
     for number, item in enumerate(test.values.get("check", ())):
@@ -50,6 +75,8 @@ def _golden(
     test: Definition, number: int, written: dict[str, str], library: Library, around: Surroundings, problems: Problems
 ) -> Check:
     glob, at = written["glob"], place(test.root, "check", number, GOLDEN, "sums")
+    if _OWN in written["sums"]:  # read when it is known which toolchains there are
+        return Check("golden", glob, toolchain=_OWN)
     mark: Any = at.start_mark
     lines: list[str] = []
     try:

@@ -8,6 +8,7 @@ from shakedown.metrics.scorecard import ComponentScore
 from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Document
 from shakedown.report.evidence import Evidence
+from shakedown.report.words import one_line
 
 SIGNERS = ("site", "vendor")  # whose lines are there whatever the contracts say
 
@@ -26,10 +27,7 @@ def _of_component(component: ComponentScore) -> Iterator[tuple[str, str]]:
     for item in component.criteria:
         if item.outcome != "met" and not item.restricted:
             why = "; ".join(filter(None, (item.arithmetic, item.reason, item.waiver)))
-            yield (
-                item.outcome,
-                f"{component.name}: {item.name}{f' (clause {item.clause})' if item.clause else ''}: {why}",
-            )
+            yield item.outcome, f"{component.name}: {item.name}{_clause(item.clause)}: {why}"
     if component.to_come:
         yield "still to come", f"{component.name}: {plural(component.to_come, 'result')}"
     if component.unavailable:
@@ -44,11 +42,8 @@ def _of_contract(evidence: Evidence) -> Iterator[tuple[str, str]]:
     for score in contract.rows:
         if score.outcome == "not met":
             word = "waived" if score.waived else "not met"
-            clause = f" (clause {score.row.clause})" if score.row.clause else ""
-            yield (
-                word,
-                f"contract row {score.row.name}{clause}, {score.row.test}: {score.arithmetic}; {score.row.basis}",
-            )
+            row = f"{score.row.name}{_clause(score.row.clause)}, {score.row.test}"
+            yield word, f"contract row {row}: {score.arithmetic}; {score.row.basis}"
     rows = [score.row.name for score in contract.rows if score.outcome == "unjudged"]
     if rows:
         yield "unjudged", f"{plural(len(rows), 'contract row')} that nothing was judged by: {some(rows)}"
@@ -61,3 +56,7 @@ def parties(document: Document) -> list[tuple[str, str]]:
     """Purpose: who signs: each role with a name, as the contracts say, or without one."""
     named = {role: name for contract in document.contracts for role, name in contract.parties}
     return [(role, named.get(role, "")) for role in dict.fromkeys((*SIGNERS, *named))]
+
+
+def _clause(clause: str) -> str:
+    return f" (clause {one_line(clause, 160)})" if clause else ""

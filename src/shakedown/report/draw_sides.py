@@ -7,6 +7,7 @@ from typing import Any
 
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above, short_number
+from shakedown.report.filters import signed
 from shakedown.report.sides import Side, row_value
 from shakedown.report.words import file_name, one_line
 
@@ -60,7 +61,7 @@ def _caption(group: list[Side], compared: bool, common: str) -> str:
 
 
 def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
-    """Bars from zero with their intervals, and a mark for each row of the vendor and the contract."""
+    """Bars from zero with their intervals, a mark for each number of the vendor, and for each bound of the contract."""
     most = 0.0
     for mode in modes:
         known = [(place, numbers) for place, side in enumerate(sides) if (numbers := side.numbers(mode))]
@@ -83,7 +84,12 @@ def _values(axes: Any, sides: list[Side], modes: list[str]) -> None:
 
 
 def _said(side: Side, basis: str) -> list[float]:
-    return [value for row in side.rows if row.basis == basis and (value := row_value(row)) is not None]
+    """The vendor's numbers; of the contract the bounds, for it says how far one may go."""
+    rows = [row for row in side.rows if row.basis == basis]
+    found = (
+        [row_value(row) for row in rows] if basis == "vendor" else [end for row in rows for end in (row.low, row.high)]
+    )
+    return list(dict.fromkeys(value for value in found if value is not None))
 
 
 def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
@@ -98,7 +104,7 @@ def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
     reach = max(abs(x) for _, x, _ in found) or 1.0
     for y, x, _ in found:
         beside = {"ha": "left" if x >= 0 else "right", "va": "center", "fontsize": 6.5}
-        axes.text(x + (0.03 if x >= 0 else -0.03) * reach, y, f"{x:+.1f}", **beside)
+        axes.text(x + (0.03 if x >= 0 else -0.03) * reach, y, signed(x), **beside)
     axes.axvline(0, color=INK, linewidth=0.7)
     axes.set_xlim(-1.35 * reach, 1.35 * reach)
     axes.set_xlabel("better than the vendor's number, %")

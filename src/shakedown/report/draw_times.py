@@ -102,7 +102,8 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
     names, common = telling_names([one.name for one in group.series])
     several, wide = len(group.series) > 1, len(group.series) > 2
     coloured = several and len(group.series) <= len(SEQUENCE)
-    opened = [one for one in epochs if one.number > 1 and 0 <= one.time - begin <= max(starts)][:EPOCHS_LIMIT]
+    inside = [one for one in epochs if one.number > 1 and min(starts) <= one.time - begin <= max(starts)]
+    opened = inside[:EPOCHS_LIMIT]
 
     def paint(figure: Any) -> None:
         axes = figure.add_subplot()
@@ -119,10 +120,10 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
 
     title = f"{one_line(group.test, 40)} in {one_line(group.component, 30)}"
     name = f"run-time-{number:02d}-{file_name(group.component, 24)}-{file_name(group.test, 40)}"
-    return draw(name, title, _caption(group, bool(opened), common if coloured else ""), 1.9, paint, wide)
+    return draw(name, title, _caption(group, len(inside), common if coloured else ""), 1.9, paint, wide)
 
 
-def _caption(group: Group, opened: bool, common: str) -> str:
+def _caption(group: Group, opened: int, common: str) -> str:
     never = len(group.rows) - len(group.timed)
     each = "each dashed line is" if len(group.series) > 1 else "the dashed line is"
     text = f"{plural(len(group.timed), 'run')}; {each} the mean of correct runs."
@@ -130,7 +131,8 @@ def _caption(group: Group, opened: bool, common: str) -> str:
     bases = list(dict.fromkeys(basis for basis, _ in group.limits))
     text += " Dotted: limits of the contract." if "contract" in bases else ""
     text += " Dash-dotted: the vendor's." if "vendor" in bases else ""
-    text += " Vertical lines: an epoch begins." if opened else ""
+    text += " Vertical lines: an epoch begins" if opened else ""
+    text += f"; the first {EPOCHS_LIMIT} of {opened}." if opened > EPOCHS_LIMIT else "." if opened else ""
     text += f" All are of {one_line(common, 160)}." if common else ""
     return text + (f" {never} without a run time stand on the axis." if never else "")
 

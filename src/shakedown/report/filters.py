@@ -27,6 +27,9 @@ SIGNS = {
 TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open", "!": "open"}
 DOTS_LIMIT = 120
 _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
+_DOT = 'fill="#1f5f8b" fill-opacity=".5"'
+_FAR = 'fill="none" stroke="#a3201a" stroke-width="1.2"'
+_MIDDLE = 'stroke="#1d2733" stroke-width="1.4"'
 
 
 def name(text: str) -> Markup:
@@ -77,7 +80,7 @@ def share(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A difference in per cent, with its sign."""
-    return "–" if value is None else f"{100 * value:+.1f}%"
+    return "–" if value is None else f"{signed(100 * value)}%"
 
 
 def wilson(rate: Rate) -> str:
@@ -97,7 +100,9 @@ def mean(numbers: Summary | None) -> str:
 
 
 def signed(value: float) -> str:
-    return f"{value:+.1f}"
+    """With its sign; what rounds to nothing has none."""
+    text = f"{value:+.1f}"
+    return text if float(text) else "0.0"
 
 
 def size(value: float) -> str:
@@ -143,7 +148,10 @@ def text(value: Any) -> str:
 
 
 def strip(figure: FigureSummary) -> Markup:
-    """The values as dots on a line, the median as a mark, outliers circled. Numbers only: nothing to escape."""
+    """The values as dots on a line, the median as a mark, outliers circled. Numbers only: nothing to escape.
+
+    Colours stand in it as attributes too: the writer of the PDF gives no styles of the page to a drawing inside it.
+    """
     from markupsafe import Markup
 
     numbers = figure.summary
@@ -152,12 +160,12 @@ def strip(figure: FigureSummary) -> Markup:
     span = numbers.highest - numbers.lowest
     places = [_place(value, numbers.lowest, span) for value in figure.values]
     middle = _HIGH / 2
-    parts = [f'<line class="axis" x1="0" y1="{middle}" x2="{_WIDE:.0f}" y2="{middle}"/>']
+    parts = [f'<line class="axis" stroke="#c4cad1" x1="0" y1="{middle}" x2="{_WIDE:.0f}" y2="{middle}"/>']
     step = -(-len(places) // DOTS_LIMIT)
-    parts += [f'<circle cx="{x:.1f}" cy="{middle}" r="2.4"/>' for x in places[::step]]
-    parts += [f'<circle class="far" cx="{places[i]:.1f}" cy="{middle}" r="4.6"/>' for i in numbers.outliers[:20]]
+    parts += [f'<circle cx="{x:.1f}" cy="{middle}" r="2.4" {_DOT}/>' for x in places[::step]]
+    parts += [f'<circle class="far" cx="{places[i]:.1f}" cy="{middle}" r="4.6" {_FAR}/>' for i in numbers.outliers[:20]]
     x = _place(numbers.median, numbers.lowest, span)
-    parts.append(f'<line class="middle" x1="{x:.1f}" y1="1.5" x2="{x:.1f}" y2="{_HIGH - 1.5}"/>')
+    parts.append(f'<line class="middle" {_MIDDLE} x1="{x:.1f}" y1="1.5" x2="{x:.1f}" y2="{_HIGH - 1.5}"/>')
     body = "".join(parts)
     return Markup(f'<svg class="strip" viewBox="0 0 {_WIDE:.0f} {_HIGH:.0f}" aria-hidden="true">{body}</svg>')
 

@@ -23,7 +23,8 @@ TABLES = {
     "figures.csv": "One line a figure of a case in a mode: of values.csv with the same component, case, mode and figure and "
     "counts = yes the n, mean, sd (divisor n - 1), median, quartiles (type 7) and t interval; without outliers: outlier = no too.",
     "modes.csv": "Isolated, fill and vendor. worse = fill_mean / isolated_mean - 1, where higher is better 1 - fill_mean / "
-    "isolated_mean; a mode's better_than_vendor the same against vendor with the other sign; means as in figures.csv.",
+    "isolated_mean; a mode's better_than_vendor the same against vendor (of a fill vendor_of_fill) with the other sign; "
+    "vendor is the value that the row names, its only bound, or the middle of both; means as in figures.csv.",
     "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
     "mean; and the same with outlier = no.",
     "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "

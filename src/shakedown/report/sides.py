@@ -15,6 +15,8 @@ from shakedown.metrics.table import Record
 from shakedown.model.contracts import rows_of
 from shakedown.model.nouns import ContractRow, Document, FigureSpec
 
+_MIDDLES = ("each", "mean", "median")  # statistics that a mean can be held against
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -33,19 +35,19 @@ class Side:
     def numbers(self, mode: str) -> Summary | None:
         return next((figure.summary for name, figure in self.modes if name == mode), None)
 
-    def named(self, basis: str) -> ContractRow | None:
-        """The first row of a basis."""
-        return next((row for row in self.rows if row.basis == basis), None)
+    def vendor_row(self, mode: str = "") -> ContractRow | None:
+        """The vendor's row that a mean is held against: one of the mode itself, else one of none, else the first."""
+        rows = [row for row in self.rows if row.basis == "vendor" and row.statistic in _MIDDLES]
+        return min(rows, key=lambda row: 0 if row.mode == mode else 1 if not row.mode else 2, default=None)
 
-    @property
-    def vendor(self) -> float | None:
-        """What the vendor says, as one number."""
-        row = self.named("vendor")
+    def vendor(self, mode: str = "") -> float | None:
+        """What the vendor says of a mode, as one number."""
+        row = self.vendor_row(mode)
         return None if row is None else row_value(row)
 
     def better(self, mode: str) -> float | None:
         """How much better the mean in a mode is than the vendor's number, as a share: positive is better."""
-        numbers, vendor = self.numbers(mode), self.vendor
+        numbers, vendor = self.numbers(mode), self.vendor(mode)
         if numbers is None or not vendor or not self.figure.better:
             return None
         return -worse_by(vendor, numbers.mean, self.figure)
@@ -70,6 +72,8 @@ def side_by_side(document: Document, record: Record, cases: Iterable[CaseSummary
 
 
 def row_value(row: ContractRow) -> float | None:
-    """A row as one number: its bound, or the middle between both."""
+    """A row as one number: the value that it names, its only bound, or the middle between both."""
+    if row.value is not None:
+        return row.value
     bounds = [bound for bound in (row.low, row.high) if bound is not None]
     return sum(bounds) / len(bounds) if bounds else None

@@ -47,7 +47,7 @@ _MODES = (
     "component", "case", "figure", "unit", "better", "isolated_n", "isolated_mean", "isolated_sd", "isolated_low_95",
     "isolated_high_95", "fill_n", "fill_mean", "fill_sd", "fill_low_95", "fill_high_95", "fill_worst", "worse",
     "worst_copy_worse", "copies_at_once", "copies_required", "not_counted", "vendor", "isolated_better_than_vendor",
-    "fill_better_than_vendor", "measured_n", "measured_mean", "measured_better_than_vendor", "rows",
+    "vendor_of_fill", "fill_better_than_vendor", "measured_n", "measured_mean", "measured_better_than_vendor", "rows",
 )  # fmt: skip
 _VARIATION = (
     "component", "test", "case", "mode", "n", "mean_s", "sd_s", "sd_percent", "outliers", "n_without", "mean_without_s",
@@ -96,8 +96,9 @@ def _modes(evidence: Evidence) -> Rows:
         copies = (slower.achieved, slower.required, slower.aside) if slower else (None, None, None)
         yield (
             side.component, side.case, side.figure.name, side.figure.unit, side.figure.better, *_mean(alone),
-            *_mean(fill), slower.slowest if slower else None, *shares, *copies, side.vendor, side.better("isolated"),
-            side.better("fill"), plain.count if plain else None, plain.mean if plain else None, side.better(""), rows,
+            *_mean(fill), slower.slowest if slower else None, *shares, *copies, side.vendor("isolated" if alone else ""),
+            side.better("isolated"), side.vendor("fill"), side.better("fill"), plain.count if plain else None,
+            plain.mean if plain else None, side.better(""), rows,
         )  # fmt: skip
 
 

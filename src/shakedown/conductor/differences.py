@@ -1,0 +1,110 @@
+"""What differs between two frozen documents, in lines that a person who signs can judge by.
+
+``differences`` is the table of contents. Numbers and bounds are told with what they were and what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+
+from shakedown.model.contracts import where_text
+from shakedown.model.nouns import Component, Contract, ContractRow, Criterion, Document
+
+SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
+
+
+def differences(before: Document, after: Document) -> list[str]:
+    """Purpose: what a new document adds, removes and changes, a line each."""
+    lines = [
+        *_named("component", before.components, after.components, _of_component),
+        *_named("contract", before.contracts, after.contracts, _of_contract),
+        *_named("test", before.tests, after.tests, _of_fields),
+        *_named("case", before.cases, after.cases, _of_fields),
+    ]
+    if before.limits != after.limits:
+        lines.append(f"limits are changed: {'; '.join(_of_fields(before.limits, after.limits))}")
+    if before.system != after.system:
+        lines.append(f"the system is changed: {'; '.join(_of_fields(before.system, after.system))}")
+    if not lines and before.components != after.components:
+        lines.append("the order of the components is changed")
+    return [line if len(line) <= LONGEST else line[: LONGEST - 1] + "…" for line in lines]
+
+
+def shortened(lines: Sequence[str]) -> list[str]:
+    """Purpose: as many lines as have room in an event, and how many more there are."""
+    shown: list[str] = []
+    for line in lines[:SHOWN]:
+        if sum(map(len, shown)) + len(line) > ROOM:
+            break
+        shown.append(line)
+    return shown + ([f"and {len(lines) - len(shown)} more"] if len(lines) > len(shown) else [])
+
+
+def _named(what: str, before: Iterable[Any], after: Iterable[Any], tell: Any) -> Iterator[str]:
+    """Things with a name, or an id: removed, added, or changed in these points."""
+    old, new = ({getattr(one, "name", "") or one.id: one for one in group} for group in (before, after))
+    yield from (f"{what} {name} is removed" for name in old if name not in new)
+    yield from (f"{what} {name} is added" for name in new if name not in old)
+    for name in new:
+        if name in old and old[name] != new[name]:
+            points = list(tell(old[name], new[name]))
+            yield from (f"{what} {name} is changed: {point}" for point in points)
+            if not points:
+                yield f"{what} {name} is changed"
+
+
+def _of_component(old: Component, new: Component) -> Iterator[str]:
+    yield from _of_fields(old, new, beside=("criteria",))
+    yield from _named("criterion", old.criteria, new.criteria, _of_fields)
+
+
+def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
+    """Rows are told by what they ask: their numbers change when one is written above them."""
+    points = list(_of_fields(old, new, beside=("rows",)))
+    before, after = _asked(old), _asked(new)
+    points += [f"no longer {_subject(row)} {_said(row)}" for key, row in before.items() if key not in after]
+    for key, row in after.items():
+        was = before.get(key)
+        if was is None:
+            points.append(f"now {_subject(row)} {_said(row)}")
+        elif _said(was) != _said(row):
+            points.append(f"{_subject(row)} {_said(was)} -> {_said(row)}")
+    yield from points or ["what it asks is as it was"]
+
+
+def _asked(contract: Contract) -> dict[tuple[Any, ...], ContractRow]:
+    """Each row by what it asks and on which side; several that ask the same by their order."""
+    found: dict[tuple[Any, ...], ContractRow] = {}
+    for row in contract.rows:
+        key: tuple[Any, ...] = (_subject(row), row.low is None, row.high is None)
+        found[(*key, sum(other[:3] == key for other in found))] = row
+    return found
+
+
+def _subject(row: ContractRow) -> str:
+    where, each = where_text(row), row.statistic == "each"
+    figure = row.figure if each else f"{row.statistic} of {row.figure}"
+    said = (f" where {where}" if where else "") + (f" in mode {row.mode}" if row.mode else "")
+    return f"{row.basis}'s {row.test}: {figure}{said}"
+
+
+def _said(row: ContractRow) -> str:
+    words = (row.clause, "a run outside is judged performance" if row.verdict else "")
+    said = ", ".join(filter(None, words))
+    return row.must + (f" ({said})" if said else "")
+
+
+def _of_fields(old: Any, new: Any, beside: Sequence[str] = ()) -> Iterator[str]:
+    """Fields that differ: short values from what to what, others by their name."""
+    if isinstance(old, Criterion) and old.must != new.must:
+        beside = (*beside, "bound", "comparison", "unit")  # ``must`` says them in the person's words
+    was, now = ({name: getattr(one, name) for name in asdict(one)} for one in (old, new))
+    for name in was:
+        if was[name] != now[name] and name not in beside:
+            short = all(
+                isinstance(value, str | int | float) and len(str(value)) <= 60 for value in (was[name], now[name])
+            )
+            yield f"{name} {was[name] or 'none'} -> {now[name] or 'none'}" if short else name
