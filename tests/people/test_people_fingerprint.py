@@ -45,6 +45,22 @@ def test_without_a_campaign_it_is_printed_and_kept_nowhere(tmp_path: Path, peopl
     assert list(tmp_path.iterdir()) == []
 
 
+def test_words_that_would_be_kept_nowhere_are_refused(site: Path, people: Run) -> None:
+    done = people(site, "fingerprint", "--by", "Anna")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: --by and --because are kept in the record of a campaign\nhint: name one: fingerprint CAMPAIGN\n"
+    )
+    done = people(site, "fingerprint", "p-1", "--by", "A" * 101)
+    assert (done.returncode, done.stderr) == (2, "error: --by is 101 characters long; at most 100 are kept\n")
+
+
+def test_a_site_that_is_not_there_is_said(site: Path, people: Run) -> None:
+    done = people(site, "rule", "r000001", "--as", "site", "--by", "A", "--because", "x", "--site", "nowhere")
+    assert done.returncode == 2
+    assert "Directory 'nowhere' does not exist." in done.stderr
+
+
 def test_a_changed_machine_opens_an_epoch_and_says_what_changed(site: Path, people: Run) -> None:
     """The site's own command reads a file, as one reads a firmware's version."""
     version = site / "version"

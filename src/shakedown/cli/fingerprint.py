@@ -21,10 +21,15 @@ from shakedown.model.layout import Layout
 def command(campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
     """Take the machine's fingerprint: printed, or, with CAMPAIGN, recorded there; a change opens a new epoch."""
     if campaign is None:
+        if who or because:
+            raise UsageError(
+                "--by and --because are kept in the record of a campaign", hint="name one: fingerprint CAMPAIGN"
+            )
         return _here(as_json)
-    from shakedown.cli.wishes import find_started, record_wishes
+    from shakedown.cli.wishes import LONGEST_NAME, LONGEST_REASON, find_started, kept_whole, record_wishes
     from shakedown.conductor.fingerprints import answer_now
 
+    kept_whole("--by", who, LONGEST_NAME), kept_whole("--because", because, LONGEST_REASON)
     layout, state = find_started(site, campaign, "take a fingerprint for")
     data = record_wishes(layout, "fingerprint", [{"by": who}], because, {"fingerprint": answer_now(layout)})
     if not data["recorded"]:

@@ -13,7 +13,7 @@ import click
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 site_option = click.option(
     "--site",
-    type=click.Path(file_okay=False),
+    type=click.Path(exists=True, file_okay=False),
     default=None,
     help="The site directory; without it the nearest one above here that holds site.yaml.",
 )
