@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from stage import Campaign, small_document
 
 from shakedown.checks.trim import size
-from shakedown.conductor.amending import differences
+from shakedown.conductor.differences import differences
 from shakedown.conductor.loop import Conductor, hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from shakedown.conductor.differences import differences, shortened
 from shakedown.conductor.loop import Conductor
+from shakedown.conductor.real_ports import clusters_of
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import write_document
 from shakedown.model.errors import ShakedownError, UsageError
@@ -17,6 +18,7 @@ from shakedown.model.nouns import Document
 from shakedown.model.ports import Command
 
 ANOTHER_NAME = "give the figure a new name: then it has no values of before"
+
 
 class DocumentStore(Protocol):
     """Where documents are found by digest."""
@@ -58,6 +60,22 @@ def another_unit(before: Document, after: Document) -> str:
     return ""
 
 
+def another_cluster(before: Document, after: Document) -> str:
+    """Purpose: which cluster a conductor that drives one document cannot use as the other describes it, or ""."""
+    try:
+        driven = clusters_of(before)
+        strange = [cluster.name for cluster in clusters_of(after) if cluster not in driven]
+    except ShakedownError as error:
+        return error.message
+    if not strange:
+        return ""
+    word = "cluster" if len(strange) == 1 else "clusters"
+    return (
+        f"{word} {', '.join(strange)} would be new or described anew, and whoever drives opened the clusters of before: "
+        "stop the campaign, amend it and resume it"
+    )
+
+
 def _units(document: Document) -> dict[tuple[str, str], str]:
     return {(test.name, spec.name): spec.unit for test in document.tests for spec in test.figures}
 
@@ -72,7 +90,7 @@ def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Ev
             document = documents(str(command.value.get("document", "")))
         except ShakedownError as error:
             return refusal(command, f"its plan cannot be read: {error.message}")
-        why = why_not(conductor.state, document)
+        why = why_not(conductor.state, document) or another_cluster(conductor.state.index.document, document)
         if why:
             return refusal(command, why)
         return put_into_force(conductor, command, document)
