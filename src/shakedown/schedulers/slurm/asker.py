@@ -18,7 +18,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
-from shakedown.schedulers.marks import Marks, read_marks, read_restart
+from shakedown.schedulers.marks import Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.evidence import KILLED, is_plain, needs_accounting, weigh
@@ -139,6 +139,7 @@ class Asker:
             if marks is not None and marks.restart > job.restart:
                 own = read_restart(self.places, job.id, job.restart)
                 marks = own if own.exit_status is not None and own.exit_status < KILLED else marks
+            marks = marks if marks and marks.claimed else read_robbed(self.places, job.id, job.restart) or marks
         except OSError as error:
             return None, error.strerror or str(error)
         return marks, ""

@@ -17,6 +17,9 @@ from shakedown.processes.spawn import base_environment
 from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
 
 
+NOT_STARTED = 127
+
+
 class Ran(Struct, frozen=True):
     """What came of a command. ``status``: -N for signal N, 127 where it cannot be started."""
 
@@ -57,7 +60,7 @@ class Runner:
                 cwd=_directory(),
             )
         except OSError as error:
-            return Ran(127, error=f"{command[0]} cannot be run: {error.strerror}")
+            return Ran(NOT_STARTED, error=f"{command[0]} cannot be run: {error.strerror}")
         try:
             output, complaint = child.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -70,6 +73,11 @@ class Runner:
         with self._lock:
             calls, self._calls = dict(self._calls), Counter()
         return calls
+
+
+def is_missing(ran: Ran) -> bool:
+    """Purpose: whether there is no such program, rather than one that could not be started just now."""
+    return ran.status == NOT_STARTED and not ran.timed_out and ("No such file" in ran.error or "not found" in ran.error)
 
 
 def command_environment() -> dict[bytes, bytes]:
