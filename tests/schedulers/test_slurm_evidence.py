@@ -314,9 +314,12 @@ def test_trouble_on_the_node_is_a_refusal(looker: Looker) -> None:
 
 def test_sacct_that_cannot_be_run_for_a_moment_is_asked_again(looker: Looker) -> None:
     """A program directory that is away, or a machine without processes to spare, is not a site without accounting."""
-    looker.slurm.memory[""] = Ran(127, error="sacct cannot be run: Resource temporarily unavailable")
+    looker.slurm.memory[""] = busy = Ran(127, error="sacct cannot be run: Resource temporarily unavailable")
     report = looker.one(JOB)
-    assert report is not None and (report.state, report.message) == ("no_answer", f"sacct: {looker.slurm.memory[''].error}")
+    assert report is not None and (report.state, report.message) == (
+        "no_answer",
+        f"sacct: {busy.error}",
+    )
     looker.slurm.memory[""] = Ran(127, error="sacct cannot be run: No such file or directory")
     report = looker.look(JOB, after=60.0)[JOB.id]
     assert report.state == "absent" and "there is no accounting here" in report.message
@@ -403,6 +406,27 @@ def test_accounting_answers_while_the_controller_does_not(looker: Looker) -> Non
 def test_an_id_that_somebody_else_had_before_is_not_ours(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(name="payroll", state="FAILED")]
     looker.slurm.memory[""] = [record(JobName="payroll", state="FAILED")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent"
+
+
+def test_a_running_job_that_somebody_renamed_is_not_lost(looker: Looker) -> None:
+    """Its claim tells its id, and the job with that id began before the claim was written, on the same node."""
+    looker.begin()
+    os.utime(looker.places.claim(JOB.id, 0), (0, 51.5))
+    looker.slurm.queue[""] = [row(name="other", nodes="n001", start=51)]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.nodes) == ("running", "n001")
+    looker.slurm.queue[""] = [row(name="other", nodes="n001", start=51, state="TIMEOUT")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "timeout"
+
+
+@pytest.mark.parametrize(("nodes", "start"), [("n001", 60), ("n002", 51), ("n001", 0)])
+def test_a_stranger_with_the_id_of_ours_is_not_taken_for_ours_renamed(looker: Looker, nodes: str, start: int) -> None:
+    looker.begin()
+    os.utime(looker.places.claim(JOB.id, 0), (0, 51.5))
+    looker.slurm.queue[""] = [row(name="payroll", nodes=nodes, start=start)]
     report = looker.one(JOB)
     assert report is not None and report.state == "absent"
 

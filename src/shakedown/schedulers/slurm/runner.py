@@ -16,7 +16,6 @@ from msgspec import Struct
 from shakedown.processes.spawn import base_environment
 from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
 
-
 NOT_STARTED = 127
 
 
