@@ -130,7 +130,8 @@ def _doubt(state: State, job: Job) -> str:
             f"no source knows it; after {policy.grace_s:g} s of that it is kept from ever starting, and ordered again"
         )
     if job.seen in ("no_answer", "unknown"):
-        return f"no source answers for it; after {policy.no_answer_s:g} s it is lost"
+        wanted = "; it is to be cancelled" if job.cancelling else ""
+        return f"no source answers for it; after {policy.no_answer_s:g} s it is lost{wanted}"
     if job.cancelling:
         return "its cancellation is on the way"
     return ""
