@@ -321,6 +321,34 @@ def test_what_a_job_waits_for_is_told_while_it_waits() -> None:
         assert explain_run(hand.state, "r000001") == wanted
 
 
+def test_a_job_that_no_source_knows_is_not_said_to_wait() -> None:
+    """One that never began is fenced off and ordered again; only one that began can be lost."""
+    hand, _ = _running("queue")
+    policy = hand.state.index.policy
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "absent"})
+    lost = f"no source knows it any more; after {policy.lost_after_s:g} s of that it is lost"
+    assert explain_run(hand.state, "r000001") == f"it is running; {lost}"
+    hand.state.jobs["j000001"].phase = hand.state.runs["r000001"].phase = "queued"
+    again = f"after {policy.grace_s:g} s of that it is kept from ever starting, and ordered again"
+    assert explain_run(hand.state, "r000001") == f"the scheduler took it; no source knows it; {again}"
+
+
+@pytest.mark.parametrize("how", ["it answers again", "another driver"])
+def test_a_cancellation_that_nobody_took_is_asked_for_as_soon_as_somebody_may_take_it(how: str) -> None:
+    hand, _ = _running("queue")
+    hand.play("cancel_request", value={"all": True}, reason="wrong deck")
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "no_answer"})
+    assert "cancel_order" in hand.settle()
+    hand.play("cancel_done", job="j000001", value={"taken": False})
+    assert hand.settle() == [], "not again and again"
+    assert explain_run(hand.state, "r000001").endswith("; it is to be cancelled")
+    if how == "another driver":
+        hand.play("driver_start")
+    else:
+        hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "queue"})
+    assert hand.settle() == ["cancel_order"]
+
+
 def test_a_build_that_cannot_be_carried_out_is_held_and_judges_nobody() -> None:
     state = State(plan=index_plan(small_document(tests=2, repeats=1)))
 

@@ -230,6 +230,42 @@ def test_a_job_that_never_began_was_refused(looker: Looker) -> None:
     )
 
 
+@pytest.mark.parametrize("source", ["queue", "memory"])
+@pytest.mark.parametrize(
+    ("word", "reason", "why"),
+    [
+        ("NODE_FAIL", "None", "its partition or its nodes may have been removed"),
+        ("DEADLINE", "DeadLine", "its deadline passed"),
+    ],
+)
+def test_a_job_that_was_ended_while_it_waited_never_ran(
+    looker: Looker, word: str, reason: str, why: str, source: str
+) -> None:
+    """A partition that goes away takes its waiting jobs along as NODE_FAIL: no node of theirs failed, for they had none."""
+    if source == "queue":
+        looker.slurm.queue[""] = [row(state=word, reason=reason)]
+    else:
+        looker.slurm.memory[""] = [record(state=word, NodeList="None assigned")]
+    assert looker.one(JOB, settled=False) is None, "its claim may be on its way"
+    report = looker.one(JOB)
+    assert report is not None
+    assert (report.state, report.message) == ("refused", f"Slurm ended it while it waited ({word}); {why}")
+    looker.begin()
+    report = looker.one(JOB)
+    assert report is not None and report.state == ("node_fail" if word == "NODE_FAIL" else "timeout"), "it had begun"
+
+
+@pytest.mark.parametrize(("status", "state"), [(0, "completed"), (4, "failed")])
+def test_a_payload_that_removed_its_claim_and_marks_did_run(looker: Looker, status: int, state: str) -> None:
+    """Its script makes the output once it has its claim, so that one is there is proof; Slurm then says how it ended."""
+    looker.places.output(JOB.id, 0).parent.mkdir(parents=True)
+    looker.places.output(JOB.id, 0).write_text("done")
+    looker.slurm.queue[""] = [row(state="COMPLETED" if not status else "FAILED", exit=status << 8, nodes="n001")]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status, report.nodes) == (state, status, "n001")
+    assert report.output["file"] == "outputs/000/j000001.0.out" and report.output["bytes"] == 4
+
+
 def test_a_second_start_of_a_forgetful_controller_is_no_failure_of_the_test(looker: Looker) -> None:
     looker.begin()
     looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit=97 << 8, nodes="n001")]
@@ -274,6 +310,23 @@ def test_trouble_on_the_node_is_a_refusal(looker: Looker) -> None:
 
 
 # ---- out of the queue, and accounting ----
+
+
+def test_sacct_that_cannot_be_run_for_a_moment_is_asked_again(looker: Looker) -> None:
+    """A program directory that is away, or a machine without processes to spare, is not a site without accounting."""
+    looker.slurm.memory[""] = busy = Ran(
+        127, error="sacct cannot be run: Resource temporarily unavailable", for_now=True
+    )
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.message) == (
+        "no_answer",
+        f"sacct: {busy.error}",
+    )
+    looker.slurm.memory[""] = Ran(127, error="sacct cannot be run: No such file or directory")
+    report = looker.look(JOB, after=60.0)[JOB.id]
+    assert report.state == "absent" and "there is no accounting here" in report.message
+    looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001")]
+    assert looker.look(JOB, after=600.0)[JOB.id].state == "timeout"
 
 
 def test_ended_while_we_were_away(looker: Looker) -> None:
@@ -355,6 +408,27 @@ def test_accounting_answers_while_the_controller_does_not(looker: Looker) -> Non
 def test_an_id_that_somebody_else_had_before_is_not_ours(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(name="payroll", state="FAILED")]
     looker.slurm.memory[""] = [record(JobName="payroll", state="FAILED")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "absent"
+
+
+def test_a_running_job_that_somebody_renamed_is_not_lost(looker: Looker) -> None:
+    """Its claim tells its id, and the job with that id began before the claim was written, on the same node."""
+    looker.begin()
+    os.utime(looker.places.claim(JOB.id, 0), (0, 51.5))
+    looker.slurm.queue[""] = [row(name="other", nodes="n001", start=51)]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.nodes) == ("running", "n001")
+    looker.slurm.queue[""] = [row(name="other", nodes="n001", start=51, state="TIMEOUT")]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "timeout"
+
+
+@pytest.mark.parametrize(("nodes", "start"), [("n001", 60), ("n002", 51), ("n001", 0)])
+def test_a_stranger_with_the_id_of_ours_is_not_taken_for_ours_renamed(looker: Looker, nodes: str, start: int) -> None:
+    looker.begin()
+    os.utime(looker.places.claim(JOB.id, 0), (0, 51.5))
+    looker.slurm.queue[""] = [row(name="payroll", nodes=nodes, start=start)]
     report = looker.one(JOB)
     assert report is not None and report.state == "absent"
 

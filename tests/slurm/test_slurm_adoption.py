@@ -15,7 +15,7 @@ PASSED = ("passed", "exit status 0")
 KILLED = ("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory")
 CANCELLED = "someone else cancelled it at the scheduler"
 BARE = (
-    "the scheduler refused it: Slurm says that it ended well on n008, but its claim and marks are gone: "
+    "the scheduler refused it: Slurm says that it ended well on n007, but its claim and marks are gone: "
     "nothing proves that it ran"
 )
 DIES = f'{GATE}; kill -9 "$PPID"'
@@ -24,21 +24,24 @@ DIES = f'{GATE}; kill -9 "$PPID"'
 def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: Path) -> None:
     """Marks, the queue, accounting and the list of finished jobs: on every configuration one of them tells.
 
-    Without its marks a job cannot be told from one that never began: the reason says so.
+    Without its claim and marks, its output proves that a job began; with nothing at all left of it, the reason says so.
     """
     payloads = [
         Payload("nap", "batch", GATE),
         Payload("bad", "batch", f"{GATE}; exit 139"),
         Payload("dies", "batch", DIES),
         Payload("gone", "batch", "sleep 1000"),
-        Payload("bare", "n008", GATE),
+        Payload("robbed", "n008", GATE),
+        Payload("bare", "n007", GATE),
     ]
     with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
         campaign.start()
         campaign.wait_running()
-        campaign.wait_until(lambda: len(campaign.labels()) == 5, "their ids are known")
+        campaign.wait_until(lambda: len(campaign.labels()) == 6, "their ids are known")
         campaign.kill()
-        shutil.rmtree(campaign.control("bare"))
+        for name in ("robbed", "bare"):
+            shutil.rmtree(campaign.control(name))
+        (campaign.root / f"outputs/000/{campaign.control('bare').name}.0.out").unlink()
         campaign.let_go()
         any_cluster.run("scancel", campaign.job("gone"))
         wait_until(lambda: not any_cluster.squeue(), "all is over")
@@ -52,9 +55,10 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
             "bad": [("failed", "exit status 139 (a command was ended by signal 11 (SIGSEGV))")],
             "dies": [KILLED],
             "gone": [("cancelled", f"{CANCELLED}{by}")],
+            "robbed": [PASSED],
             "bare": [("submit_failed", BARE)],
         }
-        assert campaign.executions() == {"nap": 1, "bad": 1, "dies": 1, "gone": 1, "bare": 1}
+        assert campaign.executions() == dict.fromkeys(campaign.payloads, 1)
 
 
 def test_submissions_that_nobody_waited_for(forgetful_cluster: Cluster, tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def explain_run(state: State, run_id: str) -> str:
     job = state.jobs.get(run.job)
     note = job.note if job is not None and run.phase == job.seen else ""
     doubt = _doubt(state, job) if job is not None else ""
+    if job is not None and job.seen == "absent" and run.phase == "queued":
+        return f"the scheduler took it; {doubt}"
     return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
@@ -122,9 +124,14 @@ def _doubt(state: State, job: Job) -> str:
     if job.phase == "ambiguous":
         return f"whether the scheduler took it is not known ({job.message or 'the conductor stopped while it was ordered'})"
     if job.seen == "absent":
-        return f"no source knows it since {policy.lost_after_s:g} s of patience began; then it is lost"
+        if job.phase == "running" or job.claim == "found":
+            return f"no source knows it any more; after {policy.lost_after_s:g} s of that it is lost"
+        return (
+            f"no source knows it; after {policy.grace_s:g} s of that it is kept from ever starting, and ordered again"
+        )
     if job.seen in ("no_answer", "unknown"):
-        return f"no source answers for it; after {policy.no_answer_s:g} s it is lost"
+        wanted = "; it is to be cancelled" if job.cancelling else ""
+        return f"no source answers for it; after {policy.no_answer_s:g} s it is lost{wanted}"
     if job.cancelling:
         return "its cancellation is on the way"
     return ""

@@ -38,6 +38,7 @@ def driver_start(state: State, event: Event) -> None:
     state.asked_for_s, state.driven_since = 0.0, event.time
     for job in state.jobs.values():
         job.seen = job.source = ""
+        job.cancel_after = 0.0
         if job.phase == "ordered":
             job.phase, job.since = "ambiguous", event.time
         if job.claim == "ordered":

@@ -124,6 +124,8 @@ def job_report(state: State, event: Event) -> None:
     value = event.value
     said = value["state"]
     changed = said != job.seen
+    if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
+        job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
     job.seen, job.source = said, value.get("source", "")
     job.note = event.reason if said in ("queued", "running") else ""
     job.scheduler_id = value.get("id", job.scheduler_id)

@@ -78,6 +78,18 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     )
 
 
+def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
+    """Purpose: the marks of a restart without a claim that has an output. Raises OSError.
+
+    A script makes its output once it has its claim: so that one was removed since, perhaps by the payload, and the job did run.
+    """
+    try:
+        size = os.stat(places.output(job, restart), follow_symlinks=False).st_size  # noqa: PTH116
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return Marks(restart, claimed=True, output_bytes=size)
+
+
 _TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
 
 

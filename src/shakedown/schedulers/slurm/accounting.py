@@ -17,7 +17,7 @@ from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.found import Found
 from shakedown.schedulers.slurm.parsing import Record, babble, clean, finished, records, settings
-from shakedown.schedulers.slurm.runner import Ran, Run
+from shakedown.schedulers.slurm.runner import Ran, Run, is_missing
 from shakedown.schedulers.slurm.states import CHANGES
 from shakedown.schedulers.slurm.versions import accounting_is_off
 
@@ -93,8 +93,9 @@ class Accounting:
         if ran.status == 0 and not odd:
             answered = records(ran.output)
             return {f.job.id: _told(f, answered, wanted[f.job.id]) for f in here}
-        if accounting_is_off(ran.error) or (ran.status == 127 and not ran.for_now):
+        if accounting_is_off(ran.error):
             self.absent.add(cluster.name)
+        if cluster.name in self.absent or is_missing(ran):  # what is missing now may be there at the next look
             return {f.job.id: self._from_list(cluster, f, wanted[f.job.id]) for f in here}
         why = "; ".join(w for w in (here[0].trouble, f"sacct: {_complaint(ran, odd)}") if w)
         return {f.job.id: msgspec.structs.replace(f, accounting="silent", trouble=why) for f in here}

@@ -18,7 +18,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
-from shakedown.schedulers.marks import Marks, read_marks, read_restart
+from shakedown.schedulers.marks import Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
 from shakedown.schedulers.slurm.evidence import KILLED, is_plain, needs_accounting, weigh
@@ -30,13 +30,17 @@ from shakedown.schedulers.workplace import CONDUCTOR
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
 _MOST_GLANCED = 1024  # files that are looked for at once
+_CLOCKS_DIFFER_S = 5.0  # the controller's and the file system's
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
 
 @dataclass(slots=True)
 class Asker:
-    """What is asked of Slurm and of the job directories. ``doubts``: since when (monotonic) a job is not plainly alive."""
+    """What is asked of Slurm and of the job directories.
+
+    ``doubts``: since when (monotonic) a job is not plainly alive. ``others``: the user's jobs with other names, by id.
+    """
 
     layout: Layout
     token: str
@@ -45,6 +49,7 @@ class Asker:
     command_s: float
     clock: Callable[[], float] = time.monotonic
     doubts: dict[str, float] = field(default_factory=dict)
+    others: dict[str, QueueRow] = field(default_factory=dict)
     places: JobPlaces = field(init=False)
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
@@ -92,6 +97,7 @@ class Asker:
         rows: dict[str, list[QueueRow]] = {}
         silent: dict[str, str] = {}
         several = len(self.clusters) > 1
+        self.others = {}
         for cluster in self.clusters:
             ran = self.run(commands.squeue(cluster.name, os.getuid(), several), self.command_s)
             if ran.status != 0:
@@ -101,7 +107,9 @@ class Asker:
                 silent[cluster.name] = f"it printed what nobody can read: {odd}"
             for row in queue_rows(ran.output, cluster.name if several else ""):
                 job = job_of_label(self.token, row.name)
-                if job is not None:
+                if job is None:
+                    self.others[row.id] = row
+                else:
                     rows.setdefault(job, []).append(row)
         return rows, silent
 
@@ -118,9 +126,13 @@ class Asker:
     def _read(self, job: Asked, rows: Sequence[QueueRow], silent: dict[str, str]) -> Found:
         """A job that is not plainly alive: its marks, and for how long it has been so."""
         now = self.clock()
+        marks, trouble = self._marks(job)
+        if not rows and (renamed := self._renamed(marks)):
+            rows = [renamed]
+            if renamed.state == "RUNNING":
+                self.doubts[job.id] = now
         doubt = now - self.doubts.setdefault(job.id, now)
         quiet = not rows and bool(silent) and _home(job) in ("", *silent)
-        marks, trouble = self._marks(job)
         return Found(
             job,
             marks=marks,
@@ -139,9 +151,20 @@ class Asker:
             if marks is not None and marks.restart > job.restart:
                 own = read_restart(self.places, job.id, job.restart)
                 marks = own if own.exit_status is not None and own.exit_status < KILLED else marks
+            marks = marks if marks and marks.claimed else read_robbed(self.places, job.id, job.restart) or marks
         except OSError as error:
             return None, error.strerror or str(error)
         return marks, ""
+
+    def _renamed(self, marks: Marks | None) -> QueueRow | None:
+        """The row of a job that somebody gave another name since it began: it has the id that the claim tells.
+
+        So may a stranger's, after a controller that lost its memory; but that one began later, and perhaps elsewhere.
+        """
+        row = self.others.get(marks.scheduler_id) if marks else None
+        if row is None or marks is None or not row.start or not marks.claimed_at or row.nodes != marks.nodes:
+            return None
+        return row if row.start <= marks.claimed_at + _CLOCKS_DIFFER_S else None
 
     def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
         """Where its output is: paths inside the campaign."""

@@ -25,6 +25,7 @@ _STARTED_TWICE = (
     "and the first one left no end mark"
 )
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
+_SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
 KILLED = 128  # a shell's exit status of what was ended by a signal, and more
 _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
@@ -190,7 +191,7 @@ def _absence(found: Found) -> str:
         words.append("accounting has no record of it")
     else:
         words.append("there is no accounting here")
-    begun = f"it began on {_nodes(found)} and left no end mark" if _has_begun(found) else "it left no marks"
+    begun = f"it began{_on(_nodes(found))} and left no end mark" if _has_begun(found) else "it left no marks"
     return "; ".join([*words, begun])
 
 
@@ -216,6 +217,8 @@ def _over(
         if status == CLAIM_TAKEN:
             why = _STARTED_TWICE if found.marks is not None and found.marks.holder else _EMPTY_CLAIM
             return _report(found, "interrupted", source, nodes=nodes, message=why)
+    if word in ("DEADLINE", "NODE_FAIL") and not nodes and not _has_begun(found):
+        return Later() if young else _ended_waiting(found, source, word, said.note)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
         return Later()  # accounting knows who it was, but not yet
     note = _joined(said.note, _who(by) if by else _shown(reason))  # why it once waited says nothing of who cancelled it
@@ -237,6 +240,14 @@ def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: 
     if status == 0:  # our script does not end so without a claim
         text = f"Slurm says that it ended well on {nodes or '?'}, but its claim and marks are gone: nothing proves that it ran"
     return _report(found, "refused", source, nodes=nodes, message=_joined(text, why, _shown(reason)))
+
+
+def _ended_waiting(found: Found, source: str, word: str, note: str) -> JobReport:
+    """It never had a node. A job whose partition is removed is called NODE_FAIL, one that could not begin in time DEADLINE."""
+    if found.marks_trouble:
+        return _report(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
+    why = "its partition or its nodes may have been removed" if word == "NODE_FAIL" else note
+    return _report(found, "refused", source, message=_joined(f"Slurm ended it while it waited ({word})", why))
 
 
 def _requeued(found: Found, restart: int, source: str) -> Said:
@@ -342,7 +353,11 @@ def _canceller(found: Found) -> str:
 
 def _shown(reason: str) -> str:
     """A reason of Slurm's, unless it says no more than the state does, or misleads."""
-    return "" if reason in ("NonZeroExitCode", "TimeLimit", "JobLaunchFailure", "NodeDown", *_PATIENCE) else reason
+    return "" if reason in (*_SAYS_NOTHING, *_PATIENCE) else reason
+
+
+def _on(nodes: str) -> str:
+    return f" on {nodes}" if nodes else ""
 
 
 def _failed_nodes(nodes: str) -> str:

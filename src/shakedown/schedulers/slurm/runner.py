@@ -17,6 +17,7 @@ from msgspec import Struct
 from shakedown.processes.spawn import base_environment
 from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
 
+NOT_STARTED = 127
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENOEXEC})
 
 
@@ -65,7 +66,9 @@ class Runner:
             )
         except OSError as error:
             return Ran(
-                127, error=f"{command[0]} cannot be run: {error.strerror}", for_now=error.errno not in _NOT_THERE
+                NOT_STARTED,
+                error=f"{command[0]} cannot be run: {error.strerror}",
+                for_now=error.errno not in _NOT_THERE,
             )
         try:
             output, complaint = child.communicate(timeout=timeout_s)
@@ -79,6 +82,11 @@ class Runner:
         with self._lock:
             calls, self._calls = dict(self._calls), Counter()
         return calls
+
+
+def is_missing(ran: Ran) -> bool:
+    """Purpose: whether there is no such program, rather than one that could not be started just now."""
+    return ran.status == NOT_STARTED and not ran.timed_out and not ran.for_now
 
 
 def command_environment() -> dict[bytes, bytes]:
