@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from shakedown.conductor.leaving import LEAVE, Interruptions, leave
 from shakedown.conductor.real_ports import clusters_of
@@ -101,3 +102,23 @@ def test_ctrl_c_says_once_what_goes_on_and_a_second_one_leaves() -> None:
     interruptions.signalled(2, None)
     assert interruptions.level >= LEAVE
     assert interruptions.should_stop(conductor)
+
+
+def test_an_amendment_may_want_no_cluster_that_whoever_drives_has_not_opened() -> None:
+    from shakedown.conductor.amending import another_cluster
+
+    assert another_cluster(document("big", "small"), document("small", "small")) == ""
+    words = (
+        "{} would be new or described anew, and whoever drives opened the clusters of before: "
+        "end it (Ctrl-C, or TERM), then amend and resume"
+    )
+    assert another_cluster(document("big"), document("big", "small")) == words.format("cluster small")
+    assert another_cluster(document(), document("small", "big")) == words.format("clusters big, small")
+    assert another_cluster(document("big"), document("old")).startswith("cluster old has a scheduler that nobody knows")
+    plan = document("big")
+    changed = replace(
+        plan,
+        system=replace(plan.system, clusters=tuple(replace(c, options=("--exclusive",)) for c in plan.system.clusters)),
+    )
+    assert another_cluster(plan, changed) == words.format("cluster big")
+    assert another_cluster(plan, replace(plan, plan="q")) == ""

@@ -72,7 +72,7 @@ def another_cluster(before: Document, after: Document) -> str:
     word = "cluster" if len(strange) == 1 else "clusters"
     return (
         f"{word} {', '.join(strange)} would be new or described anew, and whoever drives opened the clusters of before: "
-        "stop the campaign, amend it and resume it"
+        "end it (Ctrl-C, or TERM), then amend and resume"
     )
 
 
