@@ -169,7 +169,9 @@ def test_a_detached_campaign_goes_on_by_itself(make_site: MakeSite, shakedown: S
     wait_until(lambda: bool(events_or_none(site)) and events(site)[-1].event == "driver_stop")
 
     assert len(events(site, "verdict")) == 3
-    wait_until(lambda: "it is over" in shakedown("status", cwd=site).stdout)  # the driver writes its last word, then leaves
+    wait_until(
+        lambda: "it is over" in shakedown("status", cwd=site).stdout
+    )  # the driver writes its last word, then leaves
 
 
 def test_amended_while_nobody_drives(make_site: MakeSite, shakedown: Shakedown) -> None:
