@@ -250,6 +250,22 @@ def test_the_commands_say_it_all(site: Path, people: Run) -> None:
     assert done.stdout.startswith(where + "one byte was changed after it was sealed: b'X' was b'b'"), done.stdout
 
 
+@pytest.mark.parametrize("digest", ["", "12", "zz", "0123456789abcdeg", "0" * 65])
+def test_what_is_no_digest_says_nothing_of_the_record(site: Path, people: Run, digest: str) -> None:
+    done = people(site, "verify", "p-1", "--digest", digest)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"error: --digest '{digest}' is no digest\n"
+        "hint: give the 64 hexadecimal digits of the signed page, or the first 8 of them or more\n"
+    )
+
+
+def test_digits_of_no_seal_are_damage(site: Path, people: Run) -> None:
+    done = people(site, "verify", "p-1", "--digest", "2236F01F cb0820a5")
+    assert done.returncode == 1
+    assert "p-1 is DAMAGED: seals: none of them has the digest 2236f01fcb0820a5" in done.stdout
+
+
 def test_a_frozen_plan_that_was_edited_is_damage_without_a_seal_too(site: Path) -> None:
     layout = Layout(site / "campaigns/p-1")
     (document,) = layout.documents.glob("*.json")

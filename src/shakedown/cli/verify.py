@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.model.errors import MET, NOT_MET
+from shakedown.model.errors import MET, NOT_MET, UsageError
 
 if TYPE_CHECKING:
     from shakedown.conductor.verifying import Verified
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("campaign", required=False)
 @click.option(
-    "--digest", default="", metavar="HEX", help="The digest on the signed page, or its first 8 digits or more."
+    "--digest",
+    default=None,
+    callback=lambda context, option, value: _hexadecimal(value),
+    metavar="HEX",
+    help="The digest on the signed page, or its first 8 digits or more.",
 )
 @site_option
 @json_option
@@ -34,6 +39,17 @@ def command(campaign: str | None, digest: str, site: str | None, as_json: bool) 
     found = verify_campaign(Layout(find_campaign(root, campaign)), root, digest)
     emit(found, as_json, lambda: _render(found))
     return MET if found.whole and not found.changed else NOT_MET
+
+
+def _hexadecimal(text: str | None) -> str:
+    """The digits without what stands between them. What is no digest is a slip of the pen, and says nothing of the record."""
+    digits = "".join((text or "").split()).lower()
+    if text is not None and not re.fullmatch("[0-9a-f]{8,64}", digits):
+        raise UsageError(
+            f"--digest '{text[:80]}' is no digest",
+            hint="give the 64 hexadecimal digits of the signed page, or the first 8 of them or more",
+        )
+    return digits
 
 
 def _render(found: Verified) -> str:

@@ -130,7 +130,7 @@ def _turn(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
     holder = holder_of(state, key.pool, ahead)
     live = state.live.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
     if holder and holder != key.stage:
-        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {live} jobs are there")
+        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {_jobs(live)} there")
     if not key.stage:
         return None
     warming = _warm_up(state, key)
@@ -138,12 +138,16 @@ def _turn(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
         return warming
     mine = state.floor.get(key.pool, {}).get(key.stage, 0) + ahead.staged.get(key.stage, 0)
     if live > mine or (live and base(key.mode) == "isolated"):
-        return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {live} jobs are still there")
+        return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {_jobs(live)} still there")
     copies = state.index.copies(key.component, key.case, key.mode)
     if mine >= copies.fits:
         short = f" ({copies.wanted} are asked for, but {copies.binding})" if copies.binding else ""
         return Reason("copies", f"{mine} of {copies.fits} copies that run at once are live{short}")
     return None
+
+
+def _jobs(count: int) -> str:
+    return "1 job is" if count == 1 else f"{count} jobs are"
 
 
 def holder_of(state: State, pool: str, ahead: Outlook) -> str:
