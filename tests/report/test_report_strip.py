@@ -31,7 +31,7 @@ def looks(part: ElementTree.Element, inherited: dict[str, str]) -> Iterator[tupl
 def test_the_strip_needs_no_style_sheet_to_circle_an_outlier() -> None:
     spec = FigureSpec("rate", unit="GB/s", better="higher")
     summary = describe(list(VALUES))
-    assert summary.outliers == (7,)
+    assert summary is not None and summary.outliers == (7,)
     shapes = list(looks(ElementTree.fromstring(strip(FigureSummary(spec, VALUES, summary, None, (), 0))), {}))
     circles = [look for tag, look in shapes if tag == "circle"]
     assert len(circles) == 9
