@@ -321,6 +321,20 @@ def test_what_a_job_waits_for_is_told_while_it_waits() -> None:
         assert explain_run(hand.state, "r000001") == wanted
 
 
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        ("no_answer", "no source has answered since 2026-11-22 12:15:40 UTC; after 1 d 0 h it is lost"),
+        ("absent", "no source has known it since 2026-11-22 12:15:40 UTC; after 30 min 00 s it is lost"),
+    ],
+)
+def test_a_job_that_nobody_knows_of_says_since_when(seen: str, said: str) -> None:
+    hand, _ = _running("queue")
+    hand.state.jobs["j000001"].seen = seen
+    hand.state.jobs["j000001"].since = 1_795_349_740.7
+    assert explain_run(hand.state, "r000001") == f"it is running; {said}"
+
+
 def test_a_build_that_cannot_be_carried_out_is_held_and_judges_nobody() -> None:
     state = State(plan=index_plan(small_document(tests=2, repeats=1)))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Outlook, binding_reason, outlook
 from shakedown.engine.state import Entry, Job, Queue, State
+from shakedown.model.units import show_duration
 
 _DOING = {
     "ordered": "it is being submitted",
@@ -117,14 +119,22 @@ def explain_run(state: State, run_id: str) -> str:
     return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
 def _doubt(state: State, job: Job) -> str:
     policy = state.index.policy
     if job.phase == "ambiguous":
         return f"whether the scheduler took it is not known ({job.message or 'the conductor stopped while it was ordered'})"
     if job.seen == "absent":
-        return f"no source knows it since {policy.lost_after_s:g} s of patience began; then it is lost"
+        return (
+            f"no source has known it since {_moment(job.since)}; after {show_duration(policy.lost_after_s)} it is lost"
+        )
     if job.seen in ("no_answer", "unknown"):
-        return f"no source answers for it; after {policy.no_answer_s:g} s it is lost"
+        return (
+            f"no source has answered since {_moment(job.since)}; after {show_duration(policy.no_answer_s)} it is lost"
+        )
     if job.cancelling:
         return "its cancellation is on the way"
     return ""
