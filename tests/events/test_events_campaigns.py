@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from shakedown.events.campaigns import create_campaign, find_campaign, new_identifier, read_document, write_document
+from shakedown.events.lease import Lease as Holding
 from shakedown.events.opening import open_log
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import Event
@@ -112,6 +113,15 @@ def test_a_campaign_is_found_by_id_by_path_and_as_the_newest(site: Path, monkeyp
     assert find_campaign(None, "laptop-1") == first
     monkeypatch.chdir(first.parent)
     assert find_campaign(None, "laptop-2/").resolve() == second
+
+
+def test_one_that_a_conductor_is_about_to_begin_is_the_newest(site: Path) -> None:
+    earlier = started(site, "laptop-1", 1000.0)
+    begun = create_campaign(site / "campaigns", "laptop-2", b"{}")
+    assert find_campaign(site, None) == earlier
+    with Holding.acquire(begun):
+        assert find_campaign(site, None) == begun.root
+    assert find_campaign(site, None) == earlier
 
 
 def test_a_damaged_campaign_is_the_newest_only_where_there_is_no_other(site: Path) -> None:

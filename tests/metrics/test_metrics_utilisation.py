@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+import recompute_numbers
 from books import Book, criterion
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
+from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, different_nodes, utilisation
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Mode, Partition, Shape, System
 
@@ -41,6 +44,44 @@ def test_the_three_numbers_of_one_story() -> None:
     assert found[CALENDAR].arithmetic() == (
         "48 delivered node-hours of 5 runs / (12 nodes x 10 h = 120 calendar node-hours) = 40.0%"
     )
+
+
+@pytest.mark.parametrize(
+    ("sets", "count"),
+    [
+        (["n[001-008]"], 8),
+        (["n[001-008]", "n[001-008]", "n[001-002]"], 8),
+        (["n[001-008]", "n[005-012],login1"], 13),
+        (["n[1-8]", "n[01-08]"], 16),
+        (["r[1-2]n[1-4]", "r2n[3-6]"], 10),
+        ([], 0),
+    ],
+)
+def test_a_node_of_several_partitions_counts_once(sets: list[str], count: int) -> None:
+    partitions = [
+        Partition(f"p{at}", "c", nodes, len(NodeSet(nodes, resolver=RESOLVER_NOGROUP)), "t")
+        for at, nodes in enumerate(sets)
+    ]
+    assert different_nodes(partitions) == count
+    again = [{"name": "c", "partitions": [{"name": one.name, "nodes": one.nodes} for one in partitions]}]
+    assert recompute_numbers.different_nodes(again, {f"c:{one.name}" for one in partitions}) == count
+
+
+def test_nodes_of_two_clusters_are_different_ones() -> None:
+    assert different_nodes([Partition("p", name, "n[1-4]", 4, "t") for name in ("c", "d")]) == 8
+
+
+def test_the_calendar_has_each_node_of_the_machine_once() -> None:
+    """batch and low are the same 8 nodes, debug two of them: an hour of all is 8 node-hours."""
+    book = Book()
+    book.component("st", "a")
+    book.run("st", "a", begin=0.0, elapsed_s=HOUR)
+    parts = (("batch", "n[1-8]", 8), ("low", "n[1-8]", 8), ("debug", "n[1-2]", 2))
+    partitions = tuple(Partition(name, "c", nodes, count, "t") for name, nodes, count in parts)
+    document = book.document()
+    system = msgspec.structs.replace(document.system, clusters=(Cluster("c", "slurm", partitions),))
+    found = utilisation(msgspec.structs.replace(document, system=system), book.record)
+    assert {item.name: item.of_node_hours for item in found} == pytest.approx({CONTRACTUAL: 8, OURS: 8, CALENDAR: 8})
 
 
 def test_what_lies_outside_the_clock_is_cut_off() -> None:

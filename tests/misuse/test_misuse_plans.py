@@ -70,6 +70,7 @@ PLANS = [
     ("[a]\n", "[a]\n      retry: {incorrect: 2}\n", "6:15: 'incorrect' is never attempted again\nhint: such a verdict stands"),
     ("[a]\n", "[a]\n      retry: {lost: twice}\n", "6:21: functionality.retry.lost: 'twice' is not a number of attempts\nhint: write 2, '5 with backoff' or '5 with backoff 30s'"),
     ("[a]\n", "[a]\n      repeats: 0\n", "6:16: functionality.repeats: 0 is less than 1, the least that is possible"),
+    ("[a]\n", "[a]\n      repeats: 100000000000000\n", "6:16: functionality.repeats: 100000000000000 is more than 1000000, the most that is possible"),
     ("of: triad, ", "", "7:12: 'of' is missing in criteria.c\nhint: of: the figure that is measured, such as elapsed"),
     ("of: triad", "of: traid", "7:33: criteria.c.of: no test of the component has a figure 'traid'\nhint: did you mean 'triad'?"),
     (">= 1 GB/s", ">= 1", "7:46: criteria.c.must: '1' and the figure, which is in GB/s, do not measure the same thing\nhint: write '1 GB/s'"),

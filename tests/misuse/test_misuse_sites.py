@@ -83,6 +83,18 @@ def test_a_name_that_nearly_ends_in_yaml(told: Any) -> None:
     )
 
 
+def test_a_name_in_capitals(told: Any) -> None:
+    assert told({"tests/a.YAML": BODY}) == (
+        "error: tests/a.YAML: a file that ends in .YAML is not read\nhint: rename it to a.yaml"
+    )
+
+
+def test_a_directory_in_place_of_a_file(told: Any) -> None:
+    assert told({"tests/a.yaml/README": "nothing\n"}) == (
+        "error: tests/a.yaml: this is a directory, and its name is that of a file\nhint: rename it, or take it away"
+    )
+
+
 def test_a_broken_system_is_not_also_missed_everywhere(told: Any) -> None:
     plan = "plan: p\nsystem: c5\ncomponents: [{site: {tests: [a]}}]\n"
     test = BODY + "where: {partitions: [batch]}\nloads: {f2/mdt: 1}\nparameters: {toolchain: [intel]}\n"
@@ -115,6 +127,8 @@ def test_odd_things_that_are_called_yaml(told: Any, tmp_path: Path) -> None:
     (tests / "nowhere.yaml").symlink_to("not-there")
     (tests / "round").symlink_to(tests)
     assert told({"tests/a.yaml": BODY}).splitlines() == [
+        "error: tests/directory.yaml: this is a directory, and its name is that of a file",
+        "hint: rename it, or take it away",
         "error: tests/nowhere.yaml: the file cannot be read: No such file or directory",
         "error: tests/pipe.yaml: the file cannot be read: it is not a regular file",
     ]

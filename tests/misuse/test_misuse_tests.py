@@ -15,8 +15,8 @@ TOO_DEEP = "nested more than 50 levels deep"
 # ---- what is wrong with the text -------------------------------------------------------------------------------------
 
 TEXTS: list[tuple[str | bytes, str]] = [
-    ("", "error: tests/a.yaml: the file is empty"),
-    ("# nothing\n", "error: tests/a.yaml: the file is empty"),
+    ("", "error: tests/a.yaml: the file is empty\nhint: write it, or take it away"),
+    ("# nothing\n", "error: tests/a.yaml: the file is empty\nhint: write it, or take it away"),
     ("- a\n", "error: tests/a.yaml:1:1: the file holds a list, not a map of keys\nhint: it starts with a key, such as 'about: ...'"),
     ("just text", "error: tests/a.yaml:1:1: the file holds 'just text', not a map of keys\nhint: it starts with a key, such as 'about: ...'"),
     ("test: a\n\trun: b", "error: tests/a.yaml:2:1: a tab indents this line\nhint: YAML is indented with spaces"),

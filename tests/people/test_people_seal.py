@@ -171,7 +171,7 @@ def test_the_digest_on_paper_is_compared(sealed_site: Path) -> None:
     assert not wrong.whole and "this is not the record that was signed" in str(wrong.damage)
 
 
-@pytest.mark.parametrize("digest", ["", "12", "123 456 7", "zzzzzzzz", "0" * 65, "../../etc"])
+@pytest.mark.parametrize("digest", ["", "12", "123 456 7", "zzzzzzzz", "0123456789abcdeg", "0" * 65, "../../etc"])
 def test_what_is_no_digest_accuses_nobody(site: Path, people: Run, digest: str) -> None:
     """It is wrong use: the record is not another one than the one that was signed."""
     done = people(site, "verify", "--digest", digest)
@@ -267,6 +267,12 @@ def test_the_commands_say_it_all(site: Path, people: Run) -> None:
     line = content[:at].count(b"\n") + 1
     where = f"p-1 is DAMAGED: log/000001.jsonl, line {line}, at byte {at}, event {line - 1}: "
     assert done.stdout.startswith(where + "one byte was changed after it was sealed: b'X' was b'b'"), done.stdout
+
+
+def test_digits_of_no_seal_are_damage(site: Path, people: Run) -> None:
+    done = people(site, "verify", "p-1", "--digest", "2236F01F cb0820a5")
+    assert done.returncode == 1
+    assert "p-1 is DAMAGED: seals: none of them has the digest 2236f01fcb0820a5" in done.stdout
 
 
 def test_a_frozen_plan_that_was_edited_is_damage_without_a_seal_too(site: Path) -> None:

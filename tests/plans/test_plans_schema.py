@@ -18,7 +18,7 @@ EXAMPLE = Path(__file__).parent / "example"
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "files.md"
 KEYWORDS = {
     *("$schema", "title", "description", "type", "properties", "required", "additionalProperties", "propertyNames"),
-    *("items", "minItems", "anyOf", "enum", "pattern", "minimum", "minProperties", "maxProperties"),
+    *("items", "minItems", "anyOf", "enum", "pattern", "minimum", "maximum", "minProperties", "maxProperties"),
 }
 
 
@@ -37,7 +37,7 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
         return fits_map(value, schema)
     if isinstance(value, list) and "items" in schema:
         return len(value) >= schema.get("minItems", 0) and all(fits(item, schema["items"]) for item in value)
-    return not (isinstance(value, int) and value < schema.get("minimum", value))
+    return not isinstance(value, int) or schema.get("minimum", value) <= value <= schema.get("maximum", value)
 
 
 def fits_map(value: dict[str, Any], schema: dict[str, Any]) -> bool:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from acceptance_story import story_document
 
 from shakedown.cli.main import cli
 from shakedown.metrics.criteria import score
 from shakedown.metrics.table import fold_runs
 from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Component, Criterion
 from shakedown.report.terminal import render_scorecard
 
@@ -62,6 +64,14 @@ not judged: unavailable
   hpcc: needs the program 'hpcc', which is not here; get it with: apt-get
     install hpcc"""
     )
+
+
+def test_a_row_that_nothing_is_known_of_says_what_it_asks_for() -> None:
+    document = story_document()
+    told = score(document, fold_runs([Event("campaign_start", seq=1, time=1.0, value={"document": "d"})]))
+    (row, *_) = [one.row for one in told.contract.rows if one.outcome == "undecided"] if told.contract else []
+    text = " ".join(render_scorecard(told).split())
+    assert f"undecided {row.name}, {row.test}: {row.figure} must {row.must}; " in text
 
 
 def test_it_fits_80_columns_whatever_the_names(new: Callable[..., CampaignBuilder]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from recompute_log import Campaign, Run, read_log, replay
-from recompute_numbers import distance, inside, same, share_of, statistic, wilson
+from recompute_numbers import different_nodes, distance, inside, same, share_of, statistic, wilson
 
 Json = dict[str, Any]
 RIGHT = ("passed", "performance")  # verdicts of runs that completed correctly
@@ -333,8 +333,8 @@ class Judge:
         if begin is None or not own or end <= begin:
             return None
         places = {self.cases[case]["partition"] for case in component["cases"] if case in self.cases}
-        of_clock = sum(self.nodes[place] for place in places) * (end - begin) / 3600
-        of_calendar = sum(self.nodes.values()) * (end - begin) / 3600
+        clusters, length = self.document["system"]["clusters"], (end - begin) / 3600
+        of_clock, of_calendar = (different_nodes(clusters, where) * length for where in (places, set(self.nodes)))
 
         def share(runs: Iterable[Run], whole: float) -> tuple[float, int]:
             hours = [hours for run in runs if (hours := self._node_hours(run, begin, end)) is not None]

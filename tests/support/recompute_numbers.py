@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -141,3 +142,36 @@ def distance(row: dict[str, Any], value: float) -> float:
     return max(
         float("-inf") if low is None else float(low) - value, float("-inf") if high is None else value - float(high)
     )
+
+
+def different_nodes(clusters: Iterable[dict[str, Any]], places: set[str]) -> int:
+    """How many nodes partitions have together; one that is in several counts once."""
+    return sum(
+        len(
+            {
+                node
+                for part in one["partitions"]
+                if f"{one['name']}:{part['name']}" in places
+                for node in unfolded(part["nodes"])
+            }
+        )
+        for one in clusters
+    )
+
+
+def unfolded(nodes: str) -> list[str]:
+    """The names of a folded node set: n[001-003,7],login1."""
+    names = []
+    for item in re.split(r",(?![^\[]*\])", nodes):
+        parts = [_choices(text) if at % 2 else [text] for at, text in enumerate(re.split(r"[\[\]]", item))]
+        names += ["".join(choice) for choice in itertools.product(*parts)]
+    return names
+
+
+def _choices(ranges: str) -> list[str]:
+    found = []
+    for part in ranges.split(","):
+        span, _, step = part.partition("/")
+        low, _, high = span.partition("-")
+        found += [str(n).zfill(len(low)) for n in range(int(low), int(high or low) + 1, int(step or 1))]
+    return found

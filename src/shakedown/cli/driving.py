@@ -65,10 +65,14 @@ def drive_and_show(
     if report:
         from shakedown.report import write_report
 
-        say(f"report: {write_report(layout.root)}")
+        say(f"report: {write_report(layout.root, tell=say if not quiet else _nothing)}")
     elif not quiet:
         say(f"report: shakedown report {how_to_name(layout)}")
     return status
+
+
+def _nothing(text: str) -> None:
+    """Whoever asked for quiet hears nothing of what is being done."""
 
 
 def how_to_name(layout: Layout) -> str:

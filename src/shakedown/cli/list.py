@@ -158,9 +158,11 @@ def _nothing(tests: Sequence[Test], asked: Asked) -> tuple[str, str | None]:
     """What fits nothing, and what may have been meant."""
     names, tags = [test.name for test in tests], {tag for test in tests for tag in test.tags}
     if asked.test and asked.test not in names:
-        return f"there is no test '{asked.test}'", did_you_mean(asked.test, names)
+        return f"there is no test '{asked.test}'", did_you_mean(asked.test, names) or "'shakedown list tests' has them"
     if asked.tag and asked.tag not in tags:
-        return f"no test has the tag '{asked.tag}'", did_you_mean(asked.tag, tags)
+        return f"no test has the tag '{asked.tag}'", did_you_mean(
+            asked.tag, tags
+        ) or f"tags are: {', '.join(sorted(tags))}"
     return f"test '{asked.test}' has no tag '{asked.tag}'", None
 
 

@@ -87,7 +87,9 @@ def command(
 def _filter(names: tuple[str, ...], run: str | None, case: str | None) -> Wanted:
     for name in names:
         if name not in EVENTS:
-            raise UsageError(f"there is no event '{name}'", hint=did_you_mean(name, EVENTS))
+            raise UsageError(
+                f"there is no event '{name}'", hint=did_you_mean(name, EVENTS) or f"there are: {', '.join(EVENTS)}"
+            )
 
     def wanted(event: Event) -> bool:
         named = not names or event.event in names
@@ -100,7 +102,12 @@ def _kept(directory: Path, wanted: Wanted, last: int | None) -> Iterator[Line]:
     from shakedown.events.reader import Reader
 
     lines = (line for line in Reader(directory).lines() if wanted(line[0]))
-    return lines if last is None else iter(deque(lines, maxlen=last))
+    return lines if last is None else iter(deque(lines, maxlen=_at_most(last)))
+
+
+def _at_most(last: int | None) -> int | None:
+    """No log holds more lines than a list of this machine can."""
+    return None if last is None else min(last, sys.maxsize)
 
 
 def _shown(lines: Iterator[Line], show: Callable[[Line], None]) -> int:
@@ -117,7 +124,7 @@ def _follow(directory: Path, wanted: Wanted, last: int | None, show: Callable[[L
     from shakedown.events.follower import Follower
 
     follower, seen, ended = Follower(directory), 0, False
-    backlog: deque[Line] = deque(maxlen=last)
+    backlog: deque[Line] = deque(maxlen=_at_most(last))
     while lines := follower.new_lines():
         backlog.extend(line for line in lines if wanted(line[0]))
         seen, ended = lines[-1][0].seq, lines[-1][0].event in ("campaign_end", "driver_stop")

@@ -38,7 +38,7 @@ def command(campaign: str | None, site: str | None, output: Path | None, pdf: bo
     from shakedown.report.writing import make_report
 
     home = Path(site) if site else None
-    written = make_report(find_campaign(home, campaign), output, home, pdf)
+    written = make_report(find_campaign(home, campaign), output, home, pdf, tell=say)
     if written.why_no_pdf:
         say(f"no report.pdf: {written.why_no_pdf}")
     emit(_data(written), as_json, lambda: _render(written))

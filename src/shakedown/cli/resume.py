@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--take-over", is_flag=True, help="Take the lease although its holder on another host may be alive.")
 @click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
-@click.option("--report", is_flag=True, help="Write the report at the end.")
+@click.option("--report", is_flag=True, help="Write the report at the end, without its PDF.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing while it runs.")
 @click.option("--begun-fd", type=int, hidden=True, help="Where a conductor in the background says that it drives.")
 @json_option

@@ -14,7 +14,7 @@ from shakedown.cli.output import json_option, say, site_option
 @site_option
 @click.option("--id", "identifier", default=None, help="The campaign's name; without it the plan's and a number.")
 @click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
-@click.option("--report", is_flag=True, help="Write the report at the end.")
+@click.option("--report", is_flag=True, help="Write the report at the end, without its PDF.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing while it runs.")
 @json_option
 def command(

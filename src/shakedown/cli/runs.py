@@ -16,7 +16,13 @@ from shakedown.model.events import VERDICTS
 @click.command()
 @click.argument("campaign", required=False)
 @site_option
-@click.option("--verdict", multiple=True, type=click.Choice(list(VERDICTS)), help="Only runs judged so.")
+@click.option(
+    "--verdict",
+    multiple=True,
+    type=click.Choice(list(VERDICTS)),
+    metavar="VERDICT",
+    help=f"Only runs judged so: {', '.join(VERDICTS)}.",
+)
 @click.option("--case", "case", default=None, metavar="REGEX", help="Only cases whose name matches.")
 @click.option("--all", "everything", is_flag=True, help="Superseded verdicts too.")
 @json_option

@@ -280,11 +280,13 @@ def _render_system(system: System) -> str:
 
 
 def _node_type(kind: Any) -> str:
+    from shakedown.metrics.words import plural
+
     parts = [
-        f"{kind.cores} cores",
-        f"{kind.sockets} sockets",
-        f"{kind.threads_per_core} threads a core",
-        f"{kind.numa} memory domains",
+        plural(kind.cores, "core"),
+        plural(kind.sockets, "socket"),
+        f"{plural(kind.threads_per_core, 'thread')} a core",
+        plural(kind.numa, "memory domain"),
         kind.memory_bytes and show_bytes(kind.memory_bytes),
         kind.last_level_cache_bytes and f"cache {show_bytes(kind.last_level_cache_bytes)}",
         kind.peak_flop_per_s and f"{kind.peak_flop_per_s / 1e12:g} TFLOP/s",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 LONGEST_REASON, LONGEST_NAME, LONGEST_RESTRICTION = 2000, 100, 300  # characters; what is longer is refused, never cut
+BEGINNING_S = 30.0  # how long we wait for a conductor that has a campaign, and has not begun it
 
 
 def said_by(by: str, because: str, optional: bool = False) -> Callable[[Command], Command]:
@@ -50,14 +52,27 @@ def kept_whole(option: str, text: str, most: int) -> str:
 
 def find_started(site: str | None, campaign: str | None, what: str) -> tuple[Layout, State]:
     """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words."""
-    from shakedown.conductor.looking import look
     from shakedown.events.campaigns import find_campaign
 
     layout = Layout(find_campaign(Path(site) if site else None, campaign))
-    state = look(layout)
+    state = _once_begun(layout)
     if state.plan is None:
         raise UsageError(f"{layout.root.name} has not started; there is nothing to {what}")
     return layout, state
+
+
+def _once_begun(layout: Layout) -> State:
+    """The state; where a conductor is about to begin the campaign, once it has, or after ``BEGINNING_S``."""
+    from shakedown.conductor.looking import look
+    from shakedown.events.lease import holder
+
+    until = time.monotonic() + BEGINNING_S
+    while (state := look(layout)).plan is None and time.monotonic() < until:
+        held = holder(layout)
+        if held is None or held.gone:
+            break
+        time.sleep(0.05)
+    return state
 
 
 def leave_wish(layout: Layout, what: str, value: dict[str, Any], reason: str) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Outlook, binding_reason, outlook
 from shakedown.engine.state import Entry, Job, Queue, State
+from shakedown.model.units import show_duration
 
 _DOING = {
     "ordered": "it is being submitted",
@@ -119,19 +121,23 @@ def explain_run(state: State, run_id: str) -> str:
     return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
 def _doubt(state: State, job: Job) -> str:
     policy = state.index.policy
     if job.phase == "ambiguous":
         return f"whether the scheduler took it is not known ({job.message or 'the conductor stopped while it was ordered'})"
     if job.seen == "absent":
+        since = f"no source has known it since {_moment(job.since)}"
         if job.phase == "running" or job.claim == "found":
-            return f"no source knows it any more; after {policy.lost_after_s:g} s of that it is lost"
-        return (
-            f"no source knows it; after {policy.grace_s:g} s of that it is kept from ever starting, and ordered again"
-        )
+            return f"{since}; after {show_duration(policy.lost_after_s)} it is lost"
+        return f"{since}; after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"
     if job.seen in ("no_answer", "unknown"):
+        since = f"no source has answered since {_moment(job.since)}"
         wanted = "; it is to be cancelled" if job.cancelling else ""
-        return f"no source answers for it; after {policy.no_answer_s:g} s it is lost{wanted}"
+        return f"{since}; after {show_duration(policy.no_answer_s)} it is lost{wanted}"
     if job.cancelling:
         return "its cancellation is on the way"
     return ""

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from shakedown.events.lease import holder
 from shakedown.events.reader import first_event
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
@@ -152,7 +153,10 @@ def _ids(folder: Path | None) -> list[str]:
 
 
 def _newest(folder: Path | None) -> Path:
-    """The campaign that started last, by its own record: copies and restored backups change no order."""
+    """The campaign that started last, by its own record: copies and restored backups change no order.
+
+    One that a conductor is about to begin counts as well: what people say meanwhile is meant for it, and not for the one before.
+    """
     if folder is None:
         raise UsageError(
             "which campaign? No directory above here holds site.yaml",
@@ -169,4 +173,10 @@ def _start_of(campaign: Path) -> float | None:
         first = first_event(campaign / "log")
     except RecordError:
         return 0.0  # it has a log, if a damaged one: better found last than never
-    return None if first is None else first.time
+    return _about_to_begin(Layout(campaign)) if first is None else first.time
+
+
+def _about_to_begin(layout: Layout) -> float | None:
+    """When the conductor of a campaign without events came; None where there is none."""
+    held = holder(layout)
+    return None if held is None or held.gone or held.who is None else held.who.since

@@ -7,7 +7,7 @@ hours it ran; on a machine whose partitions count cores, a run holds the share o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.events import NEVER_STARTED
-from shakedown.model.nouns import Case, Component, Criterion, Document
+from shakedown.model.nouns import Case, Component, Criterion, Document, Partition
 
 CONTRACTUAL = "contractual node-hours / clock node-hours"
 OURS = "our node-hours / clock node-hours"
@@ -28,13 +28,13 @@ CALENDAR = "delivered node-hours / calendar node-hours"
 _RIGHT = ("passed", "performance")  # verdicts of runs that ran to their end with the right answer
 DEFINITIONS = {
     CONTRACTUAL: "Contractual: runs of the component that ran to their end with the right answer, warm-up not counted. "
-    "Clock: all nodes of the partitions that its cases run on, down and drained ones too, from its first order to the "
+    "Clock: all nodes of the partitions that its cases run on, each once, down and drained ones too, from its first order to the "
     "end of its last run.",
     OURS: "Ours: every run of every component on these partitions in that time, warm-up, failed and wrong ones too. Clock: as "
     "above.",
     CALENDAR: "Delivered: runs of all components that ran to their end with the right answer, warm-up not counted. Calendar: "
-    "all nodes of the whole system, 24 hours a day, from the component's first order to the end of its last run, whatever stood "
-    "still or was down in between (how NERSC counted Hopper's utilisation).",
+    "all nodes of the whole system, each once, 24 hours a day, from the component's first order to the end of its last run, "
+    "whatever stood still or was down in between (how NERSC counted Hopper's utilisation).",
 }
 
 
@@ -88,7 +88,8 @@ def of_component(name: str, population: Population, around: Around) -> Utilisati
     clock = component_clock(around.component, around.record)
     counts = {f"{partition.cluster}:{partition.name}": partition.count for partition in system.partitions()}
     mine = {cases[case].partition for case in around.component.cases if case in cases}
-    nodes = sum(count for place, count in counts.items() if name == CALENDAR or place in mine)
+    places = [one for one in system.partitions() if name == CALENDAR or f"{one.cluster}:{one.name}" in mine]
+    nodes = different_nodes(places)
     per_unit = {place: counts[place] / units for place, units in system.capacities().items() if units > 0}
     hours = [
         _node_hours(row, cases.get(row.case), per_unit, clock) for row in _rows(name, population, around, cases, mine)
@@ -105,6 +106,19 @@ def of_component(name: str, population: Population, around: Around) -> Utilisati
         sum(amount > 0 for amount in known),
         len(hours) - len(known),
     )
+
+
+def different_nodes(partitions: Sequence[Partition]) -> int:
+    """Purpose: how many nodes partitions have together. Those of a cluster share nodes as a rule; each counts once."""
+    if len(partitions) <= 1:
+        return sum(partition.count for partition in partitions)
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # only where there are several partitions
+
+    together: dict[str, NodeSet] = {}
+    for partition in partitions:
+        found = together.setdefault(partition.cluster, NodeSet(resolver=RESOLVER_NOGROUP))
+        found.update(NodeSet(partition.nodes, resolver=RESOLVER_NOGROUP))
+    return sum(map(len, together.values()))
 
 
 def component_clock(component: Component, record: Record) -> Span | None:

@@ -67,14 +67,17 @@ def _look_at(
     suffix = entry.name[-5:]
     try:
         if entry.is_dir():
+            if suffix == ".yaml":
+                problems.file(name, "this is a directory, and its name is that of a file", "rename it, or take it away")
             info = entry.stat()
             if (info.st_dev, info.st_ino) not in seen:  # a link can lead back up
                 seen.add((info.st_dev, info.st_ino))
                 _scan(entry.path, f"{name}/", problems, found, seen, also)
         elif suffix == ".yaml" or entry.name.endswith(also):
             found.append(_found(name, entry.path, entry.stat()))
-        elif suffix.endswith(".yml"):
-            problems.file(name, "a file that ends in .yml is not read", f"rename it to {entry.name[:-4]}.yaml")
+        elif suffix.lower().endswith((".yml", ".yaml")):
+            stem, _, ending = entry.name.rpartition(".")
+            problems.file(name, f"a file that ends in .{ending} is not read", f"rename it to {stem}.yaml")
     except OSError as error:
         problems.file(name, f"the file cannot be read: {error.strerror}")
 

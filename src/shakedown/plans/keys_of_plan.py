@@ -14,6 +14,7 @@ KINDS = ("vendor", "functionality", "performance", "stability", "site")
 _NAME = Name("a name")
 _TEST = Name("a test's name")
 _DURATION = Duration()
+MOST_RESULTS = 1_000_000  # of one case: each that is wanted takes its place in memory
 
 
 def _times(text: str) -> tuple[int, float]:
@@ -55,8 +56,10 @@ def _overlap(text: str) -> float:
 
 
 _MODE = {
-    "repeats": Key(Whole(1), "wanted results of each case, in a fill of each copy; without it 1"),
-    "warm_up": Key(Whole(), "results of each case (and copy) that come first and count nowhere; without it 0"),
+    "repeats": Key(Whole(1, most=MOST_RESULTS), "wanted results of each case, in a fill of each copy; without it 1"),
+    "warm_up": Key(
+        Whole(most=MOST_RESULTS), "results of each case (and copy) that come first and count nowhere; without it 0"
+    ),
     "overlap": Key(
         Parsed("a share such as 90%", _overlap),
         "the least share of a run's time with such a machine, for its figures to count; without it 95%",
@@ -99,7 +102,7 @@ _COMPONENT = Record(
             ListOf(_SELECTION, "a list of tests", 1),
             "which tests: NAME, {test, where} or tag:WORD; needed unless there are procedures",
         ),
-        "repeats": Key(Whole(1), "wanted results of each case; without it 1"),
+        "repeats": Key(Whole(1, most=MOST_RESULTS), "wanted results of each case; without it 1"),
         "modes": Key(_MODES, "for performance: how its cases are run, instead of repeats"),
         "duration": Key(_DURATION, "for stability: runs follow each other until this has passed since the first"),
         "mix": Key(

@@ -141,12 +141,12 @@ class Word(Scalar):
 
 
 class Whole(Scalar):
-    """A whole number, at least ``least``."""
+    """A whole number, at least ``least``, and at most ``most`` where that is given."""
 
     _PATTERN = re.compile(r"[+-]?\d{1,15}")
 
-    def __init__(self, least: int = 0, templated: bool = False) -> None:
-        self.least, self.templated = least, templated
+    def __init__(self, least: int = 0, templated: bool = False, most: int | None = None) -> None:
+        self.least, self.templated, self.most = least, templated, most
         self.words = "a whole number" + (f", at least {least}" if least else "")
 
     def convert(self, text: str) -> int:
@@ -155,10 +155,13 @@ class Whole(Scalar):
         value = int(text)
         if value < self.least:
             raise Wrong(f"{value} is less than {self.least}, the least that is possible")
+        if self.most is not None and value > self.most:
+            raise Wrong(f"{value} is more than {self.most}, the most that is possible")
         return value
 
     def schema(self) -> dict[str, Any]:
         whole: dict[str, Any] = {"type": "integer", "minimum": self.least}
+        whole |= {} if self.most is None else {"maximum": self.most}
         return {"anyOf": [whole, dict(_TEMPLATE)]} if self.templated else whole
 
 

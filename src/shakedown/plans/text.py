@@ -131,7 +131,7 @@ def _map(root: Node | None, name: str, problems: Problems) -> MappingNode | None
     if isinstance(root, MappingNode):
         return root
     if root is None or (isinstance(root, ScalarNode) and root.value == ""):
-        problems.file(name, "the file is empty")
+        problems.file(name, "the file is empty", "write it, or take it away")
     else:
         problems.at(
             root, f"the file holds {shape(root)}, not a map of keys", "it starts with a key, such as 'about: ...'"

@@ -11,11 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
-def write_report(campaign: Path, output: Path | None = None) -> Path:
-    """Purpose: write the report of a campaign directory; the path of ``report.html``. ``output``: another place for it."""
+def write_report(campaign: Path, output: Path | None = None, tell: Callable[[str], None] = lambda text: None) -> Path:
+    """Purpose: write the report of a campaign directory; the path of ``report.html``.
+
+    ``output``: another place for it; ``tell`` hears what is being done.
+    """
     from shakedown.report.writing import make_report
 
-    return make_report(campaign, output).page
+    return make_report(campaign, output, tell=tell).page

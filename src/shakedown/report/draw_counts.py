@@ -31,12 +31,15 @@ def _runs(number: int, component: str, counts: list[TestCount]) -> Drawing:
     shown, said = _shown(counts)
 
     def paint(figure: Any) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         axes = figure.add_subplot()
         most = max(one.attempts for one in shown)
         axes.barh(range(len(shown)), [one.attempts for one in shown], height=0.6, color=ACCENT)
         for place, one in enumerate(shown):
             axes.text(one.attempts + 0.015 * most, place, str(one.attempts), va="center", fontsize=7)
         _frame(axes, shown, 1.14 * most)
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.set_xlabel("runs")
 
     caption = f"{plural(sum(one.attempts for one in counts), 'run')} judged, whatever the verdict.{said}"

@@ -19,7 +19,8 @@ FEW = 8  # bars that fit half the page
 def draw_io(number: int, case: CasePictures) -> Drawing:
     """Purpose: the rates of one case, a panel a unit."""
     units = list(dict.fromkeys(rate.unit for rate in case.rates))
-    panels = [_bars([rate for rate in case.rates if rate.unit == unit]) for unit in units]
+    sizes = {rate.transfer for rate in case.rates if rate.transfer}
+    panels = [_bars([rate for rate in case.rates if rate.unit == unit], len(sizes) > 1) for unit in units]
     shown = [panel[:BARS_LIMIT] for panel in panels[:PANELS_LIMIT]]
     lines, left = sum(map(len, shown)), sum(map(len, panels)) - sum(map(len, shown))
     wide = lines > FEW
@@ -28,19 +29,20 @@ def draw_io(number: int, case: CasePictures) -> Drawing:
         ratios = [len(panel) + 1 for panel in shown]
         column = figure.subplots(len(shown), 1, height_ratios=ratios, squeeze=False)[:, 0]
         for axes, panel, unit in zip(column, shown, units, strict=False):
-            _paint_bars(axes, panel, unit, 40 if wide else 30)
+            _paint_bars(axes, panel, unit, 40 if wide else 34)
 
     caption = f"Medians of {plural(case.rate_runs, 'run')}; the thin line goes from the least to the most."
+    caption += f" Transfers of {show_bytes(sizes.pop())}." if len(sizes) == 1 else ""
     caption += f" {left} more rates are not drawn." if left else ""
     title, name = f"Input and output: {one_line(case.case, 60)}", f"io-{number:02d}-{file_name(case.case)}"
     return draw(name, title, caption, 0.55 * len(shown) + 0.22 * lines + 0.2, paint, wide)
 
 
-def _bars(rates: list[IoRate]) -> list[tuple[str, list[float]]]:
-    """Values by what was done, in the order it was first seen."""
+def _bars(rates: list[IoRate], sized: bool) -> list[tuple[str, list[float]]]:
+    """Values by what was done, in the order it was first seen. ``sized``: the size of a transfer tells them apart."""
     bars: dict[str, list[float]] = {}
     for rate in rates:
-        size = f", {show_bytes(rate.transfer)}" if rate.transfer else ""
+        size = f", {show_bytes(rate.transfer)}" if sized and rate.transfer else ""
         bars.setdefault(f"{rate.operation} {rate.mode}".strip() + size, []).append(rate.value)
     return list(bars.items())
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above, short_number
-from shakedown.report.filters import signed
 from shakedown.report.sides import Side, row_value
-from shakedown.report.words import file_name, one_line
+from shakedown.report.words import file_name, one_line, show_change
 
 EACH_LIMIT, CASES_LIMIT = 8, 24  # figures, and cases in one
 COLOURS = {"isolated": ACCENT, "fill": "#9dbfd6", "": "#5d87a6"}
@@ -102,9 +101,10 @@ def _shares(axes: Any, sides: list[Side], modes: list[str]) -> None:
                 found.append((place + _shift(mode, modes), 100 * share, COLOURS[mode]))
     axes.barh([y for y, _, _ in found], [x for _, x, _ in found], height=_thick(modes), color=[c for *_, c in found])
     reach = max(abs(x) for _, x, _ in found) or 1.0
+    digits = 1 if reach >= 1 else 2
     for y, x, _ in found:
         beside = {"ha": "left" if x >= 0 else "right", "va": "center", "fontsize": 6.5}
-        axes.text(x + (0.03 if x >= 0 else -0.03) * reach, y, signed(x), **beside)
+        axes.text(x + (0.03 if x >= 0 else -0.03) * reach, y, show_change(x, digits), **beside)
     axes.axvline(0, color=INK, linewidth=0.7)
     axes.set_xlim(-1.35 * reach, 1.35 * reach)
     axes.set_xlabel("better than the vendor's number, %")

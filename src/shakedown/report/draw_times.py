@@ -114,6 +114,7 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
             axes.axhline(value, color=_LIMIT[basis][0], linestyle=_LIMIT[basis][1], linewidth=0.9, zorder=1)
         for epoch in opened:
             _epoch(axes, epoch, (epoch.time - begin) / scale)
+        axes.xaxis.set_major_locator(_few_places(axes.get_xlim(), wide))
         axes.set_xlabel(f"start, {unit} since the campaign began")
         axes.set_ylabel("run time, s")
         verdict_legend(figure, group.rows, names if coloured else [])
@@ -121,6 +122,14 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
     title = f"{one_line(group.test, 40)} in {one_line(group.component, 30)}"
     name = f"run-time-{number:02d}-{file_name(group.component, 24)}-{file_name(group.test, 40)}"
     return draw(name, title, _caption(group, len(inside), common if coloured else ""), 1.9, paint, wide)
+
+
+def _few_places(span: tuple[float, float], wide: bool) -> Any:
+    """As many places on the axis as there is room for: a short time late in a campaign takes many digits to tell."""
+    from matplotlib.ticker import MaxNLocator
+
+    long = span[1] > 50 * (span[1] - span[0])
+    return MaxNLocator((4 if long else 8) if wide else (2 if long else 5))
 
 
 def _caption(group: Group, opened: int, common: str) -> str:
@@ -133,7 +142,7 @@ def _caption(group: Group, opened: int, common: str) -> str:
     text += " Dash-dotted: the vendor's." if "vendor" in bases else ""
     text += " Vertical lines: an epoch begins" if opened else ""
     text += f"; the first {EPOCHS_LIMIT} of {opened}." if opened > EPOCHS_LIMIT else "." if opened else ""
-    text += f" All are of {one_line(common, 160)}." if common else ""
+    text += f" All are of {one_line(common, 160)}." if common not in ("", group.test) else ""
     return text + (f" {never} without a run time stand on the axis." if never else "")
 
 

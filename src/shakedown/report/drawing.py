@@ -115,6 +115,8 @@ class Drawing:
         figure: Any = Figure(figsize=(WIDTH if self.wide else HALF, self.height))
         self._paint(figure)
         figure.get_layout_engine().execute(figure)
+        if _sticks_out(figure):  # with axes of another size come other numbers beside them
+            figure.get_layout_engine().execute(figure)
         figure.set_layout_engine("none")
         return figure
 
@@ -127,6 +129,13 @@ class Drawing:
             self._figure.set_dpi(DPI)  # the formats before may have changed it
             getattr(backend.FigureCanvas(self._figure), f"print_{name}")(data, metadata=metadata)
         return data.getvalue()
+
+
+def _sticks_out(figure: Any) -> bool:
+    """Whether the name of an axis lies partly outside of its figure."""
+    names = [name for axes in figure.axes for name in (axes.xaxis.label, axes.yaxis.label) if name.get_text()]
+    boxes, whole = [name.get_window_extent() for name in names], figure.bbox
+    return any(box.x0 < whole.x0 or box.y0 < whole.y0 for box in boxes)
 
 
 @contextmanager

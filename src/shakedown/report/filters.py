@@ -15,7 +15,8 @@ from shakedown.metrics.statistics import Summary
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.contracts import where_text
 from shakedown.model.units import show_bytes
-from shakedown.report.words import one_line, show_elapsed, show_figure, show_time
+from shakedown.report.drawing import ACCENT, INK
+from shakedown.report.words import one_line, show_change, show_elapsed, show_figure, show_time
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -26,17 +27,15 @@ SIGNS = {
 }  # fmt: skip
 TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open", "!": "open"}
 DOTS_LIMIT = 120
+_FAR = "#a3201a"  # the circle of an outlier
 _WIDE, _HIGH, _PAD = 120.0, 16.0, 6.0
-_DOT = 'fill="#1f5f8b" fill-opacity=".5"'
-_FAR = 'fill="none" stroke="#a3201a" stroke-width="1.2"'
-_MIDDLE = 'stroke="#1d2733" stroke-width="1.4"'
 
 
 def name(text: str) -> Markup:
-    """A name of unknown origin, escaped, that breaks after its slashes and commas before it breaks anywhere else."""
+    """A name of unknown origin, escaped, that breaks after its slashes, commas and underscores before it breaks anywhere else."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[/,])", one_line(text))
+    parts = re.split(r"(?<=[/,_])", one_line(text))
     return Markup("").join(Markup('<span class="part">{}</span>').format(escape(part)) for part in parts if part)
 
 
@@ -80,7 +79,7 @@ def share(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A difference in per cent, with its sign."""
-    return "–" if value is None else f"{signed(100 * value)}%"
+    return "–" if value is None else f"{show_change(100 * value)}%"
 
 
 def wilson(rate: Rate) -> str:
@@ -100,9 +99,7 @@ def mean(numbers: Summary | None) -> str:
 
 
 def signed(value: float) -> str:
-    """With its sign; what rounds to nothing has none."""
-    text = f"{value:+.1f}"
-    return text if float(text) else "0.0"
+    return show_change(value)
 
 
 def size(value: float) -> str:
@@ -150,7 +147,7 @@ def text(value: Any) -> str:
 def strip(figure: FigureSummary) -> Markup:
     """The values as dots on a line, the median as a mark, outliers circled. Numbers only: nothing to escape.
 
-    Colours stand in it as attributes too: the writer of the PDF gives no styles of the page to a drawing inside it.
+    The colours stand in the picture: no style sheet of a page reaches into it in the PDF. In a browser it does.
     """
     from markupsafe import Markup
 
@@ -160,13 +157,18 @@ def strip(figure: FigureSummary) -> Markup:
     span = numbers.highest - numbers.lowest
     places = [_place(value, numbers.lowest, span) for value in figure.values]
     middle = _HIGH / 2
-    parts = [f'<line class="axis" stroke="#c4cad1" x1="0" y1="{middle}" x2="{_WIDE:.0f}" y2="{middle}"/>']
     step = -(-len(places) // DOTS_LIMIT)
-    parts += [f'<circle cx="{x:.1f}" cy="{middle}" r="2.4" {_DOT}/>' for x in places[::step]]
-    parts += [f'<circle class="far" cx="{places[i]:.1f}" cy="{middle}" r="4.6" {_FAR}/>' for i in numbers.outliers[:20]]
+    dots = [f'<circle cx="{x:.1f}" cy="{middle}" r="2.4"/>' for x in places[::step]]
+    far = [f'<circle class="far" cx="{places[i]:.1f}" cy="{middle}" r="4.6"/>' for i in numbers.outliers[:20]]
     x = _place(numbers.median, numbers.lowest, span)
-    parts.append(f'<line class="middle" {_MIDDLE} x1="{x:.1f}" y1="1.5" x2="{x:.1f}" y2="{_HIGH - 1.5}"/>')
-    body = "".join(parts)
+    body = "".join(
+        (
+            f'<line class="axis" stroke="#c4cad1" x1="0" y1="{middle}" x2="{_WIDE:.0f}" y2="{middle}"/>',
+            f'<g fill="{ACCENT}" fill-opacity=".5">{"".join(dots)}</g>',
+            f'<g fill="none" stroke="{_FAR}" stroke-width="1.2">{"".join(far)}</g>' if far else "",
+            f'<line class="middle" stroke="{INK}" stroke-width="1.4" x1="{x:.1f}" y1="1.5" x2="{x:.1f}" y2="{_HIGH - 1.5}"/>',
+        )
+    )
     return Markup(f'<svg class="strip" viewBox="0 0 {_WIDE:.0f} {_HIGH:.0f}" aria-hidden="true">{body}</svg>')
 
 

@@ -79,7 +79,9 @@ def _contract(scorecard: Scorecard) -> list[str]:
         if score.outcome in ("not met", "undecided"):
             word = score.outcome.upper() if score.outcome == "not met" and not score.waived else score.outcome
             waived = f"waived by {score.waived_by}: {score.waiver}" if score.waived else ""
-            said = "; ".join(filter(None, (score.arithmetic or f"must {score.row.must}", score.reason, waived)))
+            said = "; ".join(
+                filter(None, (score.arithmetic or f"{score.row.figure} must {score.row.must}", score.reason, waived))
+            )
             lines.append(_wrapped(f"  {word:<10}  {score.row.name}, {score.row.test}: {said}", " " * 14))
     return ["", _wrapped(head, "  "), *lines]
 

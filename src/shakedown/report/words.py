@@ -42,6 +42,12 @@ def one_line(text: str, limit: int = 0) -> str:
     return line if not limit or len(line) <= limit else line[: limit - 1] + "…"
 
 
+def show_change(value: float, digits: int = 1) -> str:
+    """A number with its sign; what rounds to nothing has none."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text[1:]
+
+
 def file_name(text: str, limit: int = 60) -> str:
     """A name that any file system and web page takes: letters, digits, dots, dashes."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:limit].rstrip("-.") or "x"

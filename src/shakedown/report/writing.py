@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from shakedown.metrics.criteria import score
 from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.report.drawing import FORMATS
@@ -35,11 +37,16 @@ class Written:
 
 
 def make_report(
-    campaign: Path, output: Path | None = None, site: Path | None = None, pdf: bool | None = False
+    campaign: Path,
+    output: Path | None = None,
+    site: Path | None = None,
+    pdf: bool | None = False,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> Written:
     """Purpose: write a campaign's report into its directory, or into ``output``.
 
     ``site``: whose templates are used, instead of those of the site that the campaign lies in. ``pdf``: None = if it can be made.
+    ``tell`` hears what is being done, for a person who waits.
     Errors: UsageError where it is no campaign or a PDF cannot be made; FileProblems in templates; RecordError where the record
     is damaged or the report cannot be written.
     """
@@ -50,11 +57,17 @@ def make_report(
     evidence = find_evidence(read.document, read.record, score(read.document, read.record))
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
-    _write(target, compose(read, evidence, templates_of(campaign, site), wanted))
+    _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell))
     return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why)
 
 
-def compose(campaign: CampaignRead, evidence: Evidence, templates: Path | None, pdf: bool) -> dict[str, bytes]:
+def compose(
+    campaign: CampaignRead,
+    evidence: Evidence,
+    templates: Path | None,
+    pdf: bool,
+    tell: Callable[[str], None] = lambda text: None,
+) -> dict[str, bytes]:
     """Purpose: every file of the report by its path inside the campaign directory."""
     from shakedown.report.gallery import hang
     from shakedown.report.page import render_page
@@ -62,11 +75,15 @@ def compose(campaign: CampaignRead, evidence: Evidence, templates: Path | None, 
     from shakedown.report.tables import make_tables
 
     pictures = hang(campaign.layout.root, evidence)
+    tell(f"drawing {plural(len(pictures.all), 'figure')} ...")
     page = render_page(campaign, evidence, pictures, templates)
-    files = {"report.html": page} | ({PDF: to_pdf(page)} if pdf else {})
+    files = {"report.html": page}
     for drawing in pictures.all:
         files |= {f"report/figures/{drawing.file}.{name}": drawing.in_format(name) for name in FORMATS}
     files |= {f"report/tables/{name}": data for name, data in make_tables(evidence, pictures.nodes).items()}
+    if pdf:
+        tell("setting the PDF ...")
+        files[PDF] = to_pdf(page)
     return files | {SUMS: _sums(files)}
 
 

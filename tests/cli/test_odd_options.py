@@ -1,0 +1,50 @@
+"""Options that nobody would give, and lists that help has room for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shakedown.cli.log import _at_most
+from shakedown.cli.main import COMMANDS
+
+
+def shakedown(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "shakedown", *words]
+    environment = os.environ | {"COLUMNS": "80"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_help_fits_into_eighty_columns(name: str) -> None:
+    help_text = shakedown(name, "--help").stdout
+    assert [line for line in help_text.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(("last", "kept"), [(None, None), (0, 0), (3, 3), (10**30, sys.maxsize)])
+def test_no_number_of_lines_is_too_large(last: int | None, kept: int | None) -> None:
+    assert _at_most(last) == kept
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    done = shakedown("init", ".", "--local", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("list", "--test", "zz"), "error: there is no test 'zz'\nhint: 'shakedown list tests' has them\n"),
+        (("list", "--tag", "zzz"), "error: no test has the tag 'zzz'\nhint: tags are: application, first, "),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(site: Path, words: tuple[str, ...], said: str) -> None:
+    done = shakedown(*words, cwd=site)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
