@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from shakedown.metrics.cases import summarise
 from shakedown.metrics.isolated_fill import slowdowns
-from shakedown.model.nouns import Criterion, Mode
+from shakedown.model.nouns import Criterion, Mode, Partition
 
 ISOLATED, FILL = Mode("isolated", repeats=3, warm_up=1), Mode("fill", repeats=1)
 
@@ -146,6 +146,17 @@ def test_an_isolated_run_with_company_does_not_count() -> None:
     assert component.aside == (("r4", "it was alone for only 60.0% of its time"),)
     assert component.criteria[0].measured == 10.0
     assert "(1 run not counted, such as r4: it was alone for only" in component.criteria[0].arithmetic
+
+
+def test_a_run_on_another_partition_with_the_same_nodes_is_company() -> None:
+    made = book(criterion("value", "<= 11", of="elapsed", unit="s", statistic="max", mode="isolated", enough=2))
+    made.overlapping = Partition("debug", "c", "n[8-9]", 2, "t")
+    made.component("ft", "short", units=1, partition="c:debug")
+    isolated(made, 10.0, 10.0, 15.0)
+    made.run("ft", "short", begin=45.0, elapsed_s=6.0)
+    assert made.card().components[0].aside == (("r4", "it was alone for only 60.0% of its time"),)
+    made.overlapping = Partition("debug", "c", "n[9-10]", 2, "t")
+    assert made.card().components[0].aside == ()
 
 
 def test_runs_of_unknown_times_do_not_count() -> None:

@@ -30,6 +30,7 @@ class Book:
 
     def __init__(self, scheduler: str = "slurm", cores: int = 1) -> None:
         self.scheduler, self.cores = scheduler, cores
+        self.overlapping: Partition | None = None
         self.cases: dict[str, Case] = {}
         self.components: dict[str, Component] = {}
         self.record = Record(campaign="b1", plan="p", document="d" * 64, started=0.0)
@@ -81,7 +82,8 @@ class Book:
         self.record.attestations[component, procedure] = AttestationRow(component, procedure, met, "B", evidence)
 
     def document(self) -> Document:
-        partitions = (Partition("batch", "c", "n[1-8]", 8, "t"), Partition("big", "c", "b[1-4]", 4, "t"))
+        others = (self.overlapping,) if self.overlapping else ()
+        partitions = (Partition("batch", "c", "n[1-8]", 8, "t"), Partition("big", "c", "b[1-4]", 4, "t"), *others)
         system = System("s", (Cluster("c", self.scheduler, partitions),), (NodeType("t", cores=self.cores),))
         tests = tuple(Test(name, figures=FIGURES) for name in dict.fromkeys(case.test for case in self.cases.values()))
         return Document("p", system, tuple(self.components.values()), tuple(self.cases.values()), tests)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from recompute_log import Campaign, Run, read_log, replay
-from recompute_numbers import different_nodes, distance, inside, same, share_of, statistic, wilson
+from recompute_numbers import different_nodes, distance, inside, same, share_of, sharing, statistic, wilson
 
 Json = dict[str, Any]
 RIGHT = ("passed", "performance")  # verdicts of runs that completed correctly
@@ -180,7 +180,8 @@ class Judge:
             copies = self._copies(mode, case.data)
             shares = {run.name: share_of(run.span, spans, lambda count: count >= copies) for run in runs}
         else:
-            spans = [run.span for run in self.beside.get(case.data["partition"], [])]
+            near = sharing(self.document["system"]["clusters"], case.data["partition"])
+            spans = [run.span for place in near for run in self.beside.get(place, [])]
             shares = {run.name: share_of(run.span, spans, lambda count: count <= 1) for run in runs}
         return {name for name, had in shares.items() if had < mode["overlap"] and not same(had, mode["overlap"])}
 

@@ -159,6 +159,14 @@ def different_nodes(clusters: Iterable[dict[str, Any]], places: set[str]) -> int
     )
 
 
+def sharing(clusters: Iterable[dict[str, Any]], place: str) -> list[str]:
+    """The partitions that have a node in common with one, itself among them."""
+    cluster, _, name = place.partition(":")
+    (parts,) = [one["partitions"] for one in clusters if one["name"] == cluster]
+    nodes = {part["name"]: set(unfolded(part["nodes"])) for part in parts}
+    return [f"{cluster}:{other}" for other, there in nodes.items() if other == name or there & nodes[name]]
+
+
 def unfolded(nodes: str) -> list[str]:
     """The names of a folded node set: n[001-003,7],login1."""
     names = []

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.overlap import Steps, set_aside, spans_of
+from shakedown.metrics.places import sharing
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import ResultKey, is_asked, is_warm_up, newest_results, wanted_results
@@ -26,8 +27,8 @@ RULES = (
     "A wrong answer is never left out of correct / completed, whatever ruling stands beside it.",
     "A figure's value is taken from runs that completed correctly; run time is elapsed time by one clock on one host.",
     "A warm-up run is in no count; one that did not pass is remarked.",
-    "The figures of an isolated run count where it was alone among our runs on its partition for 95 % of its time, or "
-    "the share that the mode names as overlap.",
+    "The figures of an isolated run count where it was alone among our runs on its partition, and on those that share nodes with "
+    "it, for 95 % of its time, or the share that the mode names as overlap.",
     "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time, "
     "or the share that the mode names as overlap.",
     "The run of record of a case is the first that counts for its figures, in the order the results were ordered in.",
@@ -208,8 +209,8 @@ def measured_value(row: RunRow, figure: str) -> float | None:
 class _Machine(Struct, frozen=True):
     """What all components share: the cases, the system, and the rows by component and case.
 
-    ``neighbours``: every run of ours by partition; only where a component has modes, which ask who ran beside whom. ``newest``:
-    of each wanted result the number under which it was wanted last.
+    ``neighbours``: every run of ours by partition, those on partitions that share its nodes among them; only where a component has
+    modes, which ask who ran beside whom. ``newest``: of each wanted result the number under which it was wanted last.
     """
 
     cases: Mapping[str, Case]
@@ -228,8 +229,17 @@ def _machine(document: Document, record: Record) -> _Machine:
         if row.case in cases:
             beside[cases[row.case].partition].append(row)
     modes = any(component.modes for component in document.components)
-    neighbours = {partition: Steps(spans_of(mine)) for partition, mine in beside.items()} if modes else {}
+    neighbours = _neighbours(document.system, beside) if modes else {}
     return _Machine(cases, document.system, rows, neighbours, newest_results(record))
+
+
+def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str, Steps]:
+    """Who ran at the same time on a partition, or on another one that has nodes of it."""
+    places = sharing(system)
+    return {
+        place: Steps(span for other in places.get(place, (place,)) for span in spans_of(beside.get(other, ())))
+        for place in beside
+    }
 
 
 def _population(component: Component, machine: _Machine, record: Record) -> Population:
