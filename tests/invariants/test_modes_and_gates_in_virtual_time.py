@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections import Counter
 from typing import Any
 
@@ -21,7 +22,7 @@ from stage import (
 
 from shakedown.engine import explain
 from shakedown.engine.explain import waits_for_people
-from shakedown.model.nouns import Component, Document, Limits, Mode, Procedure
+from shakedown.model.nouns import Component, Document, Limits, Mode, Partition, Procedure
 from shakedown.twin import Fates, Lies, VirtualClock, World
 
 
@@ -118,6 +119,33 @@ def test_isolated_then_fill_case_by_case() -> None:
     for fill in (first, second):
         full = max(start for start, *_ in fill[:4])
         assert full < min(end for _, end, _, _ in fill), "four copies run at once before the first of them ends"
+
+
+@pytest.mark.parametrize(("debug", "apart"), [("n[4-5]", False), ("n[5-6]", True)])
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_runs_next_door_on_the_same_nodes(seed: int, debug: str, apart: bool) -> None:
+    """Partition debug has a node of batch: who has batch to itself has that node to itself, and the other way round."""
+    modes = (Mode("isolated", 3, 1), Mode("fill", 2))
+    alone = Component("alone", "performance", ("t0",), modes=modes)
+    also = Component("also", "performance", ("t1",), modes=(Mode("isolated", 3),))
+    crowd = Component("crowd", "functionality", ("t2",), repeats=12)
+    plain = plan_of(*random.Random(seed).sample((alone, also, crowd), 3), budgets={})
+    structs = msgspec.structs.replace
+    (cluster,) = plain.system.clusters
+    both = (*cluster.partitions, Partition("debug", "c", debug, 2, "node"))
+    shape = structs(plain.cases[0].shape, units=1, exclusive=False)
+    cases = [structs(case, partition="c:debug" if case.id != "t0" else "c:batch", shape=shape) for case in plain.cases]
+    system = structs(plain.system, clusters=(structs(cluster, partitions=both),))
+    campaign = Campaign(structs(plain, system=system, cases=tuple(cases)), fates=Fates(mean_s=60, spread_s=20)).run()
+
+    ran = spans(campaign)
+    assert len(ran) == 4 + 8 + 3 + 12
+    mixed = [
+        (one, other)
+        for one, other in itertools.combinations(ran, 2)
+        if (one[3] == "t0") != (other[3] == "t0") and one[0] < other[1] and other[0] < one[1]
+    ]
+    assert bool(mixed) == apart, mixed[:3]
 
 
 def test_a_fill_that_a_cap_cuts_short_says_so() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from shakedown.engine.modes import base, is_warm_up
 from shakedown.model.nouns import Build, Case, Component, Document, Mode, Retry, Test
+from shakedown.model.places import sharing
 
 # What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
 DEFAULT_RETRIES = (
@@ -104,6 +105,9 @@ class PlanIndex:
     staged: bool = False  # some component runs its cases in modes
     rolling: tuple[int, ...] = ()  # numbers of the components that run a mix for a time
     awaited: tuple[str, ...] = ()  # components that must be met before others begin
+    company: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # pool -> others with nodes of it, where modes ask for it
     classes: dict[tuple[int, str, str], ClassKey] = field(default_factory=dict)
     tops: dict[int, dict[str, int]] = field(default_factory=dict)
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
@@ -162,6 +166,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
     old_tests = dict(before.tests) if before else {}
     old_builds = dict(before.builds) if before else {}
     components = (*document.components, Component(NO_LONGER_WANTED, "site", ()))
+    staged = any(component.modes for component in components)
     return PlanIndex(
         document=document,
         policy=policy or _policy_after(before, document),
@@ -172,9 +177,10 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         component_number={component.name: number for number, component in enumerate(components)},
         pools=_pools(document),
         budgets=_budgets(document),
-        staged=any(component.modes for component in components),
+        staged=staged,
         rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
         awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
+        company=_company(document) if staged else {},
     )
 
 
@@ -194,6 +200,11 @@ def _pools(document: Document) -> dict[str, Pool]:
             high = min(high, document.limits.queued)
         pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))
     return pools
+
+
+def _company(document: Document) -> dict[str, tuple[str, ...]]:
+    shared = sharing(document.system)
+    return {pool: tuple(sorted(others - {pool})) for pool, others in shared.items() if len(others) > 1}
 
 
 def _budgets(document: Document) -> dict[str, float]:

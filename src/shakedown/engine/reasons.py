@@ -60,6 +60,7 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
         or _waits_for_build(state, key)
         or _disturbed(state, key, ahead.building)
         or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
+        or (_next_door(state, key, ahead) if state.index.company else None)
         or _budget(state, key, ahead.used)
         or _shut(state, key, now)
     )
@@ -224,6 +225,18 @@ def _budget(state: State, key: ClassKey, promised: dict[str, float]) -> Reason |
 
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
+
+
+def _next_door(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
+    """A pool whose nodes are in other pools too is nobody's alone while there is anybody in these, and the other way round."""
+    for other in state.index.company.get(key.pool, ()):
+        holder = holder_of(state, other, ahead) if not key.stage else next(iter(state.floor.get(other, ())), "")
+        if holder:
+            return Reason(f"turn:{other}", f"{_in_words(holder)} has {other}, where nodes of {key.pool} are, to itself")
+        live = state.live.get(other, 0) + ahead.jobs.get(other, 0)
+        if key.stage and live:
+            return Reason(f"alone:{other}", f"it wants {key.pool} to itself; {_jobs(live)} in {other}, on nodes of it")
+    return None
 
 
 def _jobs(count: int) -> str:

@@ -12,12 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.overlap import Steps, set_aside, spans_of
-from shakedown.metrics.places import sharing
 from shakedown.metrics.rows import RunRow, UnavailableRow
 from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import ResultKey, is_asked, is_warm_up, newest_results, wanted_results
 from shakedown.model.events import COMPLETED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
+from shakedown.model.places import sharing
 
 RULES = (
     "An attempt is a run that was judged, whatever the verdict; a retry erases nothing.",
