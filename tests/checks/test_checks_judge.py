@@ -70,7 +70,10 @@ def test_a_run_that_failed_is_told_with_its_exit_status_and_its_most_telling_lin
 def test_the_words_of_the_scheduler_come_before_those_of_the_program() -> None:
     job = report(1, message="of 9 bytes of output the first 5 were kept: No space left on device")
     said = verdict(Test("t"), job, Evidence("r", excerpt="error: x"))
-    assert said == ("failed", "exit status 1: of 9 bytes of output the first 5 were kept: No space left on device")
+    assert said == (
+        "failed",
+        "exit status 1: of 9 bytes of output the first 5 were kept: No space left on device; error: x",
+    )
 
 
 def test_a_program_that_ended_well_in_a_job_that_failed_has_failed() -> None:

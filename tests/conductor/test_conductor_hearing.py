@@ -61,6 +61,20 @@ def test_a_run_whose_job_was_put_back_while_its_output_was_read_is_judged_by_tha
     assert [(event.run, event.value["verdict"]) for event in verdicts] == [("r000001", "interrupted")]
 
 
+@pytest.mark.parametrize(("source", "words"), [("marks", ": it ran out of memory; oops"), ("local", ": oops")])
+def test_the_schedulers_words_about_a_failed_job_are_in_the_verdict(source: str, words: str) -> None:
+    """A status alone does not tell a kill for memory from any other. Of a local job it says what the status says already."""
+    campaign, conductor = staged()
+    ended = {"state": "failed", "source": source, "exit": 137, "elapsed_s": 5.0}
+    conductor.log("job_report", job="j000001", run="r000001", value=ended, reason="it ran out of memory")
+    order(conductor)
+    conductor.ports.collector = Arrived(Evidence("r000001", excerpt="oops"))  # type: ignore[assignment]
+    hear(conductor)
+    conductor.commit()
+    (verdict,) = [event for event in campaign.events() if event.event == "verdict"]
+    assert verdict.reason == f"exit status 137 (a command was ended by signal 9 (SIGKILL)){words}"
+
+
 @pytest.mark.parametrize("cancelled", [False, True])
 def test_a_run_whose_job_was_put_back_before_its_output_was_read_is_not_read(cancelled: bool) -> None:
     _, conductor = staged()

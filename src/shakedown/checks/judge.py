@@ -101,7 +101,8 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
         return report.state, _other_end(report)
     fault = _exit_fault(test, report)
     if fault:
-        return "failed", _with_words(fault, report.message or telling_line(evidence.excerpt))
+        words = (report.message.strip(), telling_line(evidence.excerpt))
+        return "failed", _with_words(fault, "; ".join(word for word in words if word))
     wrong = _what_is_wrong(test, evidence)
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

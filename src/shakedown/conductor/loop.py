@@ -235,6 +235,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         exit_status=facts.get("exit"),
         elapsed_s=facts.get("elapsed_s"),
         nodes=facts.get("nodes", ""),
+        message=facts.get("words", ""),
         output=facts.get("output", {}),
     )
     unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now

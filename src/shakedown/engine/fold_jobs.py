@@ -165,6 +165,10 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         run.started = job.started = _began(state, job, run, event)
         job.message = job.message if job.cancelling else event.reason
         job.facts = {k: v for k, v in event.value.items() if k in ("state", "exit", "elapsed_s", "nodes", "output")}
+        if said == "failed" and job.source != "local" and event.reason:
+            job.facts["words"] = (
+                event.reason
+            )  # the scheduler's: a status alone does not tell "out of memory" from a kill
         while state.deadlines and state.deadlines[0][1] not in state.jobs:
             del state.deadlines[0]
         if said in ("completed", "failed"):

@@ -353,7 +353,7 @@ def _canceller(found: Found) -> str:
 
 def _shown(reason: str) -> str:
     """A reason of Slurm's, unless it says no more than the state does, or misleads."""
-    return "" if reason in (*_SAYS_NOTHING, *_PATIENCE) else reason
+    return "" if reason in (*_SAYS_NOTHING, *_PATIENCE) or reason.startswith("RaisedSignal") else reason
 
 
 def _on(nodes: str) -> str:
