@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from by_hand import ByHand
+from by_hand import ByHand, seen_running
 from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.engine import State, decide, index_plan
@@ -276,15 +276,7 @@ def test_a_cancelled_run_that_a_crash_interrupts_is_not_attempted_again() -> Non
 
 def _running(source: str) -> tuple[ByHand, float]:
     """A campaign of one test whose job is seen running; and when it is long past its time limit."""
-    hand = ByHand(State(plan=index_plan(small_document(tests=1, repeats=1))))
-    hand.play("campaign_start")
-    hand.play("driver_start")
-    hand.settle()
-    for build in hand.state.builds:
-        hand.play("build_end", build=build, value={"state": "done"})
-    hand.settle()
-    hand.play("submit_accepted", job="j000001", value={"id": "7"})
-    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": source})
+    hand = seen_running(source)
     case = hand.state.index.cases[hand.state.jobs["j000001"].case]
     return hand, hand.state.time + case.shape.time_limit_s + hand.state.index.policy.lost_after_s + 1
 

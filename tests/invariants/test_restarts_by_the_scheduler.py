@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from by_hand import ByHand
-from stage import small_document
+from by_hand import seen_running
 
-from shakedown.engine import State, decide, index_plan
+from shakedown.engine import decide
 from shakedown.model.events import Event
 
 BACK = "the scheduler put it back into the queue (restart 1)"
@@ -16,15 +15,7 @@ BACK = "the scheduler put it back into the queue (restart 1)"
 
 def requeued(*more: tuple[str, dict[str, Any]], reason: str = "", **value: str) -> Event:
     """The verdict on the first run of a job that is queued again."""
-    hand = ByHand(State(plan=index_plan(small_document(tests=1, repeats=1))))
-    hand.play("campaign_start")
-    hand.play("driver_start")
-    hand.settle()
-    for build in hand.state.builds:
-        hand.play("build_end", build=build, value={"state": "done"})
-    hand.settle()
-    hand.play("submit_accepted", job="j000001", value={"id": "7"})
-    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "queue"})
+    hand = seen_running("queue")
     for name, facts in more:
         hand.play(name, value=facts, reason="wrong deck")
     told = {"state": "requeued", "source": "queue", "restart": 1, "nodes": "n007", **value}

@@ -8,9 +8,10 @@ import recompute_numbers
 from books import Book, criterion
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, different_nodes, utilisation
+from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Mode, Partition, Shape, System
+from shakedown.model.places import different_nodes
 
 HOUR = 3600.0
 

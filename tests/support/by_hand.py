@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from stage import small_document
 
-from shakedown.engine import State, decide, evolve
+from shakedown.engine import State, decide, evolve, index_plan
 from shakedown.model.events import Event
 
 
@@ -28,3 +29,17 @@ class ByHand:
                 evolve(self.state, msgspec.structs.replace(order.event, seq=self.state.seq + 1, time=self.state.time))
                 done.append(order.event.event)
         return done
+
+
+def seen_running(source: str) -> ByHand:
+    """A campaign of one test, of whose one job a source says that it runs."""
+    hand = ByHand(State(plan=index_plan(small_document(tests=1, repeats=1))))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.settle()
+    for build in hand.state.builds:
+        hand.play("build_end", build=build, value={"state": "done"})
+    hand.settle()
+    hand.play("submit_accepted", job="j000001", value={"id": "7"})
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": source})
+    return hand

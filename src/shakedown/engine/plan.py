@@ -180,7 +180,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         staged=staged,
         rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
         awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
-        company=_company(document) if staged else {},
+        company=_company(document, before) if staged else {},
     )
 
 
@@ -202,8 +202,9 @@ def _pools(document: Document) -> dict[str, Pool]:
     return pools
 
 
-def _company(document: Document) -> dict[str, tuple[str, ...]]:
-    shared = sharing(document.system)
+def _company(document: Document, before: PlanIndex | None) -> dict[str, tuple[str, ...]]:
+    cases = (*document.cases, *(before.cases.values() if before else ()))
+    shared = sharing(document.system, {case.partition for case in cases})
     return {pool: tuple(sorted(others - {pool})) for pool, others in shared.items() if len(others) > 1}
 
 

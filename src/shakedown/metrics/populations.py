@@ -235,7 +235,7 @@ def _machine(document: Document, record: Record) -> _Machine:
 
 def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str, Steps]:
     """Who ran at the same time on a partition, or on another one that has nodes of it."""
-    places = sharing(system)
+    places = sharing(system, beside)
     return {
         place: Steps(span for other in places.get(place, (place,)) for span in spans_of(beside.get(other, ())))
         for place in beside

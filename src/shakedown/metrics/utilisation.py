@@ -7,7 +7,7 @@ hours it ran; on a machine whose partitions count cores, a run holds the share o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -20,7 +20,8 @@ from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.events import NEVER_STARTED
-from shakedown.model.nouns import Case, Component, Criterion, Document, Partition
+from shakedown.model.nouns import Case, Component, Criterion, Document
+from shakedown.model.places import different_nodes
 
 CONTRACTUAL = "contractual node-hours / clock node-hours"
 OURS = "our node-hours / clock node-hours"
@@ -106,19 +107,6 @@ def of_component(name: str, population: Population, around: Around) -> Utilisati
         sum(amount > 0 for amount in known),
         len(hours) - len(known),
     )
-
-
-def different_nodes(partitions: Sequence[Partition]) -> int:
-    """Purpose: how many nodes partitions have together. Those of a cluster share nodes as a rule; each counts once."""
-    if len(partitions) <= 1:
-        return sum(partition.count for partition in partitions)
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # only where there are several partitions
-
-    together: dict[str, NodeSet] = {}
-    for partition in partitions:
-        found = together.setdefault(partition.cluster, NodeSet(resolver=RESOLVER_NOGROUP))
-        found.update(NodeSet(partition.nodes, resolver=RESOLVER_NOGROUP))
-    return sum(map(len, together.values()))
 
 
 def component_clock(component: Component, record: Record) -> Span | None:

@@ -1,29 +1,46 @@
-"""Partitions by what they share: one node may be in several, and whoever runs there has company from all of them."""
+"""Partitions by what they share: a node may be in several; it counts once, and whoever runs there has company from all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from shakedown.model.nouns import Partition, System
 
+if TYPE_CHECKING:
+    from ClusterShell.NodeSet import NodeSet
 
-def sharing(system: System) -> Mapping[str, frozenset[str]]:
-    """Purpose: each partition's name, "cluster:partition" -> it and those that have a node in common with it."""
-    partitions = system.partitions()
+
+def sharing(system: System, used: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """Purpose: each of these partitions, as "cluster:partition" -> it and those of them that have a node in common with it."""
+    names = set(used)
+    partitions = {place_of(one): one for one in system.partitions() if place_of(one) in names}
     if len(partitions) <= 1:
-        return {place_of(one): frozenset({place_of(one)}) for one in partitions}
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # only where there are several partitions
+        return {name: frozenset({name}) for name in partitions}
+    nodes = {name: nodes_of(one) for name, one in partitions.items()}
 
-    nodes = {place_of(one): NodeSet(one.nodes, resolver=RESOLVER_NOGROUP) for one in partitions}
-    clusters = {place_of(one): one.cluster for one in partitions}
-    return {
-        name: frozenset(
-            other
-            for other in nodes
-            if other == name or (clusters[other] == clusters[name] and nodes[name].intersection(nodes[other]))
-        )
-        for name in nodes
-    }
+    def meet(one: str, other: str) -> bool:
+        return partitions[one].cluster == partitions[other].cluster and bool(nodes[one].intersection(nodes[other]))
+
+    return {one: frozenset(other for other in nodes if other == one or meet(one, other)) for one in nodes}
+
+
+def different_nodes(partitions: Sequence[Partition]) -> int:
+    """Purpose: how many nodes partitions have together. Those of a cluster share nodes as a rule; each counts once."""
+    if len(partitions) <= 1:
+        return sum(partition.count for partition in partitions)
+    together: dict[str, NodeSet] = {}
+    for partition in partitions:
+        found = together.setdefault(partition.cluster, nodes_of(partition))
+        found.update(nodes_of(partition))
+    return sum(map(len, together.values()))
+
+
+def nodes_of(partition: Partition) -> NodeSet:
+    """The nodes of a partition. Slow to import, and needed only where there are several partitions."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return NodeSet(partition.nodes, resolver=RESOLVER_NOGROUP)
 
 
 def place_of(partition: Partition) -> str:
