@@ -15,16 +15,19 @@ from .site import CONFIGURATIONS, Cluster, Site, Trouble, check_name
 from .updown import down, up
 
 DESCRIPTION = """\
-A real Slurm whose compute nodes are process trees on this machine: each has its own name, processes, /dev/shm and slurmd,
-so that it can lose power, hang or run slowly. Needs root on Debian and the packages that scripts/slurm-packages installs.
+A real Slurm whose compute nodes are process trees on this machine: each has its
+own name, processes, /dev/shm and slurmd, so that it can lose power, hang or run
+slowly. Needs root on Debian and the packages that scripts/slurm-packages
+installs.
 
-  tests/slurm/cluster up 16            16 nodes, with accounting, in a few seconds
-  eval "$(tests/slurm/cluster env)"    squeue, sbatch and the others then talk to it
+  tests/slurm/cluster up 16            16 nodes, with accounting, in seconds
+  eval "$(tests/slurm/cluster env)"    squeue, sbatch and the others talk to it
   tests/slurm/cluster power-off n003   a fault
   tests/slurm/cluster down             nothing is left running
 
-Partitions: batch (all nodes), low, urgent (takes nodes from the others: their jobs are queued again), debug (two nodes).
-Licences: scratch:4, mds:8. Several clusters in one directory share munge and slurmdbd: sbatch -M works among them.
+Partitions: batch (all nodes), low, urgent (takes nodes from the others: their
+jobs are queued again), debug (two nodes). Licences: scratch:4, mds:8. Several
+clusters in one directory share munge and slurmdbd: sbatch -M works among them.
 """
 
 NODE_VERBS: dict[str, tuple[str, Callable[[Cluster, str], None]]] = {
