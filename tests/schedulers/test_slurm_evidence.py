@@ -329,6 +329,16 @@ def test_sacct_that_cannot_be_run_for_a_moment_is_asked_again(looker: Looker) ->
     assert looker.look(JOB, after=600.0)[JOB.id].state == "timeout"
 
 
+@pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"])
+def test_why_a_job_once_waited_is_not_why_it_ended(looker: Looker, state: str) -> None:
+    """Accounting keeps the last reason for which it waited."""
+    looker.begin()
+    looker.slurm.memory[""] = [record(state=state, NodeList="n001", Start=50, End=90, Reason="ReqNodeNotAvail")]
+    report = looker.one(JOB)
+    assert report is not None and report.source == "accounting"
+    assert "ReqNodeNotAvail" not in report.message
+
+
 def test_ended_while_we_were_away(looker: Looker) -> None:
     looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001", Start=50, End=90)]
     report = looker.one(JOB, settled=False)

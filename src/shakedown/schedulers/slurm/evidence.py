@@ -136,7 +136,8 @@ def _from_accounting(found: Found) -> Said:
     record = found.records[restart]
     word = meaning(record.state)
     if word.state in OVER:
-        return _over(found, "accounting", record.state, record.exit, record.nodes, record.reason, record.by)
+        # accounting's reason is the last for which it waited: it says nothing of its end
+        return _over(found, "accounting", record.state, record.exit, record.nodes, "", record.by)
     if word.state == "unknown":
         return _report(found, "unknown", "accounting", nodes=record.nodes, message=word.note)
     return None  # a record that says RUNNING while the queue has no such job may say so for ever
