@@ -15,7 +15,7 @@ from shakedown.builds.job_builder import BuildJob, JobBuilder, job_id
 from shakedown.builds.sharing import SharedScheduler
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build, Cluster, NodeType, Partition, Patience, System
-from shakedown.model.ports import BuildReport, JobOrder, JobReport, JobView, SubmitAnswer
+from shakedown.model.ports import BuildReport, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.schedulers.job_places import JobPlaces, campaign_token, job_label, job_of_label
 from shakedown.schedulers.job_script import payload_script
 
@@ -60,8 +60,14 @@ class Slurm:
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
         return [job.id for job in jobs]
 
-    def release(self, jobs: Sequence[JobView]) -> Sequence[str]:
-        return [job.id for job in jobs]
+    def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
+        return [order.id for order in orders]
+
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
+        return []
+
+    def survey(self, wanted: Wanted) -> Survey | None:
+        return None
 
     def calls(self) -> Mapping[str, int]:
         return {"squeue": len(self.looks)}

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shakedown.model.ports import JobOrder, JobReport, JobView, Scheduler, SubmitAnswer
+from shakedown.model.ports import (
+    JobOrder,
+    JobReport,
+    JobView,
+    ReleaseOrder,
+    Scheduler,
+    SubmitAnswer,
+    Survey,
+    Wanted,
+)
 
 _PATIENT_PACES = 1.5  # the conductor asks for its runs at every pace; where it has none, builds ask a little later
 
@@ -58,8 +67,14 @@ class SharedScheduler:
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
         return self.scheduler.cancel(jobs)
 
-    def release(self, jobs: Sequence[JobView]) -> Sequence[str]:
-        return self.scheduler.release(jobs)
+    def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
+        return self.scheduler.release(orders)
+
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
+        return self.scheduler.take_parts(job, runs)
+
+    def survey(self, wanted: Wanted) -> Survey | None:
+        return self.scheduler.survey(wanted)
 
     def take_claim(self, job: JobView) -> bool:
         return self.scheduler.take_claim(job)

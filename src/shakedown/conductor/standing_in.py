@@ -42,8 +42,14 @@ class _Nothing(Struct):
     def cancel(self, jobs: Sequence[Any]) -> Sequence[str]:
         return ()
 
-    def release(self, jobs: Sequence[Any]) -> Sequence[str]:
+    def release(self, orders: Sequence[Any]) -> Sequence[str]:
         return ()
+
+    def take_parts(self, job: Any, runs: Sequence[str]) -> Sequence[str]:
+        return ()
+
+    def survey(self, wanted: Any) -> None:
+        return None
 
     def take_claim(self, job: Any) -> bool:
         return False

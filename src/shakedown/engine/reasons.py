@@ -10,16 +10,11 @@ from dataclasses import dataclass, field
 from shakedown.engine.modes import base, warm_up
 from shakedown.engine.places import closed_key
 from shakedown.engine.plan import ClassKey
+from shakedown.engine.reason import Reason
+from shakedown.engine.standing import standing_reason
 from shakedown.engine.state import State
 
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """``key`` is stable (it changes only when the reason does); ``text`` is for people; ``notable`` ones are logged."""
-
-    key: str
-    text: str
-    notable: bool = True
+__all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "outlook"]
 
 
 @dataclass(slots=True)
@@ -57,6 +52,7 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
     return (
         _gate(state, key)
+        or standing_reason(state, key, now)
         or _waits_for_build(state, key)
         or _disturbed(state, key, ahead.building)
         or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)

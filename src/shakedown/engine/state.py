@@ -11,7 +11,7 @@ from typing import Any
 
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 3  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 4  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -147,6 +147,25 @@ class Roll:
 
 
 @dataclass(slots=True)
+class Pause:
+    """Why a component orders nothing new. ``phase``: it came to the end of this part of its time, "" = somebody paused it."""
+
+    why: str
+    by: str = ""
+    phase: str = ""
+
+
+@dataclass(slots=True)
+class Spell:
+    """A word on a component's clock: ``act`` (start, stop, go on, restart) as of ``at``, seconds since 1970."""
+
+    at: float
+    act: str
+    cause: str = ""
+    why: str = ""
+
+
+@dataclass(slots=True)
 class Outcome:
     """How a component came out, said at ``seq``: met, not met, undecided; ``why`` names the criterion."""
 
@@ -204,6 +223,21 @@ class State:
     unannounced: list[tuple[int, str]] = field(default_factory=list)  # unavailable cases not yet logged
     to_cancel: list[Entry] = field(default_factory=list)  # waiting entries that a person cancelled, not yet judged
     deadlines: list[tuple[float, str]] = field(default_factory=list)  # (when, job) past which a running job is lost
+    paused: dict[str, Pause] = field(default_factory=dict)  # component -> why it orders nothing new
+    draining: dict[str, str] = field(default_factory=dict)  # component, "" = all -> why it comes to its end
+    caps: dict[str, int] = field(default_factory=dict)  # test -> the most runs at once, by a person's word
+    amounts: dict[str, float] = field(default_factory=dict)  # budget, or budget@target -> amount by a person's word
+    excluded: dict[str, str] = field(default_factory=dict)  # node's name -> why it is given nothing
+    node_failures: dict[str, list[str]] = field(default_factory=dict)  # node's name -> runs that failed by it
+    streaks: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # "component case" -> its last runs, that failed in a row
+    stopped: dict[str, str] = field(default_factory=dict)  # "component case" -> why it is ordered no more
+    clocks: dict[str, list[Spell]] = field(default_factory=dict)  # component -> what was said of its clock, by time
+    idle: dict[str, list[int]] = field(default_factory=dict)  # pool -> idle nodes that a sweep still wants, by number
+    pending: dict[str, int] = field(default_factory=dict)  # cluster that is yielded to -> jobs that wait there
+    yielding: list[str] = field(default_factory=list)  # clusters whose queues are too long, until they are short
+    allowed_at: dict[str, float] = field(default_factory=dict)  # test -> when a run of it was last allowed to start
     unknown_events: int = 0
 
     @property

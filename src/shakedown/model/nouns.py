@@ -12,10 +12,12 @@ from typing import ClassVar, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
+from shakedown.model.filling import Loads as Loads
+
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
 Pairs = tuple[tuple[str, str], ...]
-Loads = tuple[tuple[str, float], ...]
 
 
 # ---- the machine ----------------------------------------------------------------------------------------------------
@@ -108,6 +110,8 @@ class Toolchain(Struct, frozen=True):
 class System(Struct, frozen=True):
     """A machine. ``network`` is described, not interpreted. ``budgets``: name -> how much of it there is, in base units.
 
+    ``targeted``: budget -> its targets; each target has the budget's amount, and a run loads one of them. ``licence_names``:
+    budget, or ``budget@target``, -> what clusters call the licence that stands for it, where that is another name.
     ``fingerprint``: name -> shell command whose output belongs to a node's fingerprint.
     """
 
@@ -121,6 +125,8 @@ class System(Struct, frozen=True):
     budgets: Loads = ()
     found: Pairs = ()  # the machine as found, for the report: kernel, operating system, CPU flags...
     fingerprint: Pairs = ()
+    targeted: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    licence_names: Pairs = ()
 
     def partitions(self) -> tuple[Partition, ...]:
         return tuple(partition for cluster in self.clusters for partition in cluster.partitions)
@@ -224,6 +230,9 @@ class Case(Struct, frozen=True):
 
     ``script`` is the shell text of the job's payload, fully substituted except ``{build}`` (the directory of the build) and
     ``{campaign}``, which only exist once a campaign runs. ``unavailable`` says why it cannot run here and what to do.
+    ``work``: where its runs work, an absolute path in which ``{mdt}`` stands for the run's target, "" = in the campaign;
+    ``targets``: such a word -> the budget whose target it is. ``stage``: input files are linked into the run's directory, copied
+    for each run, or placed once on each target and linked from there.
     """
 
     id: str
@@ -241,6 +250,9 @@ class Case(Struct, frozen=True):
     because: str = ""
     rows: tuple[str, ...] = ()  # names of the contract rows that apply to it, after precedence
     files: Pairs = ()  # input files to place in the run's directory: name -> absolute path
+    work: str = ""
+    targets: Pairs = ()
+    stage: Literal["link", "copy", "per-target"] = "link"
 
 
 class Test(Struct, frozen=True):
@@ -370,6 +382,8 @@ class Component(Struct, frozen=True):
     ``repeats`` of each case are wanted, or of each mode what it says; or, where ``duration_s`` is not 0, runs in the proportions
     of ``mix`` (test -> share of the node-hours) until that time has passed since its first order. ``gate``: what a
     component in ``after`` must be before this one begins: over, or over and met (or waived).
+    ``fillers``: cases that take nodes which the mix leaves idle; they are no work of the contract. ``limits``: of this component
+    alone, beside those of the plan. ``stop_after``: a case that fails so often in a row is ordered no more, 0 = never.
     """
 
     name: str
@@ -385,18 +399,32 @@ class Component(Struct, frozen=True):
     duration_s: float = 0.0
     mix: Loads = ()
     about: str = ""
+    fillers: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=lambda: Limits())
+    fill: Fill = field(default_factory=Fill)
+    windows: tuple[Window, ...] = ()
+    yields: tuple[Yield, ...] = ()
+    clock: ClockTerms = field(default_factory=ClockTerms)
+    phases: tuple[Phase, ...] = ()
+    sweep: Sweep | None = None
+    pack: Pack | None = None
+    stop_after: int = 0
 
 
 class Limits(Struct, frozen=True):
-    """Policy of the whole campaign. ``copies``: how many cases of a test at once; ``budgets`` narrow the system's.
+    """Policy of the whole campaign, or of one component. ``copies``: how many cases of a test at once; ``budgets`` narrow the
+    system's. ``stagger_s``: between two runs of one test that may start.
 
-    ``queued``: the most jobs known to the scheduler at once; 0 leaves the choice to the engine.
+    Of the campaign alone: ``queued``, the most jobs known to the scheduler at once, 0 leaves the choice to the engine;
+    ``builds`` at once; ``exclude_after``: a node that failed so many runs is given no more, 0 = never.
     """
 
     copies: tuple[tuple[str, int], ...] = ()
     budgets: Loads = ()
     queued: int = 0
     builds: int = 2
+    stagger_s: float = 0.0
+    exclude_after: int = 0
 
 
 class Contract(Struct, frozen=True):

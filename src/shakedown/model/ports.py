@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 
 from shakedown.model.events import Event
-from shakedown.model.nouns import Build, Case, Test
+from shakedown.model.nouns import Build, Case, Pairs, Test
 
 # What a source can say of a job. "absent": every source that can be reached was asked and does not know it.
 # "no_answer": no source answered. Anything a scheduler says that we do not know is "unknown".
@@ -49,14 +49,44 @@ class JobView(Protocol):
     def restart(self) -> int: ...
 
 
+class Part(Struct, frozen=True):
+    """One of several runs that a job holds."""
+
+    run: str
+    case: Case
+
+
 class JobOrder(Struct, frozen=True):
-    """One job to submit: our id, the run it holds and the case to run. ``held``: it may start only once it is released."""
+    """One job to submit: our id, the run it holds and the case to run. ``held``: it may start only once it is released.
+
+    A job of several runs has them in ``parts``, to be begun in this order, ``at_once`` of them side by side; ``run`` is then the
+    first of them, and ``case`` says what the whole job takes. ``node``: the one it must have, as a number in the partition's order
+    from 1, 0 = any; ``exclude``: names of nodes that it must not have. ``targets``: budget -> the target that the run loads.
+    ``after``: it may start only when this job of ours, by its name and its scheduler's id, is over.
+    """
 
     job: str
     run: str
     case: Case
     restart: int = 0
     held: bool = False
+    parts: tuple[Part, ...] = ()
+    at_once: int = 1
+    node: int = 0
+    exclude: tuple[str, ...] = ()
+    targets: Pairs = ()
+    after: tuple[str, str] = ("", "")
+
+
+class ReleaseOrder(Struct, frozen=True):
+    """A held job that may start from now on, on these targets. It satisfies ``JobView``."""
+
+    id: str
+    run: str
+    case: Case
+    scheduler_id: str = ""
+    restart: int = 0
+    targets: Pairs = ()
 
 
 class SubmitAnswer(Struct, frozen=True):
@@ -81,6 +111,9 @@ class JobReport(Struct, frozen=True):
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
+    ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed" and
+    "failed" are said, and all that is known of the parts comes before the word that the job is over.
+    ``failed_nodes``: the names of those of its nodes that are known to have failed.
     """
 
     job: str
@@ -96,6 +129,25 @@ class JobReport(Struct, frozen=True):
     began: float | None = None
     over: float | None = None
     cause: str = ""
+    run: str = ""
+    failed_nodes: tuple[str, ...] = ()
+
+
+class Wanted(Struct, frozen=True):
+    """What is to be looked up beside our jobs: idle nodes of these pools, and how many jobs wait on these clusters."""
+
+    idle: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+
+
+class Survey(Struct, frozen=True):
+    """What was found. ``idle``: pool -> its idle nodes, as numbers in the partition's order from 1. ``pending``: cluster -> jobs
+    that wait there, of anybody but us. ``trouble``: pool or cluster -> why it could not be told.
+    """
+
+    idle: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
+    trouble: dict[str, str] = field(default_factory=dict)
 
 
 class Scheduler(Protocol):
@@ -109,9 +161,17 @@ class Scheduler(Protocol):
 
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]: ...  # ids of those whose cancellation was taken
 
-    def release(self, jobs: Sequence[JobView]) -> Sequence[str]: ...  # ids of held jobs that may start from now on
+    def release(
+        self, orders: Sequence[ReleaseOrder]
+    ) -> Sequence[str]: ...  # ids of held jobs that may start from now on
 
     def take_claim(self, job: JobView) -> bool: ...  # True: we hold it, the job can never run
+
+    def take_parts(
+        self, job: JobView, runs: Sequence[str]
+    ) -> Sequence[str]: ...  # parts that can never begin from now on
+
+    def survey(self, wanted: Wanted) -> Survey | None: ...  # what was found since the last call; None where nothing was
 
     def calls(self) -> Mapping[str, int]: ...  # how often each command of the scheduler was run in this session
 

@@ -16,7 +16,7 @@ from itertools import islice
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.model.ports import JobOrder, JobReport, JobView, SubmitAnswer
+from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
@@ -109,9 +109,17 @@ class LocalScheduler:
         """End these jobs. Their reports say so when they are known to be dead."""
         return [job.id for job in jobs if self._cancel_one(job.id)]
 
-    def release(self, jobs: Sequence[JobView]) -> Sequence[str]:
+    def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
         """Nothing is submitted held here: every job may start already."""
-        return [job.id for job in jobs]
+        return [order.id for order in orders]
+
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
+        """No job has parts here: starting one for each run costs next to nothing."""
+        return []
+
+    def survey(self, wanted: Wanted) -> Survey | None:
+        """There is one node, and nobody else's queue."""
+        return None
 
     def calls(self) -> Mapping[str, int]:
         """None: there is nobody else to ask on this machine."""

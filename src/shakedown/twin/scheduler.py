@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shakedown.model.ports import JobOrder, JobReport, JobView, SubmitAnswer
+from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.twin.world import SimulatedJob, World
 
 _IN_QUEUE = ("queued", "running")
@@ -59,9 +59,16 @@ class SimulatedScheduler:
             self.world.cancel(job.id)
         return [job.id for job in jobs]
 
-    def release(self, jobs: Sequence[JobView]) -> list[str]:
+    def release(self, orders: Sequence[ReleaseOrder]) -> list[str]:
         """Nothing is submitted held here: every job may start already."""
-        return [job.id for job in jobs]
+        return [order.id for order in orders]
+
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> list[str]:
+        """No job has parts here."""
+        return []
+
+    def survey(self, wanted: Wanted) -> Survey | None:
+        return None
 
     def calls(self) -> dict[str, int]:
         return {}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
-from shakedown.model.ports import JobOrder, JobReport, JobView, SubmitAnswer
+from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.job_places import campaign_token
 from shakedown.schedulers.slurm.found import Asked
@@ -93,9 +93,15 @@ class SlurmScheduler:
         """Cancel those that are in the queue under our name. Their end is reported when it is seen."""
         return self._act("cancel", jobs)
 
-    def release(self, jobs: Sequence[JobView]) -> Sequence[str]:
+    def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
         """Let held jobs start."""
-        return self._act("release", jobs)
+        return self._act("release", orders)
+
+    def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
+        return []
+
+    def survey(self, wanted: Wanted) -> Survey | None:
+        return None
 
     def take_claim(self, job: JobView) -> bool:
         """Make sure that the job can never start. False where it holds its claim, or where the file system does not let us tell."""
