@@ -13,11 +13,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
-from shakedown.model.filling import Loads as Loads
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
 Pairs = tuple[tuple[str, str], ...]
+Loads = tuple[tuple[str, float], ...]
 
 
 # ---- the machine ----------------------------------------------------------------------------------------------------
