@@ -242,9 +242,9 @@ def test_a_measured_run_before_its_warm_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_warm_up_that_is_counted_as_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log calls it a result of the mode: what was wanted is then ordered twice."""
-    import shakedown.engine.submit as submit_module
+    import shakedown.engine.ordering as ordering_module
 
-    monkeypatch.setattr(submit_module, "mode_facts", lambda mode: {"mode": mode.split(":")[-1]} if mode else {})
+    monkeypatch.setattr(ordering_module, "mode_facts", lambda mode: {"mode": mode.split(":")[-1]} if mode else {})
     found = []
     for seed in range(8):
         try:
@@ -284,15 +284,16 @@ def test_a_mix_that_goes_on_after_its_time(monkeypatch: pytest.MonkeyPatch) -> N
     """Time is only told when the machine happens to be idle."""
     import shakedown.engine.rolling as rolling_module
     import shakedown.engine.submit as submit_module
+    import shakedown.engine.time_up as time_module
 
     decide_module = sys.modules["shakedown.engine.decide"]
-    honest, mixes = rolling_module.tell_time, rolling_module.mixes
+    honest, mixes = time_module.tell_time, rolling_module.mixes
 
     def when_idle(state: Any, decision: Decision, now: float) -> bool:
         return not state.jobs and honest(state, decision, now)
 
     monkeypatch.setattr(decide_module, "tell_time", when_idle)
-    monkeypatch.setattr(submit_module, "mixes", lambda state, now: mixes(state, 0.0))
+    monkeypatch.setattr(submit_module, "mixes", lambda state, decision, now: mixes(state, decision, 0.0))
     found = violations(moded, range(8))
 
     assert any("after its time" in said for said in found), found

@@ -236,7 +236,7 @@ class Oracle:
             return
         flying = [want for want, where in self.books.open.items() if where == "flying"]
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
-        timed = any(waiting.key == "backoff" or waiting.key.startswith("shut:") for waiting in reasons)
+        timed = any(w.key == "backoff" or w.key.startswith(("shut:", "drain:", "stagger:")) for w in reasons)
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
         people = bool(reasons) and all(w.key.startswith("gate:") for w in reasons) and self._people_are_asked(state)
         need(bool(flying or building or timed or haunted or people), "work is left and nothing is in flight")

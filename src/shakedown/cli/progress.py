@@ -51,7 +51,7 @@ class Pace:
 
 def _open_work(state: State) -> list[tuple[str, int]]:
     cases = state.index.cases
-    open_cases = [entry.case for queue in state.queues.values() for entry in queue.entries]
+    open_cases = [entry.case for queue in state.queues.values() for entry in queue]
     open_cases += [entry.case for entry in state.delayed] + [run.case for run in state.runs.values()]
     return [(cases[name].test, cases[name].shape.units) for name in open_cases]
 

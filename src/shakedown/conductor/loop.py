@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from shakedown.checks.judge import judge
+from shakedown.conductor.around import look_around, release, take_parts
 from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide, evolve
 from shakedown.engine.attend import verdict_value
 from shakedown.engine.modes import mode_facts
+from shakedown.engine.places import facts_of
 from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import Event
@@ -154,6 +156,7 @@ def _hear_scheduler(conductor: Conductor) -> None:
         conductor.next_poll = now + scheduler.poll_s
     if conductor.state.jobs:
         log_reports(conductor, scheduler.poll(conductor.state.jobs))
+    look_around(conductor)
     if conductor.ports.clock.now() >= conductor.next_asked:
         log_asked(conductor)
 
@@ -176,6 +179,9 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
 
 def _is_news(state: State, report: JobReport) -> bool:
     job = state.jobs.get(report.job)
+    if job is not None and report.run:
+        run = state.runs.get(report.run) if report.run in job.parts else None
+        return run is not None and report.state != run.seen and run.phase not in ("ended", "checking", "judged")
     return job is not None and (
         report.state != job.seen
         or report.restart > job.restart
@@ -201,10 +207,13 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         began=report.began,
         over=report.over,
         cause=report.cause,
+        part=bool(report.run) or None,
+        failed_nodes=list(report.failed_nodes),
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status
-    return {"job": report.job, "run": state.jobs[report.job].run, "value": value, "reason": report.message}
+    run = report.run or state.jobs[report.job].run
+    return {"job": report.job, "run": run, "value": value, "reason": report.message}
 
 
 def _rounded(seconds: float | None) -> float | None:
@@ -225,7 +234,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     if run is None or run.phase != "checking":
         return
     case = state.index.cases[run.case]
-    facts = state.jobs[run.job].facts
+    facts = facts_of(state, run)
     if "restart" in facts:
         return  # its job was put back into the queue since, which judges it
     report = JobReport(
@@ -278,6 +287,8 @@ def _carry_out(conductor: Conductor, decision: Decision) -> None:
     for order in by_kind.get("claim", []):
         taken = conductor.ports.scheduler.take_claim(order.payload)
         conductor.log("claim_taken" if taken else "claim_found", job=order.event.job, run=order.event.run)
+    release(conductor, by_kind.get("release", []))
+    take_parts(conductor, by_kind.get("claim_part", []))
     if "build" in by_kind:
         conductor.ports.builder.start([order.payload for order in by_kind["build"]])
     if "collect" in by_kind:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from shakedown.engine import attend_parts
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.plan import NEVER_RETRIED
+from shakedown.engine.standing import withdrawn as standing_withdrawal
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
 
@@ -24,7 +26,9 @@ def attend(state: State, decision: Decision, now: float) -> None:
         if len(decision.orders) >= most:
             break
         job = state.jobs[name]
-        if "restart" in job.facts:
+        if job.bundle and (job.parts or "restart" in job.facts):
+            attend_parts.attend(state, decision, job, now)
+        elif "restart" in job.facts:
             _restarted(state, decision, job)
         elif job.phase == "haunting":
             _haunting(state, decision, job, now)
@@ -35,16 +39,31 @@ def attend(state: State, decision: Decision, now: float) -> None:
         else:
             _in_doubt(state, decision, job, now)
     _overdue(state, decision, now)
-    if state.stopping and state.index.policy.withdraw_on_stop:
-        _withdraw(state, decision)
+    _withdraw(state, decision)
 
 
 def _withdraw(state: State, decision: Decision) -> None:
-    """Take back what has not started: with its claim in our hands it never will, and its run waits for the next driver."""
-    for job in state.jobs.values():
-        if job.phase == "queued" and job.claim == "" and job.id not in state.attention:
-            why = f"withdrawn before it started: {state.stopping}"
-            decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
+    """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
+    stopping = state.stopping if state.index.policy.withdraw_on_stop else ""
+    whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
+    if not (stopping or whole or state.stale):
+        return
+    most = len(decision.orders) + BATCH
+    for job in state.jobs.values() if stopping or whole else [state.jobs[name] for name in state.stale]:
+        why = stopping or whole.get(job.component) or job.stale
+        if why and job.phase == "queued" and not (job.claim or job.restart or job.id in state.attention):
+            event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")
+            decision.orders.append(Order("claim", event, job))
+            if len(decision.orders) >= most:
+                return
+
+
+def withdrawn(state: State, number: int) -> str:
+    """Purpose: why what a component has in the queue is taken back before it starts, or ""."""
+    roll = state.rolls.get(state.index.components[number].name)
+    if roll is not None and roll.up:
+        return f"the time of component {state.index.components[number].name} is over"
+    return standing_withdrawal(state, state.index.components[number].name)
 
 
 def _ended(state: State, decision: Decision, job: Job) -> None:
@@ -138,7 +157,7 @@ def _put_back(job: Job, run: Run) -> tuple[str, str]:
 
 def _waiting_entry(state: State, job: Job) -> Entry | None:
     queue = state.queues.get(state.index.class_of(job.component, job.case, job.mode))
-    entries: list[Entry] = [*(queue.entries if queue else ()), *state.delayed]
+    entries: list[Entry] = [*(queue or ()), *state.delayed]
     for entry in entries:
         if entry.same(job.component, job.case, entry.repeat, job.mode) and not entry.void_run:
             return entry
@@ -147,7 +166,7 @@ def _waiting_entry(state: State, job: Job) -> Entry | None:
 
 def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
     """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
-    limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.dead_after_s
+    limit = (job.limit_s or state.index.cases[job.case].shape.time_limit_s) + state.index.policy.dead_after_s
     deadline = (job.started if job.started is not None else job.since) + limit
     if job.seen in _PROVES_DEATH:
         why = f"{job.source} says '{job.seen}' after the verdict; the verdict stands and what it held is free"
@@ -225,4 +244,7 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
             decision.wake(when)
             return
         why = f"{job.source} still says 'running' long past its time limit; nothing else knows of it"
+        if job.bundle:
+            attend_parts.lose(state, decision, job, why)
+            continue
         _judge(state, decision, job, "lost", why, alive=True)

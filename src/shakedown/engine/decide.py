@@ -8,14 +8,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from shakedown.engine.attend import attend
+from shakedown.engine.attend import attend, withdrawn
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
-from shakedown.engine.places import roll_of
+from shakedown.engine.places import facts_of, roll_of
 from shakedown.engine.reasons import build_reason
-from shakedown.engine.rolling import tell_time
 from shakedown.engine.state import BuildState, Entry, Run, State
 from shakedown.engine.submit import queues_in_order, submit
+from shakedown.engine.time_up import tell_time
 from shakedown.model.events import Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder
@@ -97,7 +97,7 @@ def _why_no_more(state: State, run: Run, times: int) -> str:
 def _collect(state: State, decision: Decision) -> None:
     for name in islice(state.to_collect, BATCH):
         run = state.runs[name]
-        facts = state.jobs[run.job].facts
+        facts = facts_of(state, run)
         if "restart" in facts:
             continue  # put back into the queue since: that judges the run, in this decision
         case = state.index.cases[run.case]
@@ -107,7 +107,7 @@ def _collect(state: State, decision: Decision) -> None:
 
 def _judge_cancelled(state: State, decision: Decision) -> None:
     for entry in islice(state.to_cancel, BATCH):
-        why = state.cancelled or "cancelled before it started"
+        why = state.cancelled or withdrawn(state, entry.component) or "cancelled before it started"
         _judge_waiting(state, decision, entry, "cancelled", why)
 
 
@@ -145,7 +145,7 @@ def _build(state: State, decision: Decision, now: float) -> None:
         build = state.builds.get(key.build)
         if build is not None and build.phase == "failed":
             why = f"build {state.index.builds[key.build].name} failed: {build.message}; its log is {build.log}"
-            for entry in islice(queue.entries, BATCH):
+            for entry in islice(queue, BATCH):
                 case = state.index.cases[entry.case]
                 expected = f" (as expected: {case.because})" if case.expect == "build_failed" else ""
                 _judge_waiting(state, decision, entry, "build_failed", why + expected)

@@ -41,6 +41,8 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "submit_deferred": fold_jobs.submit_deferred,
     "submit_unknown": fold_jobs.submit_unknown,
     "job_report": fold_jobs.job_report,
+    "release_order": fold_jobs.release_order,
+    "released": fold_jobs.released,
     "requeued": fold_jobs.requeued,
     "claim_order": fold_jobs.claim_order,
     "claim_taken": fold_jobs.claim_taken,

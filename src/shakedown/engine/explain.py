@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from shakedown.engine.orders import Decision
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Outlook, binding_reason, outlook
+from shakedown.engine.rolling import Mix, mixes
 from shakedown.engine.state import Entry, Job, Queue, State
+from shakedown.engine.sweeping import sweep_reason
 from shakedown.model.units import show_duration
 
 _DOING = {
@@ -36,16 +39,19 @@ def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
     """Purpose: each group of waiting results (of ``case``, or of all) with its one binding reason at ``now``."""
     found: list[Waiting] = []
     ahead = outlook(state, now)
+    rolling = mixes(state, Decision(), now)
     for key, queue in state.queues.items():
-        name, text = _why(state, key, now, ahead)
+        name, text = _why(state, key, now, ahead, rolling.get(key.component))
         component = state.index.components[key.component].name
         found += [Waiting(component, c, n, name, text) for c, n in _count(queue, case).items()]
     found += [_why_delayed(state, entry, now, ahead) for entry in state.delayed if case in ("", entry.case)]
     return found
 
 
-def _why(state: State, key: ClassKey, now: float, ahead: Outlook) -> tuple[str, str]:
-    reason = binding_reason(state, key, now, ahead)
+def _why(state: State, key: ClassKey, now: float, ahead: Outlook, mix: Mix | None = None) -> tuple[str, str]:
+    reason = mix.reason(state, key, now, ahead) if mix else binding_reason(state, key, now, ahead)
+    if reason is None:
+        reason = sweep_reason(state, key)
     return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key))
 
 
@@ -93,7 +99,7 @@ def _asks_people(state: State, number: int) -> str:
 
 def _count(queue: Queue, case: str) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for entry in queue.entries:
+    for entry in queue:
         if case in ("", entry.case):
             counts[entry.case] = counts.get(entry.case, 0) + 1
     return counts

@@ -50,7 +50,7 @@ class _Before:
         flying = [run for run in state.runs.values() if run.component != gone]
         self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in flying}
         self.cancelled = {id(entry) for entry in state.to_cancel}
-        entries = [entry for queue in state.queues.values() for entry in queue.entries]
+        entries = [entry for queue in state.queues.values() for entry in queue]
         entries += state.delayed + state.to_cancel
         self.taken_back = [entry for entry in entries if entry.component == gone]
         entries = [entry for entry in entries if entry.component != gone]

@@ -45,6 +45,13 @@ def driver_start(state: State, event: Event) -> None:
             job.claim = ""
         if job.cancelling == "ordered":
             job.cancelling = "wanted"
+        if job.release == "ordered":
+            job.release, job.release_after = "wanted", event.time
+            state.unreleased[job.id] = None
+        for part in job.parts:
+            state.runs[part].seen = ""
+            if state.runs[part].claim == "ordered":
+                state.runs[part].claim = ""
         state.attention[job.id] = None
     for run in state.runs.values():
         if run.phase == "checking":
@@ -93,9 +100,11 @@ def cancel_request(state: State, event: Event) -> None:
         return everything or entry.case in cases or (bool(entry.void_run) and entry.void_run in runs)
 
     for key, queue in list(state.queues.items()):
-        state.to_cancel += [entry for entry in queue.entries if meant(entry)]
-        queue.entries = type(queue.entries)(entry for entry in queue.entries if not meant(entry))
-        if not queue.entries:
+        gone = [entry for entry in queue if meant(entry)]
+        state.to_cancel += gone
+        for entry in gone:
+            del queue.entries[entry.case, entry.repeat]
+        if not queue:
             del state.queues[key]
     state.to_cancel += [entry for entry in state.delayed if meant(entry)]
     state.delayed = [entry for entry in state.delayed if not meant(entry)]
@@ -104,7 +113,12 @@ def cancel_request(state: State, event: Event) -> None:
             run.cancelled = event.reason or "cancelled"
     for job in state.jobs.values():
         alive = job.phase not in ("ended", "haunting")
-        if alive and not job.cancelling and (everything or job.run in runs or job.case in cases):
+        if alive and job.bundle:
+            state.attention[job.id] = None
+            every = all(state.runs[part].cancelled for part in job.parts)
+        else:
+            every = everything or job.run in runs or job.case in cases
+        if alive and not job.cancelling and every:
             job.cancelling, job.message = "wanted", event.reason
             state.attention[job.id] = None
 

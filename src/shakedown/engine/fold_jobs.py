@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections import deque
 
+from shakedown.engine import fold_parts
 from shakedown.engine.modes import mode_in
-from shakedown.engine.places import enqueue, fly, forget_job, number_of, reserve, roll_of, take
+from shakedown.engine.places import (
+    charge,
+    enqueue,
+    fly,
+    forget_job,
+    hold,
+    number_of,
+    overtake,
+    resolved,
+    roll_of,
+    take,
+    watch_wide,
+)
 from shakedown.engine.state import BuildState, Entry, Job, Run, Shut, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
 CANCEL_AGAIN_S = 30.0
+RELEASE_AGAIN_S = 5.0
 SHUT_S, LONGEST_SHUT_S = 5.0, 60.0  # before a scheduler that takes nothing is tried again; doubled each time
 DEFER_S, LONGEST_DEFER_S = 10.0, 300.0  # before one job that was not taken is
 LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
+OF_THE_END = ("state", "exit", "elapsed_s", "nodes", "output", "failed_nodes")  # of a report: what a verdict is made of
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
 
 
@@ -46,12 +60,66 @@ def submit_order(state: State, event: Event) -> None:
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
     run.deferrals = entry.deferrals
     state.runs[event.run] = run
-    state.jobs[event.job] = Job(event.job, event.run, event.case, number, event.time, mode=mode)
     state.next_run = max(state.next_run, number_of(event.run) + 1)
     state.next_job = max(state.next_job, number_of(event.job) + 1)
     fly(state, run)
-    reserve(state, state.jobs[event.job])
+    if event.job in state.jobs:
+        state.jobs[event.job].parts[run.id] = None
+    else:
+        _new_job(state, event, run)
     _roll_on(state, entry, event.time)
+
+
+def _new_job(state: State, event: Event, run: Run) -> None:
+    value = event.value
+    job = Job(event.job, run.id, run.case, run.component, event.time, mode=run.mode)
+    job.targets = dict(value.get("targets", {}))
+    job.after, job.bundle = value.get("after", ""), value.get("bundle", "")
+    job.charged = not (value.get("held") or job.after)
+    job.held = state.index.class_of(job.component, job.case, job.mode)
+    job.loads = resolved(state.index, job.held, job.targets, value.get("at_once", 1))
+    if job.bundle:
+        job.parts[run.id], job.limit_s = None, value.get("limit_s", 0.0)
+    if job.after in state.jobs:
+        state.jobs[job.after].successor = job.id
+    state.jobs[job.id] = job
+    hold(state, job)
+    if job.charged:
+        _allowed(state, job, event.time)
+    if "node" in value and value["node"] in state.idle.get(job.held.pool, ()):
+        state.idle[job.held.pool].remove(value["node"])
+
+
+def _allowed(state: State, job: Job, now: float) -> None:
+    """A run may start from now on."""
+    test = state.index.cases[job.case].test
+    if test in state.index.capped:
+        state.allowed_at[test] = now
+    watch_wide(state, job)
+
+
+def release_order(state: State, event: Event) -> None:
+    """From here the budgets of a held job are charged; it is released again and again until the scheduler took that."""
+    job = state.jobs[event.job]
+    job.release = "ordered"
+    if not job.charged:
+        job.targets = dict(event.value.get("targets", {}))
+        assert job.held is not None
+        job.loads = resolved(state.index, job.held, job.targets)
+        charge(state, job)
+        _allowed(state, job, event.time)
+
+
+def released(state: State, event: Event) -> None:
+    job = state.jobs.get(event.job)
+    if job is None or job.release != "ordered":
+        return
+    if event.value.get("taken", True):
+        job.release = "taken"
+        state.unreleased.pop(job.id, None)
+    else:
+        job.release, job.release_after = "wanted", event.time + RELEASE_AGAIN_S
+        state.unreleased[job.id] = None
 
 
 def _roll_on(state: State, entry: Entry, now: float) -> None:
@@ -63,7 +131,9 @@ def _roll_on(state: State, entry: Entry, now: float) -> None:
         roll.started = now
     if entry.fresh and not roll.up:
         state.tallies[entry.component].wanted += 1
-        enqueue(state, Entry(entry.component, entry.case, entry.repeat + 1))
+        bundle = state.index.bundles.get((entry.component, state.index.cases[entry.case].partition))
+        step = bundle.nodes if bundle is not None else 1  # of a sweep: the same node in the next round
+        enqueue(state, Entry(entry.component, entry.case, entry.repeat + step, mode=entry.mode))
 
 
 def submit_accepted(state: State, event: Event) -> None:
@@ -71,16 +141,29 @@ def submit_accepted(state: State, event: Event) -> None:
     job.scheduler_id = event.value.get("id", "")
     state.shut.pop(_pool(state, job), None)
     if job.phase in ("ordered", "ambiguous"):
-        job.phase = state.runs[job.run].phase = "queued"
+        job.phase = "queued"
+        for run in runs_of(state, job):
+            run.phase = "queued"
+
+
+def runs_of(state: State, job: Job) -> list[Run]:
+    """The runs of a job that are not judged yet."""
+    names = list(job.parts) if job.bundle else [job.run]
+    return [state.runs[name] for name in names if name in state.runs]
 
 
 def submit_deferred(state: State, event: Event) -> None:
-    """Nothing was attempted: the run keeps its id and waits, and so does every other of its pool for a moment."""
+    """Nothing was attempted: the runs keep their ids and wait, and so does every other of their pool for a moment."""
     job = state.jobs[event.job]
-    run = state.runs.pop(job.run)
-    fly(state, run, -1)
     _shut(state, _pool(state, job), event)
+    for run in runs_of(state, job):
+        _put_off(state, job, run, event)
     forget_job(state, job)
+
+
+def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
+    del state.runs[run.id]
+    fly(state, run, -1)
     wait = min(DEFER_S * 2.0 ** min(run.deferrals, 10), LONGEST_DEFER_S)
     entry = Entry(run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1)
     entry.deferred, entry.mode = event.reason, run.mode
@@ -123,6 +206,9 @@ def job_report(state: State, event: Event) -> None:
         return
     value = event.value
     said = value["state"]
+    if value.get("part"):
+        fold_parts.part_report(state, job, event)
+        return
     changed = said != job.seen
     if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
         job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
@@ -140,6 +226,8 @@ def job_report(state: State, event: Event) -> None:
         state.attention[job.id] = None
     elif job.phase == "haunting":
         state.attention[job.id] = None
+    elif job.bundle:
+        fold_parts.job_report(state, job, event)
     elif job.phase != "ended" and job.run in state.runs:
         _advance(state, job, state.runs[job.run], event)
         if job.phase in ("queued", "running") and job.cancelling != "wanted":
@@ -152,7 +240,11 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
         job.phase = run.phase = "queued"
     elif said == "running":
+        if job.phase != "running":
+            overtake(state, job)
         job.phase = run.phase = "running"
+        if not job.charged:
+            charge(state, job)
         if run.started is None:
             run.started = job.started = event.time
             limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
@@ -164,7 +256,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         job.phase = run.phase = "ended"
         run.started = job.started = _began(state, job, run, event)
         job.message = job.message if job.cancelling else event.reason
-        job.facts = {k: v for k, v in event.value.items() if k in ("state", "exit", "elapsed_s", "nodes", "output")}
+        job.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
         if said == "failed" and job.source != "local" and event.reason:
             job.facts["words"] = (
                 event.reason
@@ -207,29 +299,37 @@ def requeued(state: State, event: Event) -> None:
     _roll_on(state, entry, event.time)
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
+    job.release, job.after, job.overtaken = "", "", 0
     state.attention.pop(job.id, None)
+    watch_wide(state, job)
 
 
 def claim_order(state: State, event: Event) -> None:
-    state.jobs[event.job].claim = "ordered"
+    job = state.jobs[event.job]
+    if event.value.get("part"):
+        job_run = state.runs.get(event.run)
+        if job_run is not None:
+            job_run.claim = "ordered"
+    else:
+        job.claim = "ordered"
 
 
 def claim_taken(state: State, event: Event) -> None:
-    """The job never ran and never will. Its run keeps its id and waits again, before all others."""
+    """The job, or this part of it, never ran and never will. Its runs keep their ids and wait again, before all others."""
     job = state.jobs[event.job]
-    run = state.runs.pop(job.run)
-    fly(state, run, -1)
-    forget_job(state, job)
-    entry = Entry(run.component, run.case, run.repeat, run.attempt, void_run=run.id, mode=run.mode)
-    if job.cancelling:
-        state.to_cancel.append(entry)
-        state.tallies[run.component].waiting += 1
-    else:
-        enqueue(state, entry, first=True)
+    runs = [state.runs[event.run]] if event.value.get("part") else runs_of(state, job)
+    for run in reversed(runs):
+        fold_parts.go_back(state, job, run)
+    if not event.value.get("part") or (not job.parts and job.phase == "ended"):
+        forget_job(state, job)
 
 
 def claim_found(state: State, event: Event) -> None:
     job = state.jobs[event.job]
+    if event.value.get("part"):
+        if event.run in state.runs:
+            state.runs[event.run].claim = "found"
+        return
     job.claim = "found"
     state.attention[job.id] = None
 
@@ -254,6 +354,10 @@ def finding(state: State, event: Event) -> None:
     kind = event.value.get("kind")
     if kind == "time_is_up":
         time_is_up(state, event.value["component"])
+    elif kind == "fell_out":
+        roll = state.rolls.get(event.value["component"])
+        if roll is not None:
+            roll.fallen[event.value["test"]] = event.time
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     job = state.jobs.get(event.job)
@@ -273,10 +377,11 @@ def time_is_up(state: State, component: str) -> None:
     tally = state.tallies[number]
     state.rolls[component].up = True
     for key in [key for key in state.queues if key.component == number]:
-        entries = state.queues[key].entries
-        kept = [entry for entry in entries if not entry.fresh]
-        tally.wanted -= len(entries) - len(kept)
-        tally.waiting -= len(entries) - len(kept)
-        state.queues[key].entries = deque(kept)
-        if not kept:
+        queue = state.queues[key]
+        gone = [entry for entry in queue if entry.fresh]
+        tally.wanted -= len(gone)
+        tally.waiting -= len(gone)
+        for entry in gone:
+            del queue.entries[entry.case, entry.repeat]
+        if not queue:
             del state.queues[key]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import insort
 
+from shakedown.engine import fold_parts
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import count_closed, enqueue, fly, forget_job, number_of, roll_of, take
-from shakedown.engine.state import Entry, Run, State, Tally
+from shakedown.engine.state import Entry, Job, Run, State, Tally
 from shakedown.model.events import Event
 
 
@@ -58,6 +59,7 @@ def _count_work(state: State, run: Run, event: Event) -> None:
     seen = event.time - run.started if run.started is not None else 0.0
     roll.work[case.test] = roll.work.get(case.test, 0.0) + case.shape.units * event.value.get("elapsed_s", seen)
     roll.judged[case.test] = roll.judged.get(case.test, 0) + 1
+    roll.longest[case.test] = max(roll.longest.get(case.test, 0.0), event.value.get("elapsed_s", seen))
 
 
 def _judge_waiting(state: State, event: Event, number: int) -> None:
@@ -72,15 +74,27 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
 def _leave_job(state: State, run: Run, alive: bool) -> None:
     """A judged run's job is forgotten once it is known to be dead; else it haunts us and keeps what it holds."""
     job = state.jobs.get(run.job)
+    if job is not None and job.bundle:
+        if alive or job.phase == "haunting":
+            job.parts.pop(run.id, None)
+            _haunt(state, job)
+        else:
+            fold_parts.leave(state, job, run)
+        return
     if job is None or job.run != run.id:
         return
     if "restart" in job.facts:
         job.started = None
     elif alive:
-        job.phase, job.since = "haunting", state.time
-        state.attention[job.id] = None
+        _haunt(state, job)
     else:
         forget_job(state, job)
+
+
+def _haunt(state: State, job: Job) -> None:
+    if job.phase != "haunting":
+        job.phase, job.since = "haunting", state.time
+    state.attention[job.id] = None
 
 
 def _close_run(state: State, run: Run) -> None:

@@ -1,4 +1,5 @@
-"""The words for how a wanted result is run: "" as any, ``isolated``, ``fill``, and ``warm-up:MODE`` for what comes before either.
+"""The words for how a wanted result is run: "" as any, ``isolated``, ``fill``, ``warm-up:MODE`` for what comes before either, and
+``filler`` for what takes the nodes that a mix leaves idle.
 
 Repeats are numbered in each of them from 1; together with the component and the case they name a wanted result.
 """
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from shakedown.engine.plan import PlanIndex
 
 WARM_UP = "warm-up"
+FILLER = "filler"  # of a mix: takes what the mix leaves idle, and is no work of the contract
 
 
 def warm_up(mode: str) -> str:
@@ -46,8 +48,15 @@ def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, in
     Without modes round by round, so that repeats are spread in time. Of a mix the next result of each case is wanted.
     """
     component = index.components[number]
+    pools = {case: index.bundles.get((number, index.cases[case].partition)) for case in component.cases}
+    if component.sweep and any(pools.values()):
+        for case, bundle in pools.items():
+            rounds = 1 if component.duration_s else component.sweep.rounds
+            yield from (("", case, node + 1) for node in range(rounds * (bundle.nodes if bundle else 1)))
+        return
     if component.duration_s:
         yield from (("", case, 1) for case in component.cases)
+        yield from ((FILLER, case, 1) for case in component.fillers)
         return
     for mode in component.modes:
         for case in component.cases:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shakedown.engine.plan import ClassKey
+from shakedown.engine.plan import ClassKey, PlanIndex
 from shakedown.engine.state import Entry, Job, Queue, Roll, Run, State
+from shakedown.model.nouns import Loads
+
+_NOTHING = 1e-9
 
 
 def enqueue(state: State, entry: Entry, first: bool = False) -> None:
@@ -13,28 +17,26 @@ def enqueue(state: State, entry: Entry, first: bool = False) -> None:
     queue = state.queues.get(key)
     if queue is None:
         queue = state.queues[key] = Queue()
-    if first:
-        queue.entries.appendleft(entry)
-    else:
-        queue.entries.append(entry)
+    queue.put(entry, first)
     state.tallies[entry.component].waiting += 1
 
 
 def take(state: State, component: int, case: str, repeat: int, mode: str) -> Entry:
     """Remove a waiting entry from wherever it waits. The usual place is the head of its queue."""
     key = state.index.class_of(component, case, mode)
-    places: list[Any] = [state.delayed, state.to_cancel]
-    if key in state.queues:
-        places.insert(0, state.queues[key].entries)
-    for place in places:
-        for entry in place:
+    queue = state.queues.get(key)
+    taken = queue.entries.pop((case, repeat), None) if queue is not None else None
+    if queue is not None and not queue:
+        del state.queues[key]
+    if taken is not None:
+        state.tallies[component].waiting -= 1
+        return taken
+    for place in (state.delayed, state.to_cancel):
+        for number, entry in enumerate(place):
             if entry.same(component, case, repeat, mode):
-                place.remove(entry) if place[0] is not entry else place.__delitem__(0)
+                del place[number]
                 state.tallies[component].waiting -= 1
-                if key in state.queues and not state.queues[key].entries:
-                    del state.queues[key]
-                taken: Entry = entry
-                return taken
+                return entry
     raise ValueError(f"nothing waits for repeat {repeat} of {case}")
 
 
@@ -48,7 +50,12 @@ def fly(state: State, run: Run, sign: int = 1) -> None:
     roll = roll_of(state, run.component)
     if roll is not None:
         test = state.index.cases[run.case].test
-        roll.live[test] = roll.live.get(test, 0) + sign
+        left = roll.live[test] = roll.live.get(test, 0) + sign
+        if left:
+            roll.idle.pop(test, None)
+            roll.fallen.pop(test, None)
+        else:
+            roll.idle[test] = state.time
 
 
 def roll_of(state: State, component: int) -> Roll | None:
@@ -58,16 +65,59 @@ def roll_of(state: State, component: int) -> Roll | None:
     return state.rolls.setdefault(state.index.components[component].name, Roll())
 
 
-def reserve(state: State, job: Job, sign: int = 1) -> None:
+def facts_of(state: State, run: Run) -> dict[str, Any]:
+    """What the end of a run was reported with: of a part its own, else its job's."""
+    job = state.jobs[run.job]
+    return run.facts if job.bundle else job.facts
+
+
+# ---- what jobs hold ----------------------------------------------------------------------------------------------------
+
+
+def resolved(index: PlanIndex, key: ClassKey, targets: Mapping[str, str], side_by_side: int = 1) -> Loads:
+    """Purpose: what a job of this class loads, each target by its own name; of several runs at once each does."""
+    return tuple(
+        (
+            f"{name}@{targets[name]}" if name in targets else name,
+            load * (1 if name.startswith("jobs:") else side_by_side),
+        )
+        for name, load in key.loads
+    )
+
+
+def hold(state: State, job: Job) -> None:
+    """Count a new job; what it loads and the units that it takes only where it may start."""
     key = job.held = job.held or state.index.class_of(job.component, job.case, job.mode)
-    state.live[key.pool] = state.live.get(key.pool, 0) + sign
+    state.live[key.pool] = state.live.get(key.pool, 0) + 1
+    _load(state, ((name, load) for name, load in job.loads if _is_place(name)), 1)
+    if job.charged:
+        charge(state, job)
+    else:
+        state.uncharged[job.id] = None
+
+
+def charge(state: State, job: Job, sign: int = 1) -> None:
+    """Reserve what a job takes that may start, or give it back."""
+    key = job.held
+    assert key is not None
+    job.charged = sign > 0
+    state.uncharged.pop(job.id, None)
     state.units[key.pool] = state.units.get(key.pool, 0) + sign * key.units
     state.exclusive_live += sign if key.exclusive else 0
     if key.stage:
         _stand(state, key, sign)
-    for budget, load in key.loads:
+    _load(state, ((name, load) for name, load in job.loads if not _is_place(name)), sign)
+
+
+def _is_place(budget: str) -> bool:
+    """A place in a cluster's queue, which a job takes from its submission."""
+    return budget.startswith("jobs:")
+
+
+def _load(state: State, loads: Iterable[tuple[str, float]], sign: int) -> None:
+    for budget, load in loads:
         left = state.used.get(budget, 0.0) + sign * load
-        state.used[budget] = left if abs(left) > 1e-9 else 0.0
+        state.used[budget] = left if abs(left) > _NOTHING else 0.0
 
 
 def _stand(state: State, key: ClassKey, sign: int) -> None:
@@ -78,10 +128,76 @@ def _stand(state: State, key: ClassKey, sign: int) -> None:
 
 
 def forget_job(state: State, job: Job) -> None:
-    """The job is known to be dead or never to have lived: what it held is free."""
-    reserve(state, job, -1)
+    """The job is known to be dead or never to have lived: what it held is free, or its successor's."""
+    key = job.held
+    assert key is not None
+    if job.charged:
+        charge(state, job, -1)
+    state.uncharged.pop(job.id, None)
+    state.stale.pop(job.id, None)
+    state.unreleased.pop(job.id, None)
+    state.live[key.pool] -= 1
+    _load(state, ((name, load) for name, load in job.loads if _is_place(name)), -1)
     state.attention.pop(job.id, None)
     del state.jobs[job.id]
+    _pass_on(state, job)
+    if state.wide.get(key.pool) == job.id:
+        next_wide(state, key.pool)
+
+
+def _pass_on(state: State, job: Job) -> None:
+    """Who waited for this one may start now. One that was to follow a job that never ran would start beside the job before."""
+    successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
+    if before is not None and before.successor == job.id:
+        before.successor = ""
+    if successor is None:
+        return
+    successor.after = ""
+    if before is not None and job.started is None:
+        doubt(state, successor, f"job {job.id}, which it was to follow, was taken back")
+    if not successor.charged and successor.phase not in ("ended", "haunting"):
+        charge(state, successor)
+
+
+def doubt(state: State, job: Job, why: str) -> None:
+    """A job is to be ordered again, if it has not begun."""
+    job.stale = why
+    state.stale[job.id] = None
+
+
+# ---- wide jobs ---------------------------------------------------------------------------------------------------------
+
+
+def next_wide(state: State, pool: str) -> None:
+    """The job of more than one unit that may start and waits in a pool for the longest time."""
+    state.wide.pop(pool, None)
+    for job in state.jobs.values():
+        if _waits_wide(job) and job.held is not None and job.held.pool == pool:
+            state.wide[pool] = job.id
+            return
+
+
+def watch_wide(state: State, job: Job) -> None:
+    """A job was ordered or released."""
+    if job.held is not None and job.held.pool not in state.wide and _waits_wide(job):
+        state.wide[job.held.pool] = job.id
+
+
+def overtake(state: State, job: Job) -> None:
+    """A job begins: the wide one that was ordered before it and still waits was overtaken."""
+    if job.held is None:
+        return
+    pool = job.held.pool
+    waiting = state.jobs.get(state.wide.get(pool, ""))
+    if waiting is job:
+        next_wide(state, pool)
+    elif waiting is not None and number_of(job.id) > number_of(waiting.id):
+        waiting.overtaken += job.held.units
+
+
+def _waits_wide(job: Job) -> bool:
+    waits = job.phase in ("ordered", "ambiguous", "queued") and job.charged
+    return waits and job.held is not None and job.held.units > 1
 
 
 def count_closed(state: State, component: int, case: str, repeat: int, mode: str) -> None:
@@ -91,3 +207,21 @@ def count_closed(state: State, component: int, case: str, repeat: int, mode: str
 
 def closed_key(component: int, case: str, mode: str) -> str:
     return f"{component} {mode} {case}"
+
+
+def cap_test(state: State, test: str) -> None:
+    """From now on a test's copies are limited: what waits of it gets classes of its own, and what lives is counted."""
+    if test in state.index.capped:
+        return
+    state.index.cap(test)
+    entries = [(entry, queue.reason) for queue in state.queues.values() for entry in queue]
+    state.queues = {}
+    for entry, reason in entries:
+        key = state.index.class_of(entry.component, entry.case, entry.mode)
+        state.queues.setdefault(key, Queue(reason=reason)).put(entry)
+    name = f"copies:{test}"
+    for job in state.jobs.values():
+        if state.index.cases[job.case].test == test and all(load != name for load, _ in job.loads):
+            job.loads = (*job.loads, (name, 1.0))
+            if job.charged:
+                _load(state, ((name, 1.0),), 1)

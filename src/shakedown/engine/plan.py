@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shakedown.engine.modes import base, is_warm_up
+from shakedown.engine.bundles import Bundle, bundles, whole_job
+from shakedown.engine.modes import FILLER, base, is_warm_up
 from shakedown.model.nouns import Build, Case, Component, Document, Mode, Retry, Test
 from shakedown.model.places import sharing
 
@@ -17,6 +18,7 @@ DEFAULT_RETRIES = (
 )
 # The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
 NO_LONGER_WANTED = "no longer wanted"
+_REMEMBERED = 4096  # kinds of jobs of several runs
 NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
 
 
@@ -64,8 +66,9 @@ class Pool:
 class ClassKey:
     """What makes waiting runs alike to the scheduler: where, how much, what they load, what must be built first.
 
-    Cases that run in a mode or in a mix are each a class of their own, named in ``case``. ``mode``: see ``modes.py``.
-    ``stage``: what has its pool to itself together, one mode of one case. ``place``: its turn within the component.
+    Cases that run in a mode, in a mix or in a sweep are each a class of their own, named in ``case``. ``mode``: see
+    ``modes.py``. ``stage``: what has its pool to itself together, one mode of one case. ``place``: its turn within the component.
+    ``test``: of a test whose copies or starts are limited, so that others do not wait with it.
     """
 
     component: int
@@ -78,6 +81,7 @@ class ClassKey:
     stage: str = ""
     case: str = ""
     place: int = 0
+    test: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,15 @@ class PlanIndex:
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
     tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
+    targets: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # budget -> its targets' own budgets, "budget@target"
+    licensed: frozenset[tuple[str, str]] = frozenset()  # (cluster, budget) that the cluster itself hands out
+    capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
+    bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
+    whole_jobs: dict[tuple[str, ...], Case] = field(
+        default_factory=dict
+    )  # what a job of several runs takes, by its cases
 
     def class_of(self, component: int, case: str, mode: str = "") -> ClassKey:
         """The class of a case in a component, made once."""
@@ -129,6 +142,21 @@ class PlanIndex:
             self.tests_of[key] = self.tests[case.test].of(case)
         return self.tests_of[key]
 
+    def whole_job(self, cases: tuple[str, ...], bundle: Bundle) -> Case:
+        """What a job takes that holds runs of these cases, made once."""
+        name = (bundle.label, *cases)
+        if name not in self.whole_jobs:
+            if len(self.whole_jobs) > _REMEMBERED:
+                self.whole_jobs.clear()
+            self.whole_jobs[name] = whole_job([self.cases[case] for case in cases], bundle)
+        return self.whole_jobs[name]
+
+    def cap(self, test: str) -> None:
+        """From now on the copies of a test are limited: its cases have classes of their own."""
+        if test not in self.capped:
+            self.capped.add(test)
+            self.classes.clear()
+
     def mode_of(self, component: int, mode: str) -> Mode | None:
         """The plan's word on a mode, or on the mode that a warm-up belongs to."""
         name = base(mode)
@@ -137,11 +165,16 @@ class PlanIndex:
     def topped(self, component: int) -> dict[str, int]:
         """Units up to which a mix tops up each of its pools: a full machine and one run more, so that something always waits."""
         if component not in self.tops:
-            cases = [self.cases[name] for name in self.components[component].cases]
+            cases = [self.cases[name] for name in self.all_cases(component)]
             pools = [case.partition for case in cases if case.partition in self.pools]
             most = max((case.shape.units for case in cases), default=0)
             self.tops[component] = {pool: self.pools[pool].capacity + most for pool in pools}
         return self.tops[component]
+
+    def all_cases(self, component: int) -> tuple[str, ...]:
+        """A component's own cases, and those that fill what they leave idle."""
+        found = self.components[component]
+        return (*found.cases, *found.fillers)
 
     def copies(self, component: int, case: str, mode: str) -> Copies:
         """How many copies of a case run at once in a mode: what is asked for, and what can be."""
@@ -181,6 +214,10 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
         awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
         company=_company(document, before) if staged else {},
+        targets={name: tuple(f"{name}@{one}" for one in every) for name, every in document.system.targeted},
+        licensed=_licensed(document),
+        capped=_capped(document) | (before.capped if before else set()),
+        bundles=bundles(document),
     )
 
 
@@ -202,6 +239,30 @@ def _pools(document: Document) -> dict[str, Pool]:
     return pools
 
 
+def _licensed(document: Document) -> frozenset[tuple[str, str]]:
+    """The budgets of each cluster that it charges by itself, because it has licences of their names that cover them."""
+    system, names = document.system, dict(document.system.licence_names)
+    amounts = _budgets(document)
+    found = set()
+    for cluster in system.clusters:
+        licences = dict(cluster.licences)
+        for budget, amount in amounts.items():
+            if 0 < licences.get(names.get(budget, budget), 0.0) <= amount:
+                found.add((cluster.name, budget))
+    return frozenset(found)
+
+
+def _capped(document: Document) -> set[str]:
+    """Tests whose runs at once, or whose starts, the plan limits at some time."""
+    limits = [document.limits, *(component.limits for component in document.components)]
+    copies = [word.copies for word in limits]
+    for component in document.components:
+        copies += [window.copies for window in component.windows] + [word.copies for word in component.yields]
+    if any(word.stagger_s for word in limits):
+        return {test.name for test in document.tests}
+    return {test for pairs in copies for test, _ in pairs}
+
+
 def _company(document: Document, before: PlanIndex | None) -> dict[str, tuple[str, ...]]:
     cases = (*document.cases, *(before.cases.values() if before else ()))
     shared = sharing(document.system, {case.partition for case in cases})
@@ -213,6 +274,8 @@ def _budgets(document: Document) -> dict[str, float]:
     jobs that a cluster lets us have.
     """
     budgets = dict(document.system.budgets) | dict(document.limits.budgets)
+    for name, targets in document.system.targeted:
+        budgets |= {f"{name}@{target}": budgets[name] for target in targets if name in budgets}
     budgets |= {
         jobs_of(cluster.name): float(cluster.most_jobs) for cluster in document.system.clusters if cluster.most_jobs
     }
@@ -226,14 +289,17 @@ def jobs_of(place: str) -> str:
 
 def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> ClassKey:
     component, shape = index.components[number], case.shape
-    loads = case.loads
-    if f"copies:{case.test}" in index.budgets:
-        loads = (*loads, (f"copies:{case.test}", 1.0))
+    bundle, loads, test = index.bundles.get((number, case.partition)), case.loads, ""
+    if case.test in index.capped:
+        loads, test = (*loads, (f"copies:{case.test}", 1.0)), case.test
     if jobs_of(case.partition) in index.budgets:
         loads = (*loads, (jobs_of(case.partition), 1.0))
-    if not mode:
-        alone = case.id if component.duration_s else ""
-        return ClassKey(number, case.partition, shape.units, shape.exclusive, loads, case.build, case=alone)
+    if bundle is not None and bundle.kind == "pack":
+        return ClassKey(number, case.partition, shape.units, True, loads, case.build, test=test)
+    if not mode or mode == FILLER:
+        alone = case.id if component.duration_s or bundle is not None else ""
+        exclusive = shape.exclusive or bundle is not None
+        return ClassKey(number, case.partition, shape.units, exclusive, loads, case.build, mode, case=alone, test=test)
     return ClassKey(
         number,
         case.partition,
@@ -245,13 +311,14 @@ def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> ClassKey
         stage=f"{component.name} {base(mode)} {case.id}",
         case=case.id,
         place=_place(component, case.id, mode),
+        test=test,
     )
 
 
 def class_label(index: PlanIndex, key: ClassKey) -> str:
     """A class's name in the log: stable, readable, unique."""
     loads = "+".join(f"{name}={amount:g}" for name, amount in key.loads)
-    parts = [index.components[key.component].name, key.mode, key.case, key.pool, f"{key.units}u"]
+    parts = [index.components[key.component].name, key.mode, key.case or key.test, key.pool, f"{key.units}u"]
     parts += ["exclusive" if key.exclusive else "", loads, key.build[:12]]
     return "/".join(part for part in parts if part)
 

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from shakedown.engine.loads import Promised, budget_reason
 from shakedown.engine.modes import base, warm_up
 from shakedown.engine.places import closed_key
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reason import Reason
 from shakedown.engine.standing import standing_reason
 from shakedown.engine.state import State
+from shakedown.model.nouns import Loads
 
 __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "outlook"]
 
@@ -21,29 +24,50 @@ __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "
 class Outlook:
     """What a decision has promised already, on top of what the state holds.
 
-    ``used``: loads by budget; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
-    it to itself next; ``building``: builds are ordered in this decision.
+    ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
+    it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
+    ``reserved``: pool -> the wide job that its nodes are kept for.
     """
 
-    used: dict[str, float] = field(default_factory=dict)
+    loads: Promised = field(default_factory=Promised)
     jobs: dict[str, int] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     staged: dict[str, int] = field(default_factory=dict)
     turns: dict[str, ClassKey] = field(default_factory=dict)
     building: bool = False
+    allowed: set[str] = field(default_factory=set)
+    reserved: dict[str, str] = field(default_factory=dict)
 
-    def promise(self, key: ClassKey) -> None:
+    def promise(self, key: ClassKey, loads: Loads) -> None:
+        """A job of this class may start."""
+        self.take_place(key, loads)
+        self.start(key, loads)
+
+    def take_place(self, key: ClassKey, loads: Loads) -> None:
+        """A job of this class is at the scheduler, whether or not it may start."""
         self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
+        self._load((name, load) for name, load in loads if name.startswith("jobs:"))
+
+    def start(self, key: ClassKey, loads: Loads) -> None:
+        """A job that is there may start."""
         self.units[key.pool] = self.units.get(key.pool, 0) + key.units
         if key.stage:
             self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
-        for budget, load in key.loads:
-            self.used[budget] = self.used.get(budget, 0.0) + load
+        if key.test:
+            self.allowed.add(key.test)
+        self._load((name, load) for name, load in loads if not name.startswith("jobs:"))
+
+    def _load(self, loads: Iterable[tuple[str, float]]) -> None:
+        used = self.loads.used
+        for budget, load in loads:
+            used[budget] = used.get(budget, 0.0) + load
 
 
 def outlook(state: State, now: float, building: bool = False) -> Outlook:
     """Purpose: nothing promised yet, and whose turn each pool is."""
-    return Outlook(turns=_turns(state, now) if state.index.staged else {}, building=building)
+    return Outlook(
+        turns=_turns(state, now) if state.index.staged else {}, building=building, reserved=reservations(state)
+    )
 
 
 def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
@@ -57,9 +81,46 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
         or _disturbed(state, key, ahead.building)
         or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
         or (_next_door(state, key, ahead) if state.index.company else None)
-        or _budget(state, key, ahead.used)
+        or budget_reason(state, key, ahead.loads, now)
+        or _reserved(state, key, ahead)
+        or _stagger(state, key, now, ahead)
         or _shut(state, key, now)
     )
+
+
+def reservations(state: State) -> dict[str, str]:
+    """Purpose: pool -> the wide job whose turn it is: so much was begun before it that was ordered later that it would starve."""
+    found = {}
+    for pool, name in state.wide.items():
+        job = state.jobs.get(name)
+        if job is not None and job.held is not None and job.overtaken > 2 * job.held.units:
+            found[pool] = name
+    return found
+
+
+def _reserved(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
+    """Nodes that fall idle are kept for a wide job that was overtaken too often; what is as wide as it does not starve it."""
+    job = state.jobs.get(ahead.reserved.get(key.pool, ""))
+    if job is None or job.held is None or key.units >= job.held.units:
+        return None
+    return Reason(
+        f"reserved:{key.pool}", f"{key.pool} drains for {job.id} of {job.case}, which waits for {job.held.units} nodes"
+    )
+
+
+def stagger_of(state: State, key: ClassKey) -> float:
+    """Purpose: how far apart two starts of this class's test must lie, in seconds."""
+    return max(state.index.document.limits.stagger_s, state.index.components[key.component].limits.stagger_s)
+
+
+def _stagger(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
+    stagger = stagger_of(state, key) if key.test else 0.0
+    if not stagger:
+        return None
+    due = state.allowed_at.get(key.test, now - stagger) + stagger
+    if key.test not in ahead.allowed and now >= due:
+        return None
+    return Reason(f"stagger:{key.test}", f"two runs of {key.test} start at least {stagger:g} s apart", notable=False)
 
 
 def _shut(state: State, key: ClassKey, now: float) -> Reason | None:
@@ -207,15 +268,6 @@ def _disturbed(state: State, key: ClassKey, building: bool) -> Reason | None:
         return None
     if state.builds_running() or building:
         return Reason("builds", "it wants this machine to itself, and builds are running on it")
-    return None
-
-
-def _budget(state: State, key: ClassKey, promised: dict[str, float]) -> Reason | None:
-    for name, load in key.loads:
-        limit = state.index.budgets.get(name)
-        taken = state.used.get(name, 0.0) + promised.get(name, 0.0)
-        if limit is not None and taken + load > limit * (1 + 1e-9):
-            return Reason(f"budget:{name}", f"{name}: {taken:g} of {limit:g} is taken and it needs {load:g}")
     return None
 
 

@@ -1,106 +1,182 @@
-"""Components that run a mix of tests for a time: each test is to have its share of the node-hours.
+"""Components that run a mix of tests for a time: each test is to have its share of the node-hours, and the machine is to be full.
 
 One fresh result of each case always waits; when it is ordered the next one is wanted. Which test comes next is decided by what
-each has had: unit-seconds of judged runs, and what the live ones can be expected to take.
+each has had: unit-seconds of judged runs, and what the live ones can be expected to take. A filler comes after all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
+from shakedown.engine.modes import FILLER
 from shakedown.engine.orders import Decision
 from shakedown.engine.plan import ClassKey
-from shakedown.engine.reasons import Outlook
+from shakedown.engine.reason import Reason
+from shakedown.engine.reasons import Outlook, binding_reason
 from shakedown.engine.state import Entry, Queue, Roll, State
-from shakedown.model.events import Event
-
-
-def tell_time(state: State, decision: Decision, now: float) -> bool:
-    """Purpose: say once that the time of a mix is up; until then be woken for it. Whether it was said."""
-    said = False
-    for number in state.index.rolling:
-        component = state.index.components[number]
-        roll = state.rolls.get(component.name)
-        if roll is None or roll.started is None or roll.up:
-            continue
-        if now >= roll.started + component.duration_s:
-            why = f"the {component.duration_s:g} s of component {component.name} have passed; nothing new of it is ordered"
-            decision.record(Event("finding", value={"kind": "time_is_up", "component": component.name}, reason=why))
-            said = True
-        else:
-            decision.wake(roll.started + component.duration_s)
-    return said
+from shakedown.engine.time_up import ends_at
 
 
 @dataclass(slots=True)
 class Mix:
-    """One component's mix in one decision. ``expected``: test -> unit-seconds it has had or will have by what is live."""
+    """One component's mix in one decision. ``expected``: test -> unit-seconds it has had or will have by what is live.
 
+    ``each``: test -> unit-seconds that one run of it is expected to take; ``seconds``: the same in time. ``busy`` and ``topped``:
+    pool -> units that are to be busy, and up to which it is topped up so that something always waits. ``ends``: when its time is
+    over, None where nobody can tell. ``filled``: a filler takes what is left, so no test needs more than its share.
+    """
+
+    number: int
     shares: dict[str, float]
     expected: dict[str, float]
-    each: dict[str, float]  # test -> unit-seconds that one run of it is expected to take
+    each: dict[str, float]
+    seconds: dict[str, float]
+    longest: dict[str, float]
     queues: dict[ClassKey, Queue]
     tests: dict[str, str]  # case -> its test
-    topped: dict[str, int]  # pool -> units up to which it is topped up
+    busy: dict[str, float]
+    topped: dict[str, float]
+    ends: float | None = None
+    drain: bool = True
+    filled: bool = False
     taken: dict[ClassKey, int] = field(default_factory=dict)
 
     def candidates(self) -> Iterator[tuple[ClassKey, Entry]]:
         """The next result of each case: the test furthest behind its share first, its case with the fewest results first."""
         ranked = sorted(
-            ((self._behind(key), entry.repeat, place, key, entry) for place, (key, entry) in enumerate(self._next())),
+            ((self.behind(key), entry.repeat, place, key, entry) for place, (key, entry) in enumerate(self.next())),
             key=lambda item: item[:3],
         )
         return ((key, entry) for *_, key, entry in ranked)
 
-    def _behind(self, key: ClassKey) -> float:
+    def fillers(self) -> Iterator[tuple[ClassKey, Entry]]:
+        """What takes the nodes that the mix leaves idle."""
+        return self.next(FILLER)
+
+    def behind(self, key: ClassKey) -> float:
         test = self.tests[key.case]
         share = self.shares.get(test, 0.0)
         return self.expected[test] / share if share else float("inf")
 
-    def _next(self) -> Iterator[tuple[ClassKey, Entry]]:
+    def next(self, mode: str = "") -> Iterator[tuple[ClassKey, Entry]]:
         """What waits, then the results that will be wanted once that is ordered."""
         for key, queue in self.queues.items():
+            if key.mode != mode:
+                continue
             taken = self.taken.get(key, 0)
-            if taken < len(queue.entries):
-                yield key, queue.entries[taken]
+            if taken < len(queue):
+                yield key, next(islice(queue, taken, None))
             else:
-                last = next((entry for entry in queue.entries if entry.fresh), None)
-                beyond = taken - len(queue.entries) + 1
+                last = next((entry for entry in reversed(queue.entries.values()) if entry.fresh), None)
+                beyond = taken - len(queue) + 1
                 if last is not None:
                     yield key, replace(last, repeat=last.repeat + beyond)
 
     def ordered(self, key: ClassKey) -> None:
+        """One more of this class is ordered, or, where it was before, may start."""
         test = self.tests[key.case]
         self.expected[test] += self.each[test]
         self.taken[key] = self.taken.get(key, 0) + 1
 
     def full(self, state: State, ahead: Outlook, key: ClassKey) -> bool:
-        units = state.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
-        return units >= self.topped[key.pool]
+        """Enough is at the scheduler. A run wider than what is left is ordered all the same: the machine drains for it."""
+        return self._units(state, ahead, key) >= self.topped[key.pool]
+
+    def full_for_fillers(self, state: State, ahead: Outlook, key: ClassKey) -> bool:
+        """Nothing is idle that a filler could take: it queues nothing ahead."""
+        return self._units(state, ahead, key) + key.units > self.busy[key.pool]
+
+    def _units(self, state: State, ahead: Outlook, key: ClassKey) -> float:
+        return state.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
+
+    def reason(self, state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
+        """Purpose: what holds a class of the mix back, beside a full machine."""
+        return binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
+
+    def _ahead(self, key: ClassKey) -> Reason | None:
+        """Where a filler takes what others leave idle, a test that is two runs ahead of its share waits for them."""
+        test = self.tests[key.case]
+        if not self.filled or test not in self.shares:
+            return None
+        total = sum(self.expected[name] for name in self.shares)
+        if self.expected[test] - self.shares[test] * total <= 2 * self.each[test]:
+            return None
+        return Reason(
+            f"share:{test}", f"{test} is ahead of its share of the mix; a filler takes what is idle", notable=False
+        )
+
+    def _too_late(self, state: State, key: ClassKey, now: float) -> Reason | None:
+        """Near the end only what can be over in time is ordered; of a test that never ran nobody knows."""
+        longest = self.longest.get(self.tests[key.case], 0.0)
+        if not self.drain or self.ends is None or not longest or now + longest <= self.ends:
+            return None
+        name = state.index.components[self.number].name
+        text = f"it would not be over in time: its longest run took {longest:.0f} s, and component {name} ends sooner"
+        return Reason(f"drain:{name}", text)
 
 
-def mixes(state: State, now: float) -> dict[int, Mix | None]:
+def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]:
     """Purpose: the mixes whose time is not over, by the number of their component; None for one with no room anywhere."""
     found: dict[int, Mix | None] = {}
     for number in state.index.rolling:
         component = state.index.components[number]
         roll = state.rolls.get(component.name) or Roll()
-        if not roll.up:
-            over = roll.started is not None and now >= roll.started + component.duration_s
-            room = any(state.units.get(pool, 0) < units for pool, units in state.index.topped(number).items())
-            found[number] = _mix(state, number, roll) if room and not over else None
+        if roll.up or any(at[0] == number and bundle.kind == "sweep" for at, bundle in state.index.bundles.items()):
+            continue
+        ends = ends_at(state, number, now)
+        over = ends is not None and now >= ends
+        mix = None if over else _mix(state, number, roll, ends)
+        if mix is not None:
+            _ramp(state, decision, mix, roll, now)
+        crowded = mix is not None and all(state.units.get(pool, 0) >= units for pool, units in mix.topped.items())
+        found[number] = None if crowded and not component.fill.survive_s else mix
     return found
 
 
-def _mix(state: State, number: int, roll: Roll) -> Mix:
+def _mix(state: State, number: int, roll: Roll, ends: float | None) -> Mix:
     component = state.index.components[number]
-    cases = [state.index.cases[name] for name in component.cases]
-    classes = (state.index.class_of(number, name) for name in component.cases)
+    cases = [state.index.cases[name] for name in state.index.all_cases(number)]
+    classes = [state.index.class_of(number, name) for name in component.cases]
+    classes += [state.index.class_of(number, name, FILLER) for name in component.fillers]
     queues = {key: state.queues[key] for key in classes if key in state.queues}
     tests = {case.id: case.test for case in cases}
+    units = {case.test: case.shape.units for case in reversed(cases)}
     each = {case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)}
     each |= {test: roll.work.get(test, 0.0) / count for test, count in roll.judged.items() if count and test in each}
     expected = {test: roll.work.get(test, 0.0) + roll.live.get(test, 0) * each[test] for test in each}
-    shares = dict(component.mix) or dict.fromkeys(each, 1.0 / len(each))
-    return Mix(shares, expected, each, queues, tests, state.index.topped(number))
+    seconds = {test: work / max(1, units[test]) for test, work in each.items()}
+    own = {state.index.cases[name].test for name in component.cases}
+    shares = dict(component.mix) or dict.fromkeys(own, 1.0 / len(own))
+    busy = {pool: component.fill.target * _capacity(state, pool) for pool in state.index.topped(number)}
+    typical = sum(shares.get(test, 0.0) * seconds[test] for test in own)
+    topped = {pool: busy[pool] + _ahead(state, number, busy[pool], typical) for pool in busy}
+    mix = Mix(number, shares, expected, each, seconds, roll.longest, queues, tests, busy, topped, ends)
+    mix.drain, mix.filled = component.fill.drain, bool(component.fillers)
+    return mix
+
+
+def _capacity(state: State, pool: str) -> float:
+    return float(state.index.pools[pool].capacity)
+
+
+def _ahead(state: State, number: int, busy: float, typical_s: float) -> float:
+    """Units that are to wait beside the busy ones: one run of the widest, or as much as ends in the time to be bridged."""
+    fill = state.index.components[number].fill
+    bridged = max(fill.queue_ahead_s, fill.survive_s)
+    widest = max((state.index.cases[case].shape.units for case in state.index.all_cases(number)), default=0)
+    return max(float(widest), busy * bridged / typical_s if typical_s > 0 else 0.0)
+
+
+def _ramp(state: State, decision: Decision, mix: Mix, roll: Roll, now: float) -> None:
+    """While it grows, the units that may be taken do with the time since the first order."""
+    ramp_s = state.index.components[mix.number].fill.ramp_s
+    since = now - roll.started if roll.started is not None else 0.0
+    if not ramp_s or since >= ramp_s:
+        return
+    for pool, units in mix.busy.items():
+        allowed = max(1.0, units * since / ramp_s)
+        mix.busy[pool] = mix.topped[pool] = min(allowed, units)
+        if units > 0:
+            decision.wake(now + ramp_s / units)

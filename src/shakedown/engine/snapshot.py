@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from shakedown.engine.state import Queue, State
 def freeze_state(state: State) -> bytes:
     """Purpose: everything that was folded; the plan's index is derived and left out."""
     fields = {name: getattr(state, name) for name in state.__dataclass_fields__ if name not in ("plan", "queues")}
-    queues = [[key, list(queue.entries), queue.reason] for key, queue in state.queues.items()]
+    queues = [[key, list(queue), queue.reason] for key, queue in state.queues.items()]
     return msgspec.msgpack.encode({"state": fields, "queues": queues})
 
 
@@ -26,7 +25,9 @@ def thaw_state(data: bytes, plan: PlanIndex) -> State:
         if name in raw["state"]:
             setattr(state, name, msgspec.convert(raw["state"][name], kind))
     for key, entries, reason in raw["queues"]:
-        queue = Queue(deque(msgspec.convert(entries, _ENTRIES)), reason)
+        queue = Queue(reason=reason)
+        for entry in msgspec.convert(entries, _ENTRIES):
+            queue.put(entry)
         state.queues[msgspec.convert(key, ClassKey)] = queue
     return state
 

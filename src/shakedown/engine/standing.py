@@ -20,6 +20,16 @@ def narrowed(state: State, component: int, now: float) -> dict[str, float]:
     return {}
 
 
+def withdrawn(state: State, component: str) -> str:
+    """Purpose: why what is queued of a component is to be taken back before it starts, or ""."""
+    return ""
+
+
 def next_change(state: State, now: float) -> float | None:
     """Purpose: when a standing order by the clock on the wall (a window) next changes; None = never."""
     return None
+
+
+def clusters_watched(state: State) -> tuple[str, ...]:
+    """Purpose: clusters whose waiting jobs are to be counted, because a component with results left yields to them."""
+    return ()

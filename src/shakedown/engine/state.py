@@ -5,7 +5,8 @@ Live things only: what is finished is folded into counters, so that a long campa
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,10 +41,24 @@ class Entry:
 
 @dataclass(slots=True)
 class Queue:
-    """The waiting entries of one class, first come first served, and the last reason that was logged for their waiting."""
+    """The waiting entries of one class, first come first served, and the last reason that was logged for their waiting.
 
-    entries: deque[Entry] = field(default_factory=deque)
+    ``entries``: by case and repeat, so that one of ten thousand is found at once.
+    """
+
+    entries: OrderedDict[tuple[str, int], Entry] = field(default_factory=OrderedDict)
     reason: str = ""
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries.values())
+
+    def put(self, entry: Entry, first: bool = False) -> None:
+        self.entries[entry.case, entry.repeat] = entry
+        if first:
+            self.entries.move_to_end((entry.case, entry.repeat), last=False)
 
 
 @dataclass(slots=True)
@@ -72,6 +87,9 @@ class Run:
     cancelled: str = ""  # why a person wants no more of it
     deferrals: int = 0
     mode: str = ""
+    seen: str = ""  # of a part of a job: the last thing a source said of it
+    facts: dict[str, Any] = field(default_factory=dict)  # of a part of a job: what its end was reported with
+    claim: str = ""  # of a part of a job: "", ordered, found
 
 
 @dataclass(slots=True)
@@ -80,7 +98,9 @@ class Job:
 
     ``phase``: ordered (durable, no answer yet), ambiguous, refused, queued, running, ended, haunting (its run is judged,
     but it is not known to be dead). ``seen``: the last thing a source said. ``since``: when the present doubt began.
-    ``held``: its budgets and units are reserved.
+    ``held``: the class that it was counted under: an amendment must not change what is given back.
+    ``charged``: it may start, and its units and ``loads`` are reserved; a job that waits for its release, or for another one to
+    end (``after``), is not. ``parts``: the runs of a job of several that are not judged yet.
     """
 
     id: str
@@ -99,9 +119,21 @@ class Job:
     claim: str = ""  # "", ordered, taken, found
     cancelling: str = ""  # "", wanted, ordered, taken
     cancel_after: float = 0.0
-    held: ClassKey | None = None  # what it was counted under: an amendment must not change what is given back
+    held: ClassKey | None = None
     message: str = ""
     mode: str = ""
+    charged: bool = True
+    loads: tuple[tuple[str, float], ...] = ()  # budgets that it loads, targets by their own names
+    targets: dict[str, str] = field(default_factory=dict)  # budget -> the target that its run loads
+    release: str = ""  # of a held job: "", wanted (again), ordered, taken
+    release_after: float = 0.0
+    after: str = ""  # the job that must end before it may start
+    successor: str = ""  # the job that may start when this one is over
+    parts: dict[str, None] = field(default_factory=dict)
+    bundle: str = ""  # what holds several runs: sweep, pack
+    limit_s: float = 0.0  # of a job of several runs: its time limit
+    overtaken: int = 0  # units of jobs ordered later that began before it
+    stale: str = ""  # why it is to be ordered again, if it has not begun: a node was excluded
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
 
@@ -136,7 +168,8 @@ class Tally:
 class Roll:
     """A component that runs a mix for a time: since when, and what each test has had of the machine.
 
-    ``up``: its time is over. By test: ``work`` in unit-seconds of judged runs, ``judged`` how many those are, ``live``.
+    ``up``: its time is over. By test: ``work`` in unit-seconds of judged runs, ``judged`` how many those are, ``longest`` the run
+    time of the longest in seconds, ``live`` runs that are in flight, ``idle`` since when none is, ``fallen`` where that was said.
     """
 
     started: float | None = None
@@ -144,6 +177,9 @@ class Roll:
     work: dict[str, float] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     live: dict[str, int] = field(default_factory=dict)
+    longest: dict[str, float] = field(default_factory=dict)
+    idle: dict[str, float] = field(default_factory=dict)
+    fallen: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -238,6 +274,10 @@ class State:
     pending: dict[str, int] = field(default_factory=dict)  # cluster that is yielded to -> jobs that wait there
     yielding: list[str] = field(default_factory=list)  # clusters whose queues are too long, until they are short
     allowed_at: dict[str, float] = field(default_factory=dict)  # test -> when a run of it was last allowed to start
+    uncharged: dict[str, None] = field(default_factory=dict)  # jobs that wait for their release or for another to end
+    unreleased: dict[str, None] = field(default_factory=dict)  # jobs whose release the scheduler did not take yet
+    stale: dict[str, None] = field(default_factory=dict)  # jobs that are to be ordered again if they have not begun
+    wide: dict[str, str] = field(default_factory=dict)  # pool -> the job of more than one unit that waits there longest
     unknown_events: int = 0
 
     @property

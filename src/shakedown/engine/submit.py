@@ -6,39 +6,36 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
-from shakedown.engine.modes import base, mode_facts
-from shakedown.engine.orders import Decision, Order
+from shakedown.engine.bundles import Bundle, how_many
+from shakedown.engine.falling import tell_fallen
+from shakedown.engine.holding import release_held, top_up
+from shakedown.engine.modes import base
+from shakedown.engine.ordering import Promise, order_bundle, order_job, room_for
+from shakedown.engine.orders import Decision
 from shakedown.engine.plan import ClassKey, class_label
-from shakedown.engine.reasons import Outlook, Reason, binding_reason, holder_of, outlook
+from shakedown.engine.reasons import Reason, binding_reason, holder_of, outlook, stagger_of
 from shakedown.engine.rolling import Mix, mixes
-from shakedown.engine.state import Entry, Queue, State, job_name
+from shakedown.engine.state import Entry, Queue, State
+from shakedown.engine.sweeping import order_sweeps
 from shakedown.model.events import Event
-from shakedown.model.ports import JobOrder
-
-
-@dataclass(slots=True)
-class _Plan:
-    """What this decision has promised, and how many jobs each pool had room for before."""
-
-    ahead: Outlook
-    room: dict[str, int]
-    ordered: int = 0
 
 
 def submit(state: State, decision: Decision, now: float) -> None:
-    """Purpose: the submissions that policy permits, and the reasons why the rest waits, once per change."""
+    """Purpose: the submissions and releases that policy permits, and the reasons why the rest waits, once per change."""
     room = {name: _room(state, name) for name in state.index.pools}
     for shut in state.shut.values():
         if shut.until > now and not state.stopping:
             decision.wake(shut.until)
-    if all(jobs <= 0 for jobs in room.values()) and not state.index.staged and not state.index.rolling:
+    if all(jobs <= 0 for jobs in room.values()) and not (
+        state.index.staged or state.index.rolling or state.uncharged or state.index.bundles
+    ):
         return
-    plan = _Plan(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
-    rolling = mixes(state, now)
+    plan = Promise(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
+    rolling = mixes(state, decision, now)
+    release_held(state, decision, plan, rolling, now)
     for key, queue in in_order(_worth_asking(state, plan, rolling)):
         if room_for(state, plan, key) <= 0:
             continue
@@ -48,6 +45,8 @@ def submit(state: State, decision: Decision, now: float) -> None:
     for mix in rolling.values():
         if mix is not None:
             _submit_mix(state, decision, plan, mix, now)
+    for key, reason in order_sweeps(state, decision, plan, now).items():
+        _note(state, decision, key, state.queues[key], reason)
 
 
 def queues_in_order(state: State) -> Iterator[tuple[ClassKey, Queue]]:
@@ -59,12 +58,13 @@ def in_order(queues: Iterable[tuple[ClassKey, Queue]]) -> Iterator[tuple[ClassKe
     return iter(sorted(queues, key=lambda item: (item[0].component, item[0].place)))
 
 
-def _worth_asking(state: State, plan: _Plan, rolling: Container[int]) -> Iterator[tuple[ClassKey, Queue]]:
+def _worth_asking(state: State, plan: Promise, rolling: Container[int]) -> Iterator[tuple[ClassKey, Queue]]:
     """All queues but those of mixes, and those that were told already that another has their pool to itself."""
     holders = {pool: holder_of(state, pool, plan.ahead) for pool in plan.room} if state.index.staged else {}
     told = {pool: f"turn:{pool}" for pool, holder in holders.items() if holder}
     for key, queue in state.queues.items():
-        if key.component in rolling:
+        bundle = state.index.bundles.get((key.component, key.pool))
+        if key.component in rolling or (bundle is not None and bundle.kind == "sweep"):
             continue
         if told and queue.reason == told.get(key.pool) and key.stage != holders[key.pool]:
             continue
@@ -79,28 +79,45 @@ def _room(state: State, pool: str) -> int:
     return limits.high - live if live <= limits.low else 0
 
 
-def room_for(state: State, plan: _Plan, key: ClassKey) -> int:
-    """The same for one class. Modes and mixes are topped up at once: what they measure is a full machine."""
-    if key.pool not in plan.room:
-        return 0
-    promised = plan.ahead.jobs.get(key.pool, 0)
-    if not key.case or key.pool in state.shut:
-        return plan.room[key.pool] - promised
-    return state.index.pools[key.pool].high - state.live.get(key.pool, 0) - promised
-
-
 def _submit_from(
-    state: State, decision: Decision, plan: _Plan, key: ClassKey, queue: Queue, now: float
+    state: State, decision: Decision, plan: Promise, key: ClassKey, queue: Queue, now: float
 ) -> Reason | None:
     """Order from the head of a class until its pool is full or something binds; that reason comes back."""
-    for entry in islice(queue.entries, room_for(state, plan, key)):
+    bundle = state.index.bundles.get((key.component, key.pool))
+    if bundle is not None:
+        return _submit_packs(state, decision, plan, key, queue, bundle, now)
+    for entry in islice(queue, room_for(state, plan, key)):
         reason = binding_reason(state, key, now, plan.ahead)
         if reason is not None:
             return reason
         if base(key.mode) == "fill":
             _say_short(state, decision, key)
-        _order_job(state, decision, plan, key, entry, now)
+        order_job(state, decision, plan, key, entry, now)
+        _wake_for_stagger(state, decision, key, now)
     return None
+
+
+def _submit_packs(
+    state: State, decision: Decision, plan: Promise, key: ClassKey, queue: Queue, bundle: Bundle, now: float
+) -> Reason | None:
+    """Order allocations with as many runs of a class each as they may hold."""
+    waiting: Iterator[Entry] = iter(queue)
+    alive = sum(job.bundle == "pack" and job.component == key.component for job in state.jobs.values())
+    while (entries := list(islice(waiting, bundle.runs))) and room_for(state, plan, key) > 0:
+        if bundle.allocations and alive >= bundle.allocations:
+            return Reason("allocations", f"{alive} allocations at once are allowed to it", notable=False)
+        reason = binding_reason(state, key, now, plan.ahead)
+        if reason is not None:
+            return reason
+        count = how_many([state.index.cases[entry.case] for entry in entries], bundle)
+        order_bundle(state, decision, plan, bundle, [(key, entry) for entry in entries[:count]], now)
+        waiting, alive = chain(entries[count:], waiting), alive + 1
+    return None
+
+
+def _wake_for_stagger(state: State, decision: Decision, key: ClassKey, now: float) -> None:
+    if key.test and stagger_of(state, key):
+        decision.wake(now + stagger_of(state, key))
 
 
 def _say_short(state: State, decision: Decision, key: ClassKey) -> None:
@@ -116,48 +133,48 @@ def _say_short(state: State, decision: Decision, key: ClassKey) -> None:
     decision.record(Event("finding", case=key.case, value=value, reason=why))
 
 
-def _submit_delayed(state: State, decision: Decision, plan: _Plan, now: float) -> None:
+def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float) -> None:
     for entry in state.delayed:
         if entry.not_before > now:
             if not state.stopping:
                 decision.wake(entry.not_before)
             return
         key = state.index.class_of(entry.component, entry.case, entry.mode)
-        if room_for(state, plan, key) > 0 and binding_reason(state, key, now, plan.ahead) is None:
-            _order_job(state, decision, plan, key, entry, now)
-
-
-def _submit_mix(state: State, decision: Decision, plan: _Plan, mix: Mix, now: float) -> None:
-    """Order the test that is furthest behind its share and may start, until the machine is full."""
-    while True:
-        for key, entry in mix.candidates():
-            if mix.full(state, plan.ahead, key) or room_for(state, plan, key) <= 0:
-                continue
-            if binding_reason(state, key, now, plan.ahead) is None:
-                _order_job(state, decision, plan, key, entry, now)
-                mix.ordered(key)
-                break
+        reason = binding_reason(state, key, now, plan.ahead)
+        if reason is not None and reason.key.startswith("stagger:"):
+            decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
+        if room_for(state, plan, key) <= 0 or reason is not None:
+            continue
+        bundle = state.index.bundles.get((key.component, key.pool))
+        if bundle is None:
+            order_job(state, decision, plan, key, entry, now)
+        elif bundle.kind == "pack":
+            order_bundle(state, decision, plan, bundle, [(key, entry)], now)
         else:
-            break
+            node = (entry.repeat - 1) % max(1, bundle.nodes) + 1
+            order_bundle(state, decision, plan, bundle, [(key, entry)], now, node)
+
+
+def _submit_mix(state: State, decision: Decision, plan: Promise, mix: Mix, now: float) -> None:
+    """Order the test that is furthest behind its share and may start, until the machine is full; then what fills the rest."""
+    for candidates, full in ((mix.candidates, mix.full), (mix.fillers, mix.full_for_fillers)):
+        while True:
+            for key, entry in candidates():
+                if full(state, plan.ahead, key) or room_for(state, plan, key) <= 0:
+                    continue
+                if mix.reason(state, key, now, plan.ahead) is None:
+                    order_job(state, decision, plan, key, entry, now)
+                    mix.ordered(key)
+                    break
+            else:
+                break
+    top_up(state, decision, plan, mix, now)
     for key, queue in mix.queues.items():
-        _note(state, decision, key, queue, binding_reason(state, key, now, plan.ahead))
-
-
-def _order_job(state: State, decision: Decision, plan: _Plan, key: ClassKey, entry: Entry, now: float) -> None:
-    plan.ahead.promise(key)
-    job = job_name(state.next_job + plan.ordered)
-    plan.ordered += 1
-    run = entry.void_run or decision.new_run(state)
-    value = {
-        "component": state.index.components[entry.component].name,
-        "repeat": entry.repeat,
-        "attempt": entry.attempt,
-        "units": key.units,
-        "now": now,
-        "at": state.seq,
-    } | mode_facts(entry.mode)
-    event = Event("submit_order", case=entry.case, run=run, job=job, value=value)
-    decision.orders.append(Order("submit", event, JobOrder(job, run, state.index.cases[entry.case])))
+        reason = mix.reason(state, key, now, plan.ahead)
+        if reason is not None and reason.key.startswith("stagger:"):
+            decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
+        _note(state, decision, key, queue, reason)
+    tell_fallen(state, decision, mix, now)
 
 
 def _note(state: State, decision: Decision, key: ClassKey, queue: Queue, reason: Reason | None) -> None:

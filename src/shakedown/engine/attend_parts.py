@@ -1,0 +1,143 @@
+"""Jobs of several runs that need a decision: parts without an end of their own, when their job has one or nobody knows of it.
+
+``attend`` is the table of contents. A part that never began is kept from ever beginning and waits again; one that began and has
+no end is judged by what became of the job.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from shakedown.engine.modes import mode_facts
+from shakedown.engine.orders import BATCH, Decision, Order
+from shakedown.engine.plan import NEVER_RETRIED
+from shakedown.engine.state import Job, Run, State
+from shakedown.model.events import Event
+
+_BEGUN = frozenset({"running", "ended", "checking"})
+
+
+def attend(state: State, decision: Decision, job: Job, now: float) -> None:
+    """Purpose: orders for one job of several runs that wants attention."""
+    runs = [state.runs[name] for name in islice(job.parts, BATCH)]
+    if "restart" in job.facts:
+        _restarted(state, decision, job, runs)
+    elif job.phase == "refused":
+        for run in runs:
+            _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.message}")
+    elif job.phase in ("ended", "haunting"):
+        _over(state, decision, job, runs)
+    else:
+        _cancel(decision, job, runs, now)
+        _in_doubt(state, decision, job, runs, now)
+
+
+def _over(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
+    said = job.facts.get("state", "")
+    for run in runs:
+        if run.phase == "ended" and run.facts.get("state") == "timeout":
+            limit = state.index.cases[run.case].shape.time_limit_s
+            _judge(state, decision, job, run, "timeout", f"it was ended at its time limit of {limit:g} s")
+        elif run.phase in ("ended", "checking", "judged"):
+            continue
+        elif run.phase == "running" or run.claim == "found":
+            _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=said == "node_fail")
+        elif run.claim == "":
+            _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")
+
+
+def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
+    """What a part is judged that was running when its job ended."""
+    words = f": {job.message}" if job.message else ""
+    if not said:
+        return "lost", f"nobody knows what became of its job{words}"
+    if job.cancelling or run.cancelled:
+        return "cancelled", f"its job was cancelled{words}"
+    if said == "node_fail":
+        return "node_fail", f"a node it ran on failed{words}"
+    if said == "timeout":
+        return "interrupted", f"its job came to its time limit while it ran{words}"
+    return "interrupted", f"its job ended ({said}) while it ran{words}"
+
+
+def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
+    """Nobody asked for it: what had begun is over, what had not is kept from beginning, and the job is ended."""
+    for run in runs:
+        if run.phase in ("ended", "checking", "judged"):
+            continue
+        if run.phase == "running" or run.claim == "found":
+            _judge(
+                state, decision, job, run, "interrupted", "the scheduler put its job back into the queue while it ran"
+            )
+        elif run.claim == "":
+            _claim(decision, job, run, "the scheduler put its job back into the queue")
+    if not job.parts:
+        why = "the scheduler started it again, but its runs go on in other jobs; it is ended"
+        value: dict[str, Any] = {"kind": "unwanted_restart", "restart": job.facts["restart"]}
+        decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
+
+
+def _cancel(decision: Decision, job: Job, runs: list[Run], now: float) -> None:
+    """The whole job where all of it is to be cancelled; else what has not begun of that which is."""
+    if job.cancelling == "wanted":
+        if now >= job.cancel_after:
+            event = Event("cancel_order", job=job.id, run=job.run, reason=job.message)
+            decision.orders.append(Order("cancel", event, job))
+        else:
+            decision.wake(job.cancel_after)
+    for run in runs:
+        if run.cancelled and not job.cancelling and run.phase not in _BEGUN and run.claim == "":
+            _claim(decision, job, run, run.cancelled)
+
+
+def _in_doubt(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
+    policy = state.index.policy
+    if job.seen == "absent" and job.phase != "running" and job.claim == "":
+        deadline = job.since + policy.grace_s
+        if now >= deadline:
+            why = f"no source knows it {policy.grace_s:g} s after it was ordered"
+            decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
+        else:
+            decision.wake(deadline)
+    elif job.seen in ("absent", "no_answer", "unknown"):
+        patience = policy.lost_after_s if job.seen == "absent" else policy.no_answer_s
+        if now < job.since + patience:
+            decision.wake(job.since + patience)
+        else:
+            asked = "no source answered" if job.seen == "no_answer" else "marks, queue and accounting were asked"
+            why = f"{asked} for {patience:g} s and none could tell what became of its job ({job.scheduler_id or '?'})"
+            lose(state, decision, job, why)
+
+
+def lose(state: State, decision: Decision, job: Job, why: str) -> None:
+    """Purpose: what had begun is lost; what had not is kept from beginning."""
+    for run in [state.runs[name] for name in islice(job.parts, BATCH)]:
+        if run.phase in _BEGUN or run.claim == "found":
+            if run.phase not in ("ended", "checking"):
+                _judge(state, decision, job, run, "lost", why, alive=True)
+        elif run.claim == "":
+            _claim(decision, job, run, why)
+
+
+def _claim(decision: Decision, job: Job, run: Run, why: str) -> None:
+    event = Event("claim_order", job=job.id, run=run.id, value={"part": True}, reason=why)
+    decision.orders.append(Order("claim_part", event, job))
+
+
+def _judge(state: State, decision: Decision, job: Job, run: Run, verdict: str, why: str, alive: bool = False) -> None:
+    value: dict[str, Any] = {
+        "verdict": verdict,
+        "component": state.index.components[run.component].name,
+        "repeat": run.repeat,
+        "attempt": run.attempt,
+    } | mode_facts(run.mode)
+    if run.started is not None:
+        value["started"] = run.started
+    if verdict in NEVER_RETRIED:
+        value["final"] = True
+    if alive:
+        value["alive"] = True
+    value |= {k: v for k, v in job.facts.items() if k in ("nodes", "failed_nodes")}
+    value |= {k: v for k, v in run.facts.items() if k != "state"}
+    decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))

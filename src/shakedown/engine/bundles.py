@@ -1,0 +1,99 @@
+"""Jobs of several runs: a sweep sees a node with all tests of its component, a pack runs many small cases in one allocation.
+
+``bundles`` says where a component's runs go in such jobs; ``whole_job`` what one of them takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec.structs import replace
+
+from shakedown.model.nouns import Case, Component, Document, Partition
+
+ROOM_S = 60.0  # in an allocation, beside the time limits of its runs
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """How runs of one component on one pool are put together.
+
+    ``runs``: how many a job holds at most; ``at_once``: how many run side by side, 0 = as many as fit. ``nodes``: how many the
+    pool has. ``limit_s``: the longest that a job may take there, 0 = none known; ``cores`` of one node. ``queued``: of a sweep,
+    the most of its jobs that wait at the scheduler. ``allocations``: of a pack, the most jobs at a time, 0 = no limit of its own.
+    """
+
+    kind: Literal["sweep", "pack"]
+    label: str
+    nodes: int
+    runs: int
+    at_once: int
+    cores: int
+    limit_s: float
+    queued: int = 0
+    allocations: int = 0
+
+
+def bundles(document: Document) -> dict[tuple[int, str], Bundle]:
+    """Purpose: (number of the component, pool) -> how its runs go together. Where a scheduler is our own each run is a job: it
+    costs next to nothing.
+    """
+    system = document.system
+    clusters = {cluster.name for cluster in system.clusters if cluster.scheduler != "local"}
+    places = {f"{place.cluster}:{place.name}": place for place in system.partitions() if place.cluster in clusters}
+    found = {}
+    for number, component in enumerate(document.components):
+        if component.sweep or component.pack:
+            for pool, place in places.items():
+                found[number, pool] = _bundle(component, place, system.node_type(place.type).cores)
+    return found
+
+
+def _bundle(component: Component, place: Partition, cores: int) -> Bundle:
+    label, limit_s = f"{component.name} on {place.name}", place.time_limit_s
+    if component.sweep:
+        most = len(component.cases)
+        return Bundle("sweep", label, place.count, most, 1, cores, limit_s, queued=component.sweep.queued)
+    assert component.pack is not None
+    word = component.pack
+    return Bundle("pack", label, place.count, word.runs, word.at_once, cores, limit_s, allocations=word.allocations)
+
+
+def side_by_side(cases: Sequence[Case], bundle: Bundle) -> int:
+    """Purpose: how many of these runs go on at once in their job."""
+    if bundle.kind == "sweep" or any(case.shape.nodes > 1 for case in cases):
+        return 1
+    widest = max(case.shape.tasks_per_node * case.shape.cpus_per_task for case in cases)
+    fitting = max(1, bundle.cores // max(1, widest))
+    return max(1, min(bundle.at_once or fitting, len(cases)))
+
+
+def whole_job(cases: Sequence[Case], bundle: Bundle) -> Case:
+    """Purpose: what the scheduler is asked for: the nodes of the largest case, whole, for as long as all may take."""
+    largest = max(cases, key=lambda case: case.shape.nodes)
+    lanes = side_by_side(cases, bundle)
+    longest = max(case.shape.time_limit_s for case in cases)
+    needed = sum(case.shape.time_limit_s for case in cases) / lanes + (longest if lanes > 1 else 0.0) + ROOM_S
+    shape = replace(
+        largest.shape,
+        tasks_per_node=1,
+        cpus_per_task=max(1, bundle.cores),
+        exclusive=True,
+        time_limit_s=math.ceil(needed),
+        requeue=False,
+    )
+    return Case(f"{bundle.kind} of {bundle.label}", largest.test, largest.partition, shape=shape, build=largest.build)
+
+
+def how_many(cases: Sequence[Case], bundle: Bundle) -> int:
+    """Purpose: how many of these runs, from the first, one job may hold within the partition's own time limit."""
+    most = min(len(cases), bundle.runs)
+    if not bundle.limit_s:
+        return most
+    lanes = side_by_side(cases[:most], bundle)
+    longest = max(case.shape.time_limit_s for case in cases[:most])
+    room = bundle.limit_s - ROOM_S - (longest if lanes > 1 else 0.0)
+    return max(1, min(most, int(room * lanes / longest) if longest else most))

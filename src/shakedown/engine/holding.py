@@ -1,0 +1,155 @@
+"""Jobs that wait at the scheduler for a word: held ones until their budgets have room, followers until another job is over.
+
+``release_held`` lets held jobs start, the test furthest behind its share first. ``top_up`` keeps them in store: held ones for
+what budgets bind, so that a freed budget is used at once; followers where the plan wants to survive without a conductor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from shakedown.engine.loads import choose_targets, fits_slot, is_bound
+from shakedown.engine.ordering import Promise, order_after, order_held, room_for
+from shakedown.engine.orders import Decision, Order
+from shakedown.engine.places import resolved
+from shakedown.engine.plan import ClassKey
+from shakedown.engine.reasons import binding_reason
+from shakedown.engine.rolling import Mix
+from shakedown.engine.state import Entry, Job, State
+from shakedown.model.events import Event
+from shakedown.model.ports import ReleaseOrder
+
+_LONGEST_CHAIN = 64  # jobs that follow each other
+_WAITS_FOR_ROOM = ("budget:", "stagger:")
+
+
+def release_held(
+    state: State, decision: Decision, plan: Promise, rolling: Mapping[int, Mix | None], now: float
+) -> None:
+    """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take."""
+    _release_again(state, decision, now)
+    held = [job for name in state.uncharged if _is_held(job := state.jobs[name])]
+    while held:
+        job = min(held, key=lambda job: (_behind(rolling, job), job.id))
+        held.remove(job)
+        key, mix = job.held, rolling.get(job.component)
+        assert key is not None
+        if job.component in rolling and (mix is None or mix.full(state, plan.ahead, key)):
+            continue
+        reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
+        if reason is None:
+            targets = choose_targets(state, key, plan.ahead.loads, now)
+            plan.ahead.start(key, resolved(state.index, key, targets))
+            _release(state, decision, job, targets, now)
+
+
+def _release_again(state: State, decision: Decision, now: float) -> None:
+    for job in [state.jobs[name] for name in state.unreleased]:
+        if job.phase != "queued":
+            continue
+        if now >= job.release_after:
+            _release(state, decision, job, job.targets)
+        else:
+            decision.wake(job.release_after)
+
+
+def _is_held(job: Job) -> bool:
+    return not job.after and job.phase == "queued" and job.release == "" and not job.stale and job.claim == ""
+
+
+def _behind(rolling: Mapping[int, Mix | None], job: Job) -> float:
+    mix = rolling.get(job.component)
+    return mix.behind(job.held) if mix is not None and job.held is not None and job.mode == "" else math.inf
+
+
+def _release(state: State, decision: Decision, job: Job, targets: Mapping[str, str], now: float | None = None) -> None:
+    value = {"targets": dict(targets)} | ({"now": now, "at": state.seq} if now is not None else {"again": True})
+    event = Event("release_order", case=job.case, run=job.run, job=job.id, value=value)
+    case = state.index.cases[job.case]
+    order = ReleaseOrder(job.id, job.run, case, job.scheduler_id, job.restart, tuple(targets.items()))
+    decision.orders.append(Order("release", event, order))
+
+
+# ---- in store ----------------------------------------------------------------------------------------------------------
+
+
+def top_up(state: State, decision: Decision, plan: Promise, mix: Mix, now: float) -> None:
+    """Purpose: orders of held jobs and of followers, as many as the plan wants in store."""
+    fill = state.index.components[mix.number].fill
+    if fill.survive_s:
+        _order_followers(state, decision, plan, mix, fill.survive_s, now)
+    elif fill.queue_ahead_s:
+        _order_held(state, decision, plan, mix, fill.queue_ahead_s, now)
+
+
+def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead_s: float, now: float) -> None:
+    """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
+    stored: dict[ClassKey, int] = {}
+    alive: dict[ClassKey, int] = {}
+    for job in state.jobs.values():
+        if job.component == mix.number and job.held is not None:
+            counts = alive if job.charged else stored
+            counts[job.held] = counts.get(job.held, 0) + 1
+    for key, entry in list(mix.candidates()):
+        reason = mix.reason(state, key, now, plan.ahead)
+        if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
+            continue
+        each_s = mix.seconds[mix.tests[key.case]]
+        wanted = max(1, math.ceil(alive.get(key, 0) * ahead_s / each_s)) if each_s > 0 else 1
+        waiting: Entry | None = entry
+        for _ in range(wanted - stored.get(key, 0)):
+            if waiting is None or room_for(state, plan, key) <= 0:
+                break
+            order_held(state, decision, plan, key, waiting, now)
+            mix.ordered(key)
+            waiting = next((entry for own, entry in mix.next() if own == key), None)
+
+
+def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, survive_s: float, now: float) -> None:
+    """Each job of the mix that budgets bind is followed by others of the mix on the same targets, for the time to be survived.
+
+    A follower takes over what the job before it loads: so the budgets are obeyed although nobody watches.
+    """
+    for job in list(state.jobs.values()):
+        if not _can_be_followed(job, mix, now) or not is_bound(state, _class(job), now, plan.ahead.loads):
+            continue
+        if _covered_s(state, job, mix, now) >= survive_s:
+            continue
+        loads = dict(job.loads)
+        for key, entry in list(mix.candidates()):
+            if key.pool != _class(job).pool or key.units > _class(job).units or room_for(state, plan, key) <= 0:
+                continue
+            if not fits_slot(state, key, loads, job.targets) or _held_back(state, plan, mix, key, now):
+                continue
+            order_after(state, decision, plan, key, entry, now, job)
+            mix.ordered(key)
+            break
+
+
+def _class(job: Job) -> ClassKey:
+    assert job.held is not None
+    return job.held
+
+
+def _can_be_followed(job: Job, mix: Mix, now: float) -> bool:
+    alive = job.phase in ("queued", "running") and not job.cancelling and not job.stale and job.claim == ""
+    known = job.component == mix.number and bool(job.scheduler_id) and not job.successor and not job.bundle
+    return alive and known and job.mode == "" and job.seen not in ("absent", "no_answer", "unknown")
+
+
+def _covered_s(state: State, job: Job, mix: Mix, now: float) -> float:
+    """For how long this job and those that it follows will be at it, from now on."""
+    covered, links = 0.0, 0
+    at: Job | None = job
+    while at is not None and links < _LONGEST_CHAIN:
+        each_s = mix.seconds.get(mix.tests.get(at.case, ""), 0.0)
+        covered += max(0.0, each_s - (now - at.started)) if at.started is not None else each_s
+        at, links = state.jobs.get(at.after), links + 1
+    return covered if links < _LONGEST_CHAIN else math.inf
+
+
+def _held_back(state: State, plan: Promise, mix: Mix, key: ClassKey, now: float) -> bool:
+    """Whether anything but a budget holds it back: its slot's load is there already."""
+    reason = mix.reason(state, key, now, plan.ahead)
+    return reason is not None and not reason.key.startswith(_WAITS_FOR_ROOM)

@@ -1,0 +1,108 @@
+"""Sweeps: a job for each node that falls idle, with all that its component still wants there.
+
+``order_sweeps`` is the table of contents. Which nodes are idle is known from the last survey; a node is asked for by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.engine.bundles import Bundle
+from shakedown.engine.ordering import Promise, order_bundle, room_for
+from shakedown.engine.orders import Decision
+from shakedown.engine.plan import ClassKey
+from shakedown.engine.reason import Reason
+from shakedown.engine.reasons import binding_reason
+from shakedown.engine.state import Entry, Queue, State
+from shakedown.model.ports import Wanted
+
+Classes = dict[ClassKey, Queue]
+
+
+def order_sweeps(state: State, decision: Decision, plan: Promise, now: float) -> dict[ClassKey, Reason]:
+    """Purpose: jobs for idle nodes, within the sweep's own bound; and why the classes that got none wait."""
+    reasons: dict[ClassKey, Reason] = {}
+    for (number, pool), bundle in state.index.bundles.items():
+        classes = _classes(state, number, pool) if bundle.kind == "sweep" else {}
+        if not classes:
+            continue
+        bound = _bound(state, plan, classes, now)
+        if not bound:
+            _order_nodes(state, decision, plan, bundle, classes, now)
+        reasons |= bound or dict.fromkeys(classes, _why_no_job(state, pool, bundle))
+    return reasons
+
+
+def wanted(state: State) -> Wanted:
+    """Purpose: pools whose idle nodes a sweep waits for."""
+    pools = [
+        pool
+        for (number, pool), bundle in state.index.bundles.items()
+        if bundle.kind == "sweep" and _classes(state, number, pool)
+    ]
+    return Wanted(idle=tuple(dict.fromkeys(pools)))
+
+
+def wants_node(state: State, pool: str, node: int) -> bool:
+    """Purpose: whether a sweep still wants this node of a pool."""
+    for (number, place), bundle in state.index.bundles.items():
+        if place == pool and bundle.kind == "sweep":
+            for queue in _classes(state, number, pool).values():
+                if any(_on_node(queue, node, bundle)):
+                    return True
+    return False
+
+
+def sweep_reason(state: State, key: ClassKey) -> Reason | None:
+    """Purpose: why the nodes that a sweep still wants have no job yet; None for what is no sweep's."""
+    bundle = state.index.bundles.get((key.component, key.pool))
+    if bundle is None or bundle.kind != "sweep":
+        return None
+    return _why_no_job(state, key.pool, bundle)
+
+
+def _classes(state: State, number: int, pool: str) -> Classes:
+    keys = [state.index.class_of(number, case) for case in state.index.components[number].cases]
+    return {key: state.queues[key] for key in keys if key.pool == pool and key in state.queues}
+
+
+def _bound(state: State, plan: Promise, classes: Classes, now: float) -> dict[ClassKey, Reason]:
+    """What holds any of the tests back holds all: a node is seen once, by all of them."""
+    found = {key: binding_reason(state, key, now, plan.ahead) for key in classes}
+    first = next((reason for reason in found.values() if reason is not None), None)
+    return {key: reason or first for key, reason in found.items()} if first is not None else {}
+
+
+def _order_nodes(state: State, decision: Decision, plan: Promise, bundle: Bundle, classes: Classes, now: float) -> None:
+    key = next(iter(classes))
+    waiting = sum(
+        job.bundle == "sweep" and job.component == key.component and job.phase in ("ordered", "ambiguous", "queued")
+        for job in state.jobs.values()
+    )
+    for node in state.idle.get(key.pool, ()):
+        if waiting >= bundle.queued or room_for(state, plan, key) <= 0:
+            return
+        found = [(own, entry) for own, queue in classes.items() for entry in _on_node(queue, node, bundle)]
+        if found and not any(binding_reason(state, own, now, plan.ahead) for own, _ in found):
+            order_bundle(state, decision, plan, bundle, found, now, node)
+            waiting += 1
+
+
+def _on_node(queue: Queue, node: int, bundle: Bundle) -> Iterator[Entry]:
+    """The first result of a class that is wanted on this node; later rounds have higher numbers."""
+    case = next(iter(queue)).case
+    last = next(reversed(queue.entries.values())).repeat
+    for repeat in range(node, max(last, node) + 1, max(1, bundle.nodes)):
+        entry = queue.entries.get((case, repeat))
+        if entry is not None:
+            yield entry
+            return
+
+
+def _why_no_job(state: State, pool: str, bundle: Bundle) -> Reason:
+    if pool not in state.idle:
+        return Reason(f"idle:{pool}", f"which nodes of {pool} are idle is being looked up")
+    if state.idle[pool]:
+        text = f"at most {bundle.queued} of its jobs wait at the scheduler; the next follow as these begin"
+        return Reason("queued", text, notable=False)
+    return Reason(f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is")
