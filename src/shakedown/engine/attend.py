@@ -49,7 +49,8 @@ def _withdraw(state: State, decision: Decision) -> None:
     if not (stopping or whole or state.stale):
         return
     most = len(decision.orders) + BATCH
-    for job in state.jobs.values() if stopping or whole else [state.jobs[name] for name in state.stale]:
+    jobs = state.jobs.values() if stopping or whole else [state.jobs[name] for name in state.stale]
+    for job in reversed(list(jobs)):  # who follows another one first: it could start once that is gone
         why = stopping or whole.get(job.component) or job.stale
         if why and job.phase == "queued" and not (job.claim or job.restart or job.id in state.attention):
             event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from shakedown.engine.attend import withdrawn
 from shakedown.engine.loads import choose_targets, fits_slot, is_bound
 from shakedown.engine.ordering import Promise, order_after, order_held, room_for
 from shakedown.engine.orders import Decision, Order
@@ -29,7 +30,8 @@ def release_held(
 ) -> None:
     """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take."""
     _release_again(state, decision, now)
-    held = [job for name in state.uncharged if _is_held(job := state.jobs[name])]
+    waiting = [state.jobs[name] for name in state.uncharged]
+    held = [job for job in waiting if _is_held(job) and not withdrawn(state, job.component)]
     while held:
         job = min(held, key=lambda job: (_behind(rolling, job), job.id))
         held.remove(job)
