@@ -43,6 +43,8 @@ def release_held(
         if reason is None:
             targets = choose_targets(state, key, plan.ahead.loads, now)
             plan.ahead.start(key, resolved(state.index, key, targets))
+            if mix is not None:
+                mix.released(key)
             _release(state, decision, job, targets, now)
 
 
@@ -97,6 +99,8 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
         reason = mix.reason(state, key, now, plan.ahead)
         if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
             continue
+        if not mix.in_time(mix.tests[key.case], now, ahead_s):
+            continue
         each_s = mix.seconds[mix.tests[key.case]]
         wanted = max(1, math.ceil(alive.get(key, 0) * ahead_s / each_s)) if each_s > 0 else 1
         waiting: Entry | None = entry
@@ -104,7 +108,7 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
             if waiting is None or room_for(state, plan, key) <= 0:
                 break
             order_held(state, decision, plan, key, waiting, now)
-            mix.ordered(key)
+            mix.stored(key)
             waiting = next((entry for own, entry in mix.next() if own == key), None)
 
 
@@ -116,11 +120,15 @@ def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, 
     for job in list(state.jobs.values()):
         if not _can_be_followed(job, mix, now) or not is_bound(state, _class(job), now, plan.ahead.loads):
             continue
-        if _covered_s(state, job, mix, now) >= survive_s:
+        covered_s = _covered_s(state, job, mix, now)
+        if covered_s >= survive_s:
             continue
         loads = dict(job.loads)
         for key, entry in list(mix.candidates()):
-            if key.pool != _class(job).pool or key.units > _class(job).units or room_for(state, plan, key) <= 0:
+            test = mix.tests[key.case]
+            if key.pool != _class(job).pool or key.units != _class(job).units or room_for(state, plan, key) <= 0:
+                continue
+            if mix.is_ahead(test) or not mix.in_time(test, now, covered_s):
                 continue
             if not fits_slot(state, key, loads, job.targets) or _held_back(state, plan, mix, key, now):
                 continue
