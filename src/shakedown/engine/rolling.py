@@ -18,7 +18,6 @@ from shakedown.engine.reasons import Outlook, binding_reason
 from shakedown.engine.state import Entry, Queue, Roll, State
 from shakedown.engine.time_up import ends_at
 
-
 _STORE = 0.02  # of the busy units: what waits of a filler
 
 
