@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import ceil, floor, inf
+from typing import cast
 
 from yaml.nodes import MappingNode
 
-from shakedown.model.nouns import Case, Component, Document, System
+from shakedown.model.nouns import Case, Cluster, Component, Document, System
 from shakedown.model.units import show_duration
 from shakedown.plans.budgets import licence_of
 from shakedown.plans.places import key_place, place
@@ -35,7 +36,7 @@ def _of_component(
             yield from _room(document, component, cases)
         yield from _too_long(component, cases)
     if fill.survive_s:
-        yield from _chains(system, fill.survive_s, cases)
+        yield from _chains(document, component, cases)
     if _closed_all_week(component):
         yield ("windows",), "its windows are closed the whole week: nothing of it is ever ordered", "leave a time open"
     if component.pack:
@@ -126,30 +127,49 @@ def _too_long(component: Component, cases: list[Case]) -> Iterator[tuple[tuple[s
 # ---- without a conductor ---------------------------------------------------------------------------------------------
 
 
-def _chains(system: System, survive_s: float, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Budgets without a licence: what is queued ahead of them waits in chains, each job for the one before."""
-    clusters = {cluster.name: cluster for cluster in system.clusters}
-    loaded: dict[tuple[str, str], list[Case]] = defaultdict(list)
-    for case in cases:
-        cluster = clusters[case.partition.partition(":")[0]]
-        for name, _ in case.loads if cluster.scheduler != "local" else ():
-            licence = licence_of(system.licence_names, name, dict(system.targeted).get(name, ()))
-            if licence not in dict(cluster.licences):
-                loaded[name, cluster.name].append(case)
-    for (name, cluster_name), own in loaded.items():
+def _chains(document: Document, component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Budgets that no licence charges: what is queued ahead of them waits in chains, each job for the one before."""
+    survive_s = component.fill.survive_s
+    for (name, cluster), own in _loaded(
+        document.system, [case for case in cases if case.id in component.cases]
+    ).items():
+        why, way = _not_charged(document, name, cluster)
+        if not why:
+            continue
         shortest = min(own, key=lambda case: case.shape.time_limit_s)
         deep = max(1, ceil(survive_s / shortest.shape.time_limit_s))
-        limit = show_duration(shortest.shape.time_limit_s)
         said = (
-            f"{name} is no licence of cluster {cluster_name}: for {show_duration(survive_s)} without a conductor its runs wait"
-            f" in chains of at least {deep} jobs, by the time limit of {shortest.id}, {limit}"
+            f"{why}: for {show_duration(survive_s)} without a conductor its runs wait in chains of at least {deep} jobs,"
+            f" by the time limit of {shortest.id}, {show_duration(shortest.shape.time_limit_s)}"
         )
-        written = "N per target, licence: NAME_{target}" if name in dict(system.targeted) else "N, licence: NAME"
-        yield (
-            ("fill", "survive"),
-            said,
-            f"with licences they need no chains: budgets: {{{name}: {{amount: {written}}}}}",
-        )
+        yield ("fill", "survive"), said, f"with licences they need no chains: {way}"
+
+
+def _loaded(system: System, cases: list[Case]) -> dict[tuple[str, Cluster], list[Case]]:
+    """(budget, cluster) -> the cases that load it there."""
+    clusters = {cluster.name: cluster for cluster in system.clusters if cluster.scheduler != "local"}
+    loaded: dict[tuple[str, Cluster], list[Case]] = defaultdict(list)
+    for case in cases:
+        cluster = clusters.get(case.partition.partition(":")[0])
+        for name, _ in case.loads if cluster else ():
+            loaded[name, cast(Cluster, cluster)].append(case)
+    return loaded
+
+
+def _not_charged(document: Document, name: str, cluster: Cluster) -> tuple[str, str]:
+    """Why a cluster does not charge a budget by itself, and what would make it do so; ("", "") where it does."""
+    system = document.system
+    targets = dict(system.targeted).get(name, ())
+    licence = licence_of(system.licence_names, name, targets)
+    amount = {**dict(system.budgets), **dict(document.limits.budgets)}[name]
+    total = dict(cluster.licences).get(licence, 0.0)
+    if not total:
+        written = "N per target, licence: NAME_{target}" if targets else "N, licence: NAME"
+        return f"{name} is no licence of cluster {cluster.name}", f"budgets: {{{name}: {{amount: {written}}}}}"
+    if total > amount:
+        why = f"cluster {cluster.name} hands out {total:g} of licence {licence}, and {name} is {amount:g}"
+        return why, f"leave {name} as wide as its licence"
+    return "", ""
 
 
 # ---- time ------------------------------------------------------------------------------------------------------------
@@ -188,8 +208,12 @@ def _long_packs(system: System, component: Component, cases: list[Case]) -> Iter
         runs = min(pack.runs, len(own) * component.repeats)
         together = _longest(runs, own, component.repeats) / min(at_once, runs)
         if together > limit:
-            said = f"{runs} runs of a pack may take {show_duration(together)} together"
-            yield ("pack",), said, f"partition {partition.name} gives a job {show_duration(limit)}; pack fewer runs"
+            said = f"{runs} runs of a pack may take {show_duration(together)} together: an allocation will have fewer"
+            yield (
+                ("pack",),
+                said,
+                f"partition {partition.name} gives a job {show_duration(limit)}; shorter time limits let it have more",
+            )
 
 
 def _longest(runs: int, cases: list[Case], repeats: int) -> float:
