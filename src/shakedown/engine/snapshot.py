@@ -24,6 +24,8 @@ def thaw_state(data: bytes, plan: PlanIndex) -> State:
     for name, kind in _FIELD_TYPES.items():
         if name in raw["state"]:
             setattr(state, name, msgspec.convert(raw["state"][name], kind))
+    for test in state.counted:
+        plan.cap(test)
     for key, entries, reason in raw["queues"]:
         queue = Queue(reason=reason)
         for entry in msgspec.convert(entries, _ENTRIES):
