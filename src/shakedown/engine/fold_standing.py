@@ -17,6 +17,7 @@ from shakedown.model.events import Event
 REMEMBERED = 20  # failures of one node, or of one case in a row, or as many as the plan asks for
 IN_A_ROW = frozenset({"failed", "incorrect", "timeout"})  # what a case does wrong itself
 ENDS_A_ROW = frozenset({"passed", "performance"})
+AFTER_PAUSE = {"stops": "go on", "restarts": "restart"}  # what a pause does to the clock -> what its end does
 _ONE_NODE = re.compile(r"[^\s,\[\]]+")
 
 
@@ -30,7 +31,7 @@ def paused(state: State, event: Event) -> None:
     state.paused[name] = Pause(event.reason, by, phase, value.get("cause", ""), clock, event.time)
     if phase:
         state.parts_over[name] = state.parts_over.get(name, 0) + 1
-    if clock:
+    if clock in AFTER_PAUSE:
         _say(state, name, Spell(value.get("from", event.time), "stop", value.get("cause", ""), event.reason))
 
 
@@ -40,9 +41,9 @@ def continued(state: State, event: Event) -> None:
         state.stopped.pop(case_key(name, event.case), None)
         state.streaks.pop(case_key(name, event.case), None)
         return
-    state.paused.pop(name, None)
-    if event.value.get("clock"):
-        _say(state, name, Spell(event.time, event.value["clock"], "", event.reason))
+    pause = state.paused.pop(name, None)
+    if pause is not None and pause.clock in AFTER_PAUSE:
+        _say(state, name, Spell(event.time, AFTER_PAUSE[pause.clock], pause.cause, event.reason))
 
 
 def clock(state: State, event: Event) -> None:

@@ -186,7 +186,19 @@ def in_force(state: State, now: float) -> list[str]:
         words = state.said_by.get(f"budget {name}", "")
         said.append(f"budget {name} holds at most {amount:g} {words}; shakedown budget {name} none lifts it")
     said += state.stopped.values()
-    return said + [f"{node}: {why}" for node, why in state.excluded.items()]
+    return said + _excluded_in_words(state)
+
+
+def _excluded_in_words(state: State) -> list[str]:
+    """Nodes that were excluded for the same reason, together."""
+    alike: dict[str, list[str]] = {}
+    for node, why in state.excluded.items():
+        alike.setdefault(why, []).append(node)
+    return [f"{_some(nodes)}: {why}" for why, nodes in alike.items()]
+
+
+def _some(nodes: list[str], most: int = 20) -> str:
+    return ", ".join(nodes[:most]) + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
 
 
 def _window_in_words(component: Component, window: Window, now: float) -> str:

@@ -188,7 +188,7 @@ class Pause:
     """Why a component orders nothing new. ``phase``: it came to the end of this part of its time, "" = somebody paused it.
 
     ``clock``: what it does to the component's clock: stops, restarts (it stands still and starts anew when the component goes
-    on), "" = it runs on. ``since``: when it was said.
+    on), runs or "". ``since``: when it was said.
     """
 
     why: str
