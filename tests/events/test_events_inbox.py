@@ -170,4 +170,4 @@ def test_request_ids_are_plain_words(layout: Layout) -> None:
     assert re.fullmatch(r"\d{19}-[0-9a-f]{6}", post(layout, "stop"))
     standing = ("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock")
     others = ("cancel", "stop", "amend", "attest", "rule", "change", "waive", "fingerprint")
-    assert inboxes.KNOWN == others + standing
+    assert others + standing == inboxes.KNOWN

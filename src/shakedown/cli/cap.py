@@ -19,6 +19,6 @@ def command(names: tuple[str, ...], who: str, because: str, site: str | None, as
 
     campaign, (test, count) = campaign_of(names, 2, "cap [CAMPAIGN] TEST N|none --by WHO --because WHY")
     lifted = count == "none"
-    words = f"the cap on {test} is lifted" if lifted else f"at most {count} runs of {test} at once"
+    words = f"the cap on {test} is lifted" if lifted else f"{test} is capped at {count} at once"
     value = {"test": test, "copies": None if lifted else count}
     return give(site, campaign, "cap", [value], who, because, as_json, words)
