@@ -99,7 +99,7 @@ def test_why_it_waits_names_who_since_when_and_the_way_out() -> None:
         seen.extend({waiting.text for waiting in explain(state, now=campaign.clock.now())})
         seen.append(waits_for_people(state, campaign.clock.now()))
         seen.extend(in_force(state, campaign.clock.now()))
-        seen.append(withdrawn(state, 0))
+        seen.append(withdrawn(state, "long"))
 
     table = Timetable(
         (1000, "pause", {"component": "long", "cause": "site"}),
