@@ -71,6 +71,21 @@ def test_a_node_is_excluded_after_so_many_failures_with_the_runs_that_say_so() -
     assert orders_of(hand, "excluded") == []
 
 
+def test_what_waits_when_a_node_is_excluded_is_taken_back_and_ordered_without_it() -> None:
+    hand = begun(plan_of(structs(PART, repeats=2)))
+    for number in (1, 2):
+        hand.play("submit_accepted", job=f"j{number:06d}", value={"id": str(number)})
+    hand.play("job_report", job="j000002", run="r000002", value={"state": "running", "source": "queue"})
+    hand.play("excluded", value={"nodes": ["n3"], "by": "Ada"}, reason="its fan")
+    (order,) = decide(hand.state, hand.state.time).orders
+    assert (order.kind, order.event.job) == ("claim", "j000001")
+    assert order.event.reason == "withdrawn before it started: n3 may not be given to it any more"
+    hand.play("claim_order", job="j000001", run="r000001")
+    hand.play("claim_taken", job="j000001", run="r000001")
+    (again,) = [order.payload for order in decide(hand.state, hand.state.time).orders if order.kind == "submit"]
+    assert (again.run, again.exclude) == ("r000001", ("n3",))
+
+
 def test_an_included_node_counts_anew() -> None:
     hand = begun(plan_of(PART, exclude_after=2))
     for number in (1, 2):

@@ -9,7 +9,7 @@ import re
 from bisect import insort
 
 from shakedown.engine.moments import moment
-from shakedown.engine.places import cap_test
+from shakedown.engine.places import cap_test, doubt
 from shakedown.engine.state import Pause, Spell, State
 from shakedown.engine.unwanted import case_key, lasts, why_unwanted
 from shakedown.model.events import Event
@@ -113,8 +113,14 @@ def budget_set(state: State, event: Event) -> None:
 
 
 def excluded(state: State, event: Event) -> None:
+    """What waits at a scheduler was ordered without a word of these nodes: it is taken back and ordered again."""
     why = f"excluded {_by(event)}" if event.value.get("by") else event.reason
     state.excluded |= dict.fromkeys(event.value["nodes"], why)
+    local = {one.name for one in state.index.document.system.clusters if one.scheduler == "local"}
+    for job in state.jobs.values():
+        pool = job.held.pool if job.held is not None else ""
+        if job.phase in ("ordered", "ambiguous", "queued") and pool.partition(":")[0] not in local:
+            doubt(state, job, f"{', '.join(event.value['nodes'][:5])} may not be given to it any more")
 
 
 def included(state: State, event: Event) -> None:
