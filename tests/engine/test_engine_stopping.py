@@ -9,11 +9,11 @@ import pytest
 from by_hand import ByHand
 from stage import small_document
 
-from shakedown.engine import State, index_plan
+from shakedown.engine import State, explain, index_plan
 from shakedown.engine.decide import decide
 from shakedown.engine.snapshot import freeze_state, thaw_state
 from shakedown.engine.standing import in_force
-from shakedown.model.filling import Phase, Window, Yield
+from shakedown.model.filling import Phase, Sweep, Window, Yield
 from shakedown.model.nouns import Component, Document, Limits
 
 structs = msgspec.structs.replace
@@ -167,6 +167,39 @@ def test_what_is_remembered_is_bounded_but_never_less_than_the_plan_asks_for() -
     assert len(orders_of(hand, "case_stopped")[0].value["runs"]) == 30
 
 
+def test_a_capped_test_waits_under_the_same_name_after_a_snapshot() -> None:
+    """No cap in the plan: its waiting results are told apart from others by what a person said."""
+    both = Component("part", "functionality", ("t0", "t1"), repeats=300)
+    hand = begun(plan_of(both))
+    hand.play("capped", value={"test": "t0", "copies": 1, "by": "Ada"}, reason="so")
+    hand.play("capped", value={"test": "t0", "by": "Ada"}, reason="so")
+    again = ByHand(thaw_state(freeze_state(hand.state), index_plan(hand.state.index.document)))
+    waiting = sum(map(len, again.state.queues.values()))
+    assert waiting > 0
+    assert all(
+        again.state.index.class_of(0, entry.case) == key for key, queue in again.state.queues.items() for entry in queue
+    )
+    for number in range(1, 150):
+        judge(again, number, "passed")
+    assert again.settle().count("submit_order") > 0
+    assert sum(map(len, again.state.queues.values())) < waiting
+
+
+def test_a_stopped_case_of_a_sweep_holds_no_other_back() -> None:
+    sweep = Component("sweep", "functionality", ("t0", "t1"), sweep=Sweep(), stop_after=2)
+    plain = plan_of(sweep, nodes=4)
+    cases = tuple(structs(case, build="") for case in plain.cases)
+    hand = begun(structs(plain, cases=cases))
+    hand.play("case_stopped", case="t0", value={"component": "sweep", "runs": []}, reason="it failed")
+    hand.play("surveyed", value={"idle": {"c:batch": [2]}})
+    ordered = orders_of(hand, "submit_order")
+    assert [event.case for event in ordered] == ["t1"]
+    waits = {waiting.case: waiting.text for waiting in explain(hand.state, "t0", hand.state.time)}
+    assert waits == {"t0": "it failed"}
+    hand.play("continued", case="t0", value={"component": "sweep"})
+    assert [event.case for event in orders_of(hand, "submit_order")] == ["t0", "t1"]
+
+
 def test_an_amendment_keeps_what_is_still_about_something() -> None:
     long = Component("long", "stability", ("t0", "t1"), duration_s=100.0, phases=(Phase("a", 50.0), Phase("b", 50.0)))
     before = structs(
@@ -217,7 +250,7 @@ def test_a_snapshot_carries_every_standing_order() -> None:
     hand.play("drain_request", value={"component": "part"}, reason="so")
     run = next(run for run in hand.state.runs.values() if run.case == "t0")
     judge(hand, int(run.id[1:]), "node_fail", nodes="n2")
-    again = thaw_state(freeze_state(hand.state), hand.state.index)
+    again = thaw_state(freeze_state(hand.state), index_plan(hand.state.index.document))
     assert again == hand.state
     assert in_force(again, again.time) == in_force(hand.state, hand.state.time)
     assert (again.idle, again.yielding, again.parts_over) == ({"c:batch": [3, 4]}, ["long 0"], {"long": 1})

@@ -93,15 +93,8 @@ def capped(state: State, event: Event) -> None:
     state.caps.pop(test, None)
     state.said_by.pop(f"cap {test}", None)
     if copies is not None:
-        _count_copies(state, test)
+        cap_test(state, test)
         state.caps[test], state.said_by[f"cap {test}"] = int(copies), _by(event)
-
-
-def _count_copies(state: State, test: str) -> None:
-    """What lives of a test is counted from its first cap on, and stays so: its waiting results have classes of their own."""
-    if test not in state.counted:
-        state.counted.append(test)
-    cap_test(state, test)
 
 
 def budget_set(state: State, event: Event) -> None:

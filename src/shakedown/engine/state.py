@@ -282,7 +282,6 @@ class State:
     stopped: dict[str, str] = field(default_factory=dict)  # "component case" -> why it is ordered no more
     clocks: dict[str, list[Spell]] = field(default_factory=dict)  # component -> what was said of its clock, by time
     parts_over: dict[str, int] = field(default_factory=dict)  # component -> how many parts of its time are over
-    counted: list[str] = field(default_factory=list)  # tests that a person has capped: their runs are counted since
     said_by: dict[str, str] = field(default_factory=dict)  # "cap TEST", "budget NAME" -> who, since when, why
     idle: dict[str, list[int]] = field(default_factory=dict)  # pool -> idle nodes that a sweep still wants, by number
     pending: dict[str, int] = field(default_factory=dict)  # cluster that is yielded to -> jobs that wait there
