@@ -292,6 +292,38 @@ def test_a_cap_of_none_at_all_says_who_and_how_it_is_lifted() -> None:
     assert between and set(between) == {"t1"}
 
 
+def together(campaign: Campaign, case: str, begin: float, end: float) -> int:
+    """The most executions of a case at once between two times, by what really ran."""
+    ran = [(e.start, e.end) for e in campaign.world.executions if e.case == case and e.end is not None]
+    moments = [begin, *(start for start, _ in ran if begin <= start < end)]
+    return max(sum(start <= moment < over for start, over in ran) for moment in moments)
+
+
+@pytest.mark.parametrize("amnesia", [False, True])
+def test_a_cap_that_no_plan_knew_holds_from_when_it_is_said_until_it_is_lifted(amnesia: bool) -> None:
+    """What runs ends by itself; from then on there is one at a time."""
+    long = lasting(duration_s=4000.0)
+    table = Timetable((1000, "cap", {"test": "t0", "copies": "1"}), (2500, "cap", {"test": "t0"}))
+    campaign = Campaign(plan_of(long), fates=STEADY, script=table, amnesia=amnesia).run()
+    capped, lifted = campaign.events("capped")
+    longest = max(e.end - e.start for e in campaign.world.executions if e.end is not None)
+    assert together(campaign, "t0", capped.time - 500, capped.time) > 1
+    assert together(campaign, "t0", capped.time + longest, lifted.time) == 1
+    assert together(campaign, "t0", lifted.time, lifted.time + 1000) > 1
+
+
+def test_a_budget_that_a_person_shrinks_kills_nothing_and_is_never_exceeded_again() -> None:
+    document = plan_of(lasting(duration_s=4000.0), budgets={"fs/mdt": 3.0})
+    table = Timetable((1000, "budget", {"budget": "fs/mdt", "amount": "1"}), (2500, "budget", {"budget": "fs/mdt"}))
+    campaign = Campaign(document, fates=STEADY, script=table).run()
+    shrunk, back = campaign.events("budget_set")
+    longest = max(e.end - e.start for e in campaign.world.executions if e.end is not None)
+    assert together(campaign, "t0", shrunk.time - 500, shrunk.time) > 1
+    assert together(campaign, "t0", shrunk.time + longest, back.time) == 1
+    assert {event.value["verdict"] for event in campaign.events("verdict")} == {"passed"}
+    assert campaign.events("cancel_order") == []
+
+
 # ---- the end -----------------------------------------------------------------------------------------------------------
 
 
