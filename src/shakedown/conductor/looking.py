@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from shakedown.conductor.documents import Documents
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
+from shakedown.engine.standing import in_force
 from shakedown.events.reader import read_events
 from shakedown.metrics.table import Record, fold_runs
 from shakedown.model.errors import UsageError, did_you_mean
@@ -56,6 +58,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "budgets": _budgets(state),
         "waiting": _waiting(state),
         "shut": _shut(state),
+        "standing": in_force(state, max(state.time, time.time())),
         "asked": _asked(state),
     }
 
