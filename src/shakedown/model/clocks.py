@@ -54,12 +54,21 @@ def when(acts: Sequence[Act], amount: float, now: float) -> float | None:
 
     None where it has not run so long and stands still.
     """
+    spans = running(acts, now)
+    passed = reached(spans, amount)
+    if passed is not None or not is_running(acts, now):
+        return passed
+    return now + max(amount - sum(end - begin for begin, end in spans), 0.0)
+
+
+def reached(spans: Spans, amount: float) -> float | None:
+    """Purpose: the moment at which these spans have lasted ``amount`` seconds together; None where they do not."""
     left = amount
-    for begin, end in running(acts, now):
-        if end - begin >= left:
+    for begin, end in spans:
+        if end >= begin + left:
             return begin + left
         left -= end - begin
-    return now + max(left, 0.0) if is_running(acts, now) else None
+    return None
 
 
 def _said(acts: Sequence[Act], until: float) -> list[Act]:

@@ -1,0 +1,87 @@
+"""For how long each node was held by our runs: the least used one shows what the campaign has not tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from shakedown.metrics.clock import Clock, Hours
+from shakedown.metrics.node_hours import Nodes
+from shakedown.metrics.overlap import span_of
+from shakedown.metrics.rows import RunRow
+from shakedown.model.events import NEVER_STARTED
+from shakedown.model.nouns import Partition
+from shakedown.model.places import names_in, nodes_of
+
+Node = tuple[str, str]  # cluster, name
+
+
+class NodeTimes(Struct, frozen=True):
+    """``seconds``: node -> how much of the clock's time one of our runs held it, 0 for one that none did. ``unknown``: runs that
+    are not counted, for it is not known when or where they ran.
+    """
+
+    seconds: dict[Node, float]
+    unknown: int
+
+    @property
+    def worst(self) -> Node | None:
+        """The node that was held least; of several the first."""
+        return min(self.seconds, key=lambda node: (self.seconds[node], node), default=None)
+
+    def least(self, count: int) -> list[tuple[Node, float]]:
+        return sorted(self.seconds.items(), key=lambda pair: (pair[1], pair[0]))[:count]
+
+
+def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Clock) -> NodeTimes:
+    """Purpose: the times of every node of these partitions. A moment in which several runs held a node counts once.
+
+    ``rows``: all our runs, whatever their verdict, fillers and warm-ups too.
+    """
+    partitions = {place: nodes.partitions[place] for place in places if place in nodes.partitions}
+    alone = {place: _only(partition) for place, partition in partitions.items()}
+    seconds = {(one.cluster, str(name)): 0.0 for one in partitions.values() for name in nodes_of(one)}
+    clusters = {one.cluster for one in partitions.values()}
+    until: dict[Node, float] = {}
+    unfolded: dict[str, tuple[str, ...]] = {}
+    hours, unknown = Hours(clock.spans), 0
+    for row in sorted(rows, key=_begin):
+        case, span = nodes.cases.get(row.case), span_of(row)
+        cluster = case.partition.partition(":")[0] if case else ""
+        if span is None or case is None or cluster not in clusters:
+            unknown += span is None and row.verdict not in NEVER_STARTED and (case is None or cluster in clusters)
+            continue
+        held = unfolded.get(row.nodes)
+        if held is None:
+            held = unfolded[row.nodes] = names_in(row.nodes)
+        if not any((cluster, name) in seconds for name in held):
+            held = alone.get(case.partition, ())
+        unknown += not held and case.partition in partitions
+        _hold(seconds, until, [(cluster, name) for name in held], span, hours)
+    return NodeTimes(seconds, unknown)
+
+
+def _hold(
+    seconds: dict[Node, float], until: dict[Node, float], held: list[Node], span: tuple[float, float], hours: Hours
+) -> None:
+    """Count a run on its nodes; what an earlier run held of the same time already counts."""
+    whole = hours.inside(span)
+    for node in held:
+        if node in seconds:
+            covered = until.get(node, span[0])
+            if covered <= span[0]:
+                seconds[node] += whole
+            elif covered < span[1]:
+                seconds[node] += hours.inside((covered, span[1]))
+            until[node] = max(covered, span[1])
+
+
+def _begin(row: RunRow) -> float:
+    span = span_of(row)
+    return span[0] if span else row.time
+
+
+def _only(partition: Partition) -> tuple[str, ...]:
+    """The node of a partition that has one: whatever a run says of its place, it was there."""
+    return tuple(map(str, nodes_of(partition))) if partition.count == 1 else ()
