@@ -49,7 +49,7 @@ def words(component: Json, campaign: Campaign) -> list[tuple[float, str]]:
                 owed = owed or "go on"
             found += [(at, "stop")] if does != "runs" else []
         elif event["event"] == "continued" and owed:
-            found.append((at, owed))
+            found.append((at, owed if any(act in BEGINS for _, act in found) else "go on"))
             owed = ""
     return sorted(found, key=lambda word: word[0])
 

@@ -84,6 +84,7 @@ class Story:
         self.said: list[tuple[float, str, dict[str, Any]]] = []
         self.free, self.number = set(range(1, NODES + 1)), 0
         self.live: list[tuple[float, list[int], int, dict[str, Any]]] = []
+        self.repeats: dict[str, int] = {}
         self.had = dict.fromkeys(TABLE, 0.0)
         self.loads = dict.fromkeys(TARGETS, 0)
         start = {"campaign": "c5-stability-1", "plan": plan.plan, "document": document, "seed": seed}
@@ -99,7 +100,8 @@ class Story:
         case, self.number = self.cases[test], self.number + 1
         run, nodes = f"r{self.number:06d}", sorted(self.free)[: case.shape.units]
         self.free -= set(nodes)
-        value: dict[str, Any] = {"component": "stability", "repeat": self.number, "attempt": 1}
+        self.repeats[test] = self.repeats.get(test, 0) + 1
+        value: dict[str, Any] = {"component": "stability", "repeat": self.repeats[test], "attempt": 1}
         value |= {"mode": "filler"} if test == "minisweep" else {}
         open_targets = [name for name in TARGETS if self.loads[name] < self.allowed(name, now)]
         target = min(open_targets, key=lambda name: self.loads[name]) if case.loads else ""
@@ -231,9 +233,9 @@ def _folded(nodes: list[int]) -> str:
     return f"c5n[{','.join(texts)}]" if len(nodes) > 1 else f"c5n{nodes[0]}"
 
 
-def save_story(root: Path, days: float = 10) -> Path:
-    """Purpose: the story as a campaign's directory."""
-    plan = story_plan(days)
+def save_story(root: Path, days: float = 10, plan: Document | None = None) -> Path:
+    """Purpose: the story as a campaign's directory; under another plan, where one is given."""
+    plan = plan or story_plan(days)
     frozen, layout = freeze(plan), Layout(root)
     for directory in (layout.log, layout.documents, layout.packs):
         directory.mkdir(parents=True, exist_ok=True)

@@ -170,15 +170,20 @@ def _acts(component: Component, record: Record) -> list[clocks.Act]:
 
 
 def _words(component: Component, record: Record) -> Iterator[Word]:
-    """What was said, in the order of the log; what the plan says of its own comes first."""
+    """What was said, in the order of the log; what the plan says of its own comes first.
+
+    The end of a pause starts a clock anew, but none that nobody has started yet.
+    """
     first = record.first_orders.get(component.name)
-    if component.clock.start == "first order" and first is not None:
+    begun = component.clock.start == "first order" and first is not None
+    if begun and first is not None:
         yield Word(first, "start", why="the first order", said=first)
     waiting = ""  # what the end of a pause is to do to the clock
     for row in record.standing:
         if not _concerns(row, component):
             continue
         if row.kind == "clock":
+            begun = begun or row.value.get("act") in clocks.BEGINS
             yield _word(row, str(row.value.get("act", "")))
         elif row.kind == "paused":
             does = _does(component, row)
@@ -186,7 +191,7 @@ def _words(component: Component, record: Record) -> Iterator[Word]:
                 yield _word(row, "stop")
                 waiting = "restart" if does == "restarts" else waiting or "go on"
         elif row.kind == "continued" and not row.case and waiting:
-            yield _word(row, waiting)
+            yield _word(row, waiting if begun else "go on")
             waiting = ""
 
 

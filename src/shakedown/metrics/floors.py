@@ -56,7 +56,7 @@ def runs(criterion: Criterion, population: Population, around: Around) -> Measur
     """How many runs of the contract came to their end with the right answer."""
     count = sum(row.verdict in RIGHT for row in population.rows)
     text = f"{plural(count, 'right run')} of {plural(len(population.rows), 'attempt')}"
-    high = count + (population.most_to_come if population.to_come else 0)
+    high = count + population.most_to_come
     return Measured(count, count, text + _later(population), count, high, whole=True)
 
 
@@ -92,7 +92,7 @@ def hours_per_node(criterion: Criterion, population: Population, around: Around)
 
 def _floor(value: float, count: int, text: str, population: Population) -> Measured:
     """A number that only grows while more is to come."""
-    high = math.inf if population.to_come else value
+    high = math.inf if population.unfinished else value
     return Measured(value, count, text + _later(population), value, high, whole=True)
 
 
@@ -112,8 +112,8 @@ def mean_time_to_interrupt(criterion: Criterion, population: Population, around:
     low, high = (_in_unit(end or math.inf, criterion) for end in found.interval or (0.0, None))
     text = f"{_shown(time, criterion)} of clock / {plural(found.count, 'interrupt')} = {_shown(value, criterion)} ("
     text += ", ".join(f"{count} {verdict}" for verdict, count in found.jobs) + f"; {show_number(low)} to "
-    text += f"{show_number(high)} {unit_of(criterion)} at 95 %; {plural(found.system, 'time')} of the system)"
-    sure = None if population.to_come else value
+    text += f"{show_number(high)} {unit_of(criterion)} at 95 %; {plural(found.system, 'system interrupt')})"
+    sure = None if population.unfinished else value
     return Measured(value, found.count, text + _later(population), sure, sure, (low, high), whole=True)
 
 
@@ -122,9 +122,9 @@ def _without_interrupt(time: float, found: Interrupts, criterion: Criterion, pop
     least = (found.interval or (0.0, None))[0]
     said = f"no interrupt in {_shown(time, criterion)} of clock"
     text = f"{said}: at least {_shown(_in_unit(least, criterion), criterion)} at 95 %"
-    if not population.to_come and criterion.comparison.startswith(">") and time < criterion.bound:
+    if not population.unfinished and criterion.comparison.startswith(">") and time < criterion.bound:
         return Measured(None, 0, text, reason=f"{said}, which is too short a time to tell", whole=True)
-    sure = None if population.to_come else time
+    sure = None if population.unfinished else time
     return Measured(time, 0, text + _later(population), sure, sure, whole=True)
 
 
@@ -154,7 +154,9 @@ def longest_hole(criterion: Criterion, population: Population, around: Around) -
     value = _in_unit(worst.seconds, criterion)
     text = f"{_shown(value, criterion)} without a run of {worst.test}, from {_since(worst.begin, clock)} to "
     text += f"{_since(worst.end, clock)} after the clock began"
-    sure = max((hole.seconds for hole in every if not hole.last), default=0.0) if population.to_come else worst.seconds
+    sure = (
+        max((hole.seconds for hole in every if not hole.last), default=0.0) if population.unfinished else worst.seconds
+    )
     return Measured(
         value, tests, text + _later(population), _in_unit(sure, criterion), _yet(population, value), whole=True
     )
@@ -188,7 +190,7 @@ def _holes(test: str, spans: Iterable[Span], clock: Clock, hours: Hours) -> list
 
 def _yet(population: Population, value: float) -> float:
     """The most that a hole can still become."""
-    return math.inf if population.to_come else value
+    return math.inf if population.unfinished else value
 
 
 # ---- words -------------------------------------------------------------------------------------------------------------
@@ -207,6 +209,6 @@ def _since(moment: float, clock: Clock) -> str:
 
 
 def _later(population: Population) -> str:
-    if not population.to_come:
-        return ""
-    return ", more to come" if population.more else f", {population.to_come} to come"
+    if population.more:
+        return ", more to come"
+    return f", {coming} to come" if (coming := population.to_come) else ""

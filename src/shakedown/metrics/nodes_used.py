@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.node_hours import Nodes
-from shakedown.metrics.overlap import span_of
+from shakedown.metrics.overlap import Span, span_of
 from shakedown.metrics.rows import RunRow
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Partition
@@ -43,8 +43,8 @@ def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Cl
     alone = {place: _only(partition) for place, partition in partitions.items()}
     seconds = {(one.cluster, str(name)): 0.0 for one in partitions.values() for name in nodes_of(one)}
     clusters = {one.cluster for one in partitions.values()}
-    until: dict[Node, float] = {}
-    unfolded: dict[str, tuple[str, ...]] = {}
+    until = dict.fromkeys(seconds, float("-inf"))
+    unfolded: dict[tuple[str, str], list[Node]] = {}
     hours, unknown = Hours(clock.spans), 0
     for row in sorted(rows, key=_begin):
         case, span = nodes.cases.get(row.case), span_of(row)
@@ -52,29 +52,28 @@ def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Cl
         if span is None or case is None or cluster not in clusters:
             unknown += span is None and row.verdict not in NEVER_STARTED and (case is None or cluster in clusters)
             continue
-        held = unfolded.get(row.nodes)
+        held = unfolded.get((cluster, row.nodes))
         if held is None:
-            held = unfolded[row.nodes] = names_in(row.nodes)
-        if not any((cluster, name) in seconds for name in held):
-            held = alone.get(case.partition, ())
+            held = [(cluster, name) for name in names_in(row.nodes) if (cluster, name) in seconds]
+            unfolded[cluster, row.nodes] = held
+        held = held or alone.get(case.partition, [])
         unknown += not held and case.partition in partitions
-        _hold(seconds, until, [(cluster, name) for name in held], span, hours)
+        _hold(seconds, until, held, span, hours)
     return NodeTimes(seconds, unknown)
 
 
-def _hold(
-    seconds: dict[Node, float], until: dict[Node, float], held: list[Node], span: tuple[float, float], hours: Hours
-) -> None:
+def _hold(seconds: dict[Node, float], until: dict[Node, float], held: list[Node], span: Span, hours: Hours) -> None:
     """Count a run on its nodes; what an earlier run held of the same time already counts."""
+    begin, end = span
     whole = hours.inside(span)
     for node in held:
-        if node in seconds:
-            covered = until.get(node, span[0])
-            if covered <= span[0]:
-                seconds[node] += whole
-            elif covered < span[1]:
-                seconds[node] += hours.inside((covered, span[1]))
-            until[node] = max(covered, span[1])
+        covered = until[node]
+        if covered <= begin:
+            seconds[node] += whole
+            until[node] = end
+        elif covered < end:
+            seconds[node] += hours.inside((covered, end))
+            until[node] = end
 
 
 def _begin(row: RunRow) -> float:
@@ -82,6 +81,6 @@ def _begin(row: RunRow) -> float:
     return span[0] if span else row.time
 
 
-def _only(partition: Partition) -> tuple[str, ...]:
+def _only(partition: Partition) -> list[Node]:
     """The node of a partition that has one: whatever a run says of its place, it was there."""
-    return tuple(map(str, nodes_of(partition))) if partition.count == 1 else ()
+    return [(partition.cluster, str(name)) for name in nodes_of(partition)] if partition.count == 1 else []

@@ -139,6 +139,11 @@ class Population(Struct, frozen=True):
         return max(sum(case.to_come for case in self.cases), int(self.more))
 
     @property
+    def unfinished(self) -> bool:
+        """Whether anything is still to come."""
+        return self.more or self.to_come > 0
+
+    @property
     def most_to_come(self) -> int:
         return MANY if self.more else self.to_come
 

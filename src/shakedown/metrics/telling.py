@@ -172,7 +172,8 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
     for name, population in people.items():
         before = sum(len(case.before) for case in population.cases)
         if before:
-            text = f"{plural(before, 'run')} of {name} from before its clock was started, or started anew, do not count"
+            text = f"{plural(before, 'run')} of {name} from before its clock was started, or started anew, "
+            text += "does not count" if before == 1 else "do not count"
             found.append(text)
         for case in population.cases:
             found += _of_case(case)

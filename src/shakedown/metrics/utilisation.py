@@ -155,6 +155,6 @@ def _measured(name: str, criterion: Criterion, population: Population, around: A
     if found.share is None:
         return Measured(None, 0, "", reason=around.no_clock)
     text = found.arithmetic(criterion.bound)
-    if population.to_come:
+    if population.unfinished:
         return Measured(found.share, found.runs, text + (", more to come" if population.more else ", not over yet"))
     return Measured(found.share, found.runs, text, found.share, found.share)

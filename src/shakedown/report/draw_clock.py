@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from shakedown.metrics.clock import Clock, Word
@@ -90,11 +91,10 @@ def _before(words: tuple[Word, ...], clock: Clock) -> list[Span]:
     """When the clock ran before it was last started."""
     acts = [(word.at, word.act) for word in words]
     begins = sorted({at for at, act in acts if act in clocks.BEGINS and at < clock.begin})
-    ends = [*begins[1:], clock.begin]
-    return [
-        piece for begin, end in zip(begins, ends, strict=True)
-        for piece in clocks.running([act for act in acts if act[0] <= begin or (act[1] not in clocks.BEGINS and act[0] < end)], end)
-    ]  # fmt: skip
+    found: list[Span] = []
+    for begin, end in pairwise([*begins, clock.begin]):
+        found += clocks.running([act for act in acts if begin <= act[0] < end], end)
+    return found
 
 
 def _stopped(words: tuple[Word, ...], clock: Clock) -> list[tuple[Span, str]]:
