@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.loads import Load, loads
 from shakedown.metrics.populations import measured_value
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.rulings import RatesOfTest, rates
 from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.stability import Stability, stability
 from shakedown.metrics.table import Record
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.model.nouns import Document
@@ -29,6 +31,8 @@ class Evidence:
     counts: list[TestCount]
     rates: tuple[RatesOfTest, ...]
     utilisation: tuple[Utilisation, ...]
+    stability: tuple[Stability, ...] = ()
+    loads: tuple[Load, ...] = ()
 
     @property
     def variation(self) -> list[tuple[CaseSummary, FigureSummary]]:
@@ -49,6 +53,8 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         counts=count_tests(cases),
         rates=rates(document, record),
         utilisation=utilisation(document, record),
+        stability=stability(document, record),
+        loads=loads(document, record),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shakedown.report.draw_counts import draw_counts
@@ -10,6 +10,7 @@ from shakedown.report.draw_line import draw_time_line
 from shakedown.report.draw_machine import draw_machine
 from shakedown.report.draw_pairs import NodeMedian, node_medians
 from shakedown.report.draw_sides import draw_sides
+from shakedown.report.draw_stability import draw_stability
 from shakedown.report.draw_times import draw_times
 from shakedown.report.drawing import Drawing
 from shakedown.report.evidence import Evidence
@@ -27,10 +28,11 @@ class Pictures:
     machine: list[Drawing]
     nodes: list[NodeMedian]
     troubles: list[str]
+    stability: list[Drawing] = field(default_factory=list)
 
     @property
     def all(self) -> list[Drawing]:
-        return [*self.line, *self.sides, *self.counts, *self.times, *self.machine]
+        return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.machine]
 
 
 def hang(root: Path, evidence: Evidence) -> Pictures:
@@ -47,5 +49,6 @@ def hang(root: Path, evidence: Evidence) -> Pictures:
         times=times,
         machine=machine,
         nodes=node_medians(gathered.cases),
+        stability=draw_stability(evidence.document, evidence.record, evidence.stability, evidence.loads, begin),
         troubles=[*gathered.troubles, *said_of_sides, *said_of_times, *said_of_machine],
     )

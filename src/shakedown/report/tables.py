@@ -23,6 +23,7 @@ from shakedown.report.recipes import TABLES
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
     from shakedown.report.tables_of_judging import judging_tables
+    from shakedown.report.tables_of_stability import stability_tables
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
     tables = {
@@ -38,7 +39,8 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "notes.csv": to_csv(("event", "kind", "time", "run", "case", "reason"), _notes(record)),
         "sources.csv": to_csv(("path", "sha256"), ((source.path, source.sha256) for source in document.sources)),
         "nodes.csv": to_csv(_NODES, _nodes(nodes)),
-    } | judging_tables(evidence)
+    }
+    tables |= judging_tables(evidence) | stability_tables(evidence)
     return {name: tables[name] for name in TABLES} | {"README.txt": _readme()}
 
 
