@@ -5,7 +5,7 @@ The real world and the twin supply different ports to the same loop. A port neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
@@ -48,6 +48,9 @@ class JobView(Protocol):
     @property
     def restart(self) -> int: ...
 
+    @property
+    def parts(self) -> Collection[str]: ...  # of a job of several runs, those whose end is not known yet; else none
+
 
 class Part(Struct, frozen=True):
     """One of several runs that a job holds."""
@@ -87,6 +90,7 @@ class ReleaseOrder(Struct, frozen=True):
     scheduler_id: str = ""
     restart: int = 0
     targets: Pairs = ()
+    parts: tuple[str, ...] = ()
 
 
 class SubmitAnswer(Struct, frozen=True):
@@ -111,8 +115,9 @@ class JobReport(Struct, frozen=True):
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
-    ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed" and
-    "failed" are said, and all that is known of the parts comes before the word that the job is over.
+    ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed",
+    "failed", "timeout" (ended at its own case's time limit, the others go on) and "refused" are said, each once in a session,
+    and all that is known of the parts comes before the word that the job is over.
     ``failed_nodes``: the names of those of its nodes that are known to have failed.
     """
 
