@@ -12,8 +12,7 @@ from msgspec import Struct
 from shakedown.schedulers.job_places import JobPlaces, holder_of, read_small
 from shakedown.schedulers.marks import TROUBLE, as_seconds, as_status, elapsed_of, words_of
 from shakedown.schedulers.workplace import CONDUCTOR
-
-ENDED_BY_TIMEOUT = frozenset({124, 137})  # of timeout(1): it told the payload to end; it had to kill it
+_MOST_LINES = 8  # claim, word of a time limit, end
 
 
 class PartMark(Struct, frozen=True):
@@ -48,8 +47,10 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
         return None
     if holder_of(data) == CONDUCTOR:
         return PartMark(run, taken=True)
-    first, _, rest = data.partition(b"\n")
-    begin, end = words_of(first + b"\n"), words_of(rest)
+    begin, *others = (words_of(line + b"\n") for line in data.split(b"\n")[:_MOST_LINES])
+    end: dict[str, str] = {}
+    for words in others:
+        end |= words
     restart = begin.get("restart", "0")
     return _ended(
         PartMark(
@@ -64,12 +65,12 @@ def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
 def _ended(mark: PartMark, end: dict[str, str]) -> PartMark:
     import msgspec
 
-    status, elapsed_s, limit_s = as_status(end.get("status")), elapsed_of(end), as_seconds(end.get("limit"))
+    status, elapsed_s, limit_s = as_status(end.get("status")), elapsed_of(end), as_seconds(end.get("timeout"))
     if end.get("trouble") in TROUBLE:
         return msgspec.structs.replace(mark, state="refused", message=TROUBLE[end["trouble"]])
     if status is None:
         return mark
     state, message = "completed" if status == 0 else "failed", ""
-    if limit_s and elapsed_s is not None and elapsed_s >= limit_s and status in ENDED_BY_TIMEOUT:
+    if limit_s is not None:  # what it still did when it was told to end is no end of its own
         state, message, status = "timeout", f"it was ended at its time limit of {limit_s:g} s; the job went on", None
     return msgspec.structs.replace(mark, state=state, exit_status=status, elapsed_s=elapsed_s, message=message)
