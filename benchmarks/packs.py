@@ -36,7 +36,9 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 prepared_s, ran_s, own_s = packs(Path(folder), shell, limit_s)
             costs.append(ran_s - own_s)
-            print(f"{f'a case in a job, {shell}, {words}':<40} {ran_s * 1e3:7.3f} ms; prepared in {prepared_s * 1e3:.3f} ms")
+            print(
+                f"{f'a case in a job, {shell}, {words}':<40} {ran_s * 1e3:7.3f} ms; prepared in {prepared_s * 1e3:.3f} ms"
+            )
     print(f"beyond the start of its payload: at most {(max(costs) - each) * 1e3:.3f} ms of {LIMIT_S * 1e3:g} ms")
     return 0 if max(costs) < LIMIT_S else 1
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.model.nouns import Case, Cluster, Partition, Shape
+from shakedown.model.ports import JobOrder
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.runner import Runner, command_environment
 
@@ -21,7 +22,8 @@ EMU = Cluster(
 
 def submission(shape: Shape | None = None, held: bool = False, several: bool = False, **fields: object) -> list[str]:
     case = Case("c", "t", "emu:batch", shape=shape or Shape(), **fields)  # type: ignore[arg-type]
-    return commands.sbatch(case, EMU, "sd-1-j1", "/c/job.sh", "/c/100%/slurm.out", "/c", held, several)
+    order = JobOrder("j1", "r1", case, held=held)
+    return commands.sbatch(order, EMU, "sd-1-j1", "/c/job.sh", "/c/100%/slurm.out", "/c", several)
 
 
 def test_a_whole_submission() -> None:

@@ -99,7 +99,7 @@ def _open_scheduler(
     if clusters[0].scheduler == "slurm":
         from shakedown.schedulers.slurm import SlurmScheduler
 
-        slurm = SlurmScheduler(layout, reactor, clusters)
+        slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
         closing.callback(slurm.close)
         return slurm, None
     from shakedown.schedulers.local import LocalScheduler

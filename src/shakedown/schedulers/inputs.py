@@ -29,7 +29,7 @@ class Progress:
 
 
 def copy_input(source: Path, target: Path, progress: Progress | None = None) -> None:
-    """Purpose: a copy of a file, or of a directory and all in it; one that is there is complete. Raises OSError that names a path."""
+    """Purpose: a copy of a file, or of a directory and all in it; one that is there is complete. Raises OSError with a path."""
     told = progress or Progress()
     if target.exists():
         return

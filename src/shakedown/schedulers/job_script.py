@@ -123,7 +123,9 @@ def _without_restart(path: Path, ending: str) -> str:
 def _place(case: Case) -> str:
     """A directory for a restart, where nobody made it: restarts of jobs on a target find there where the first start was."""
     if not case.work:
-        lines = "".join(_input(name, source, "link" if case.stage == "per-target" else case.stage) for name, source in case.files)
+        lines = "".join(
+            _input(name, source, "link" if case.stage == "per-target" else case.stage) for name, source in case.files
+        )
         return f'if [ ! -d "$_sd_work" ]; then\n    mkdir -p "$_sd_work"\n{lines}fi\n'
     lines = "".join(_input(name, source, case.stage) for name, source in case.files)
     return f"{_ON_TARGET}{lines}fi\n"

@@ -12,6 +12,7 @@ from msgspec import Struct
 from shakedown.schedulers.job_places import JobPlaces, holder_of, read_small
 from shakedown.schedulers.marks import TROUBLE, as_seconds, as_status, elapsed_of, words_of
 from shakedown.schedulers.workplace import CONDUCTOR
+
 _MOST_LINES = 8  # claim, word of a time limit, end
 
 
@@ -30,6 +31,31 @@ class PartMark(Struct, frozen=True):
     exit_status: int | None = None
     elapsed_s: float | None = None
     message: str = ""
+
+
+class Start(Struct, frozen=True):
+    """A start of the job as its claim tells it: when, by the file system's clock and by the host's uptime, where, and which job."""
+
+    claimed_at: float | None = None
+    uptime_s: float | None = None
+    nodes: str = ""
+    scheduler_id: str = ""
+
+    def time_of(self, uptime_s: float | None) -> float | None:
+        """Purpose: an uptime of the same host as seconds since 1970, by the file system's clock."""
+        if self.claimed_at is None or self.uptime_s is None or uptime_s is None:
+            return None
+        return round(self.claimed_at + max(0.0, uptime_s - self.uptime_s), 6)
+
+
+def read_start(places: JobPlaces, job: str, restart: int) -> Start:
+    """Purpose: what turns the marks of parts into times. Raises OSError."""
+    claim = places.claim(job, restart)
+    data = read_small(claim)
+    words = words_of(data)
+    if data is None or not words or holder_of(data) == CONDUCTOR:
+        return Start()
+    return Start(claim.lstat().st_mtime, as_seconds(words.get("uptime")), words.get("nodes", ""), holder_of(data))
 
 
 def claimed_parts(places: JobPlaces, job: str) -> set[str]:

@@ -1,8 +1,8 @@
 """The script of a cluster's job that holds several runs. Beside what a part itself does, it costs no process.
 
 *Lanes*, shells side by side, take the next part that nobody has. The claim of a part is a file made with noclobber, and its begin
-mark. *Scribe*, one more shell, hears through a pipe of ends and writes end marks behind the begin marks. *Watch* ends parts at their
-time limits.
+mark. *Scribe*, one more shell, hears through a pipe of ends and writes end marks behind the begin marks. *Watch* ends parts at
+their time limits.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ _sd_scribe() {{
         esac
         [ "$_sd_status" != 0 ] || _sd_pause=06
         read -r _sd_now _ </proc/uptime
-        [ $((${{_sd_now%.*}}${{_sd_now#*.}} - ${{_sd_ended%.*}}${{_sd_ended#*.}})) -ge $_sd_pause ] || sleep "0.$_sd_pause" 2>/dev/null
+        _sd_age=$((${{_sd_now%.*}}${{_sd_now#*.}} - ${{_sd_ended%.*}}${{_sd_ended#*.}}))
+        [ "$_sd_age" -ge "$_sd_pause" ] || sleep "0.$_sd_pause" 2>/dev/null
         echo "$_sd_words ." >>"$_sd_control/parts/$_sd_run"
     done
 }}
@@ -124,7 +125,8 @@ _sd_overdue() {{
     _sd_found=
     for _sd_line in $_sd_table; do
         _sd_child=${{_sd_line#*:}}
-        [ "${{_sd_child%:*}}" != "$_sd_pid" ] || [ $((_sd_now - ${{_sd_line##*:}} + 50)) -lt "$_sd_limit"00 ] || _sd_found=" $_sd_line "
+        [ "${{_sd_child%:*}}" = "$_sd_pid" ] && [ $((_sd_now - ${{_sd_line##*:}} + 50)) -ge "$_sd_limit"00 ] &&
+            _sd_found=" $_sd_line "
     done
     [ -n "$_sd_found" ] || return
     _sd_count=0

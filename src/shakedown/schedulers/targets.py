@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +70,17 @@ class Placing:
         """Its files gather here, whichever job the run is given: what was copied for one that was put off is not copied again."""
         return self.home / f".{self.run}"
 
-    def carry_out(self, progress: Progress) -> None:
-        """Purpose: gather the input files, then make the place. Doing it again changes nothing. Raises CannotStart."""
+    def carry_out(self, progress: Progress, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Purpose: gather the input files, then make the place if it is still ``wanted``. Doing it again changes nothing.
+
+        Raises CannotStart.
+        """
         try:
             if self._is_done():
                 return
             self.gather(progress)
-            self.settle()
+            if wanted():
+                self.settle()
         except OSError as error:
             raise cannot_start(self.run, error, self.layout) from error
 
@@ -110,7 +114,7 @@ class Placing:
 
     def _is_done(self) -> bool:
         try:
-            return os.readlink(self.link) == str(self.place) and self.place.is_dir()
+            return self.link.readlink() == self.place and self.place.is_dir()
         except OSError:
             return False
 
@@ -135,7 +139,8 @@ def placings(
     else:
         works = [(part.run, part.case, part.run) for part in parts if part.case.work]
     return [
-        Placing(layout, token, job, restart, name, one, work_of(name, one, targets), inside) for name, one, inside in works
+        Placing(layout, token, job, restart, name, one, work_of(name, one, targets), inside)
+        for name, one, inside in works
     ]
 
 
@@ -144,7 +149,7 @@ def _point(link: Path, target: Path) -> None:
     with contextlib.suppress(FileExistsError):
         link.symlink_to(target)
         return
-    if os.readlink(link) != str(target):  # OSError where it is no link: nothing of ours is overwritten
+    if link.readlink() != target:  # OSError where it is no link: nothing of ours is overwritten
         draft = link.with_name(f".{link.name}.{os.getpid()}")
         draft.symlink_to(target)
         draft.replace(link)
