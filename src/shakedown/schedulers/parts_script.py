@@ -104,6 +104,7 @@ _sd_watch() {{
                         _sd_began=${{_sd_began%% *}} _sd_pid=${{_sd_pid%% *}}
                         _sd_began=${{_sd_began%.*}}${{_sd_began#*.}}
                         [ $((_sd_now - _sd_began)) -lt "$_sd_limit"00 ] || _sd_overdue ;;
+                    /) ;;
                     *) continue ;;
                 esac
             fi
