@@ -175,7 +175,9 @@ def test_a_restart_goes_on_with_what_nobody_began(node: Node) -> None:
 def test_what_a_signal_to_all_ends_has_no_end_of_its_own_and_nothing_more_begins(node: Node, payload: str) -> None:
     runs = node.prepare(["echo quick", f"echo on; {payload}", f"echo on; {payload}", "echo no"], at_once=2, limit_s=0)
     process = node.start()
-    wait_until(lambda: node.output(runs[1]) == node.output(runs[2]) == "on\n" and node.states(runs[:1]) == ["completed"])
+    wait_until(
+        lambda: node.output(runs[1]) == node.output(runs[2]) == "on\n" and node.states(runs[:1]) == ["completed"]
+    )
     os.killpg(process.pid, signal.SIGTERM)
     process.communicate(timeout=60)
     assert node.states(runs[:3]) == ["completed", "running", "running"]

@@ -24,7 +24,9 @@ END = "began=101.50 ended=103.00 status={status} ."
 class Node(Looker):
     """A look at one job of four parts; reports in the order in which they are said."""
 
-    def begin_part(self, run: str, *more: str, holder: str = "job=7 host=n001 uptime=101.50 restart=0 lane=12 .") -> None:
+    def begin_part(
+        self, run: str, *more: str, holder: str = "job=7 host=n001 uptime=101.50 restart=0 lane=12 ."
+    ) -> None:
         path = self.places.layout.part_mark("j000001", run)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in (holder, *more)))
@@ -62,7 +64,9 @@ def test_begins_and_ends_are_said_once(node: Node) -> None:
     assert words(node.said()) == [("", "running")]
     node.end_part(RUNS[0])
     assert words(node.said()) == [("", "running"), (RUNS[0], "completed")]
-    assert words(Node(node.root, node.slurm).said())[1:] == [(RUNS[0], "completed"), (RUNS[1], "failed")], "a new session"
+    assert words(Node(node.root, node.slurm).said())[1:] == [(RUNS[0], "completed"), (RUNS[1], "failed")], (
+        "a new session"
+    )
 
 
 def test_all_that_there_is_to_say_of_an_end(node: Node) -> None:
@@ -209,7 +213,9 @@ def test_idle_nodes_are_numbers_in_the_order_of_their_partition(tmp_path: Path) 
 
 
 def test_jobs_of_others_that_wait_are_counted_on_clusters_that_need_not_be_ours(tmp_path: Path) -> None:
-    slurm = FakeSlurm(queue={"": [], "c3": ["wrap", "sd-0a1b2c3d-j000001", "sd-ffffffff-j000001", "CLUSTER: c3", "arr", "arr"]})
+    slurm = FakeSlurm(
+        queue={"": [], "c3": ["wrap", "sd-0a1b2c3d-j000001", "sd-ffffffff-j000001", "CLUSTER: c3", "arr", "arr"]}
+    )
     slurm.queue["c4"] = DOWN
     (found,) = survey(tmp_path, slurm, Wanted(pending=("c3", "c4")))
     assert found.pending == {"c3": 4}  # type: ignore[attr-defined]

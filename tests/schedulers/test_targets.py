@@ -64,10 +64,11 @@ def test_a_run_works_on_its_target_and_is_found_in_the_campaign(layout: Layout, 
 
 def test_an_input_is_placed_once_on_each_target_and_a_changed_one_beside_it(layout: Layout) -> None:
     one = case(layout, "per-target")
-    links = [place(layout, one, f"j{n:06}", f"r{n:06}") for n in range(1, 4) if layout.job(f"j{n:06}").mkdir(
-        parents=True, exist_ok=True
-    ) is None]  # fmt: skip
-    inputs_of = [path for path in (layout.root.parent / "f2").glob("*/acceptance/*/inputs/*")]
+    links = []
+    for number in range(1, 4):
+        layout.job(f"j{number:06}").mkdir(parents=True, exist_ok=True)
+        links.append(place(layout, one, f"j{number:06}", f"r{number:06}"))
+    inputs_of = list((layout.root.parent / "f2").glob("*/acceptance/*/inputs/*"))
     assert len(inputs_of) == 2
     assert len({(link / "in.put").resolve() for link in links}) == 1
     deck = layout.root.parent / "deck"
@@ -110,7 +111,7 @@ def test_each_part_has_a_place_of_its_own(layout: Layout) -> None:
 
 def test_sentences(layout: Layout) -> None:
     above = layout.root.parent
-    with pytest.raises(CannotStart, match="no target of f2/mdt was chosen for .*/acceptance"):
+    with pytest.raises(CannotStart, match=r"no target of f2/mdt was chosen for .*/acceptance"):
         place(layout, case(layout), targets=())
     with pytest.raises(CannotStart, match=r"f2/mdt7 does not exist; it has to be made first, on its target") as caught:
         place(layout, case(layout), targets=(("f2/mdt", "mdt7"),))
