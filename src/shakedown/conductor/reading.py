@@ -40,6 +40,7 @@ class ReadingLimits:
     seconds: float = 5.0  # for everything that one run asks for
     quick: float = 0.5  # for one check or figure, before all others had their turn
     excerpt: float = 0.5  # for the last lines of an output that nothing else asked for
+    classify: float = 1.5  # for the line of an output that tells most of a failure
     grace: float = 2.0  # what a worker may be late before it is replaced
     memory: int = 2 << 30  # what a worker may take more than it began with
     files: int = 10_000  # that one golden glob may find
@@ -105,6 +106,13 @@ class RunReader:
             if isinstance(known, Missing):
                 self._known["output"] = known  # worth a sentence, though no check asked for it
         return excerpt(known) if isinstance(known, Text) else ""
+
+    def parts(self, head: int, tail: int) -> tuple[str, ...]:
+        """Purpose: the beginning and the end of the output, at most so many bytes of each, or what was read of it anyway."""
+        known = self._known.get("output")
+        if known is None:
+            known = self._read_output(tail) if int(self.output.get("bytes", 0) or 0) > head + tail else self._read_output()
+        return known.parts if isinstance(known, Text) else ()
 
     def problems(self) -> list[str]:
         """Sentences about what was read, in the order in which it was read."""

@@ -317,7 +317,7 @@ def _on_disk(
     from shakedown.processes.reactor import Reactor
 
     reactor = Reactor()
-    collector = WorkerCollector(layout, reactor)
+    collector = WorkerCollector(layout, reactor, failures=lambda: plan.failures)
 
     def wait() -> None:
         beat(reactor.now())
