@@ -111,7 +111,9 @@ class RunReader:
         """Purpose: the beginning and the end of the output, at most so many bytes of each, or what was read of it anyway."""
         known = self._known.get("output")
         if known is None:
-            known = self._read_output(tail) if int(self.output.get("bytes", 0) or 0) > head + tail else self._read_output()
+            known = (
+                self._read_output(tail) if int(self.output.get("bytes", 0) or 0) > head + tail else self._read_output()
+            )
         return known.parts if isinstance(known, Text) else ()
 
     def problems(self) -> list[str]:

@@ -45,7 +45,7 @@ DETAIL_LIMIT, PROBLEM_LIMIT, MOST_PROBLEMS = 300, 300, 20
 
 
 class Order(msgspec.Struct, array_like=True, gc=False):
-    """One run to look at. ``test`` comes along where ``test_number`` is new to this worker, so do the site's classes of failures."""
+    """One run to look at. ``test`` comes along where ``test_number`` is new to this worker; so do the site's classes."""
 
     number: int
     run: str
@@ -245,6 +245,8 @@ def with_failure(
         spec.required and spec.name not in there for spec in test.figures
     )
     scan = classes.scan()
+    if reader.output.get("bytes"):
+        classes.ready()  # not in the time of one run
     within(limits.classify, partial(failure_in, scan, reader, doubtful))
     return msgspec.structs.replace(evidence, failure=scan.failure())
 

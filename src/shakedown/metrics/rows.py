@@ -22,7 +22,8 @@ class RunRow(Struct, frozen=True):
     ``figures``: name -> value in the unit of the test's figure. ``checks``: (text, held or None, detail).
     ``output`` points to the kept output. ``superseded_by`` is the seq of the verdict that replaced this one, or 0.
     ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up or "". ``ruling``: the party
-    that a person said its failure belongs to.
+    that a person said its failure belongs to. ``failure_class``: what it is put down to, never "" where it did not pass;
+    ``failure_line``: the words that say so.
     """
 
     run: str
@@ -52,6 +53,9 @@ class RunRow(Struct, frozen=True):
     retried: bool = False
     mode: str = ""
     ruling: str = ""
+    failure_class: str = ""
+    failure_family: str = ""
+    failure_line: str = ""
 
 
 class OpenRun(Struct, frozen=True):

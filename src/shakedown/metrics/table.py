@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics import acts
+from shakedown.metrics.failures import failure_fields
 from shakedown.metrics.rows import (
     AttestationRow,
     BuildRow,
@@ -238,6 +239,7 @@ def _first_row(record: Record, event: Event) -> RunRow:
         epoch=ordered.epoch if ordered else record.epoch,
         job=event.job or (ordered.job if ordered else ""),
         **_evidence(value),
+        **failure_fields(event),
     )
 
 
@@ -254,7 +256,7 @@ def _supersede(record: Record, event: Event, older: RunRow) -> None:
         checks=(),
         excerpt="",
     )
-    _append(record, replace(newer, **_evidence(event.value)))
+    _append(record, replace(newer, **_evidence(event.value), **failure_fields(event)))
 
 
 def _evidence(value: dict[str, Any]) -> dict[str, Any]:

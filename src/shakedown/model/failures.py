@@ -27,7 +27,9 @@ FAMILIES: Final[dict[str, str]] = {
     "unknown": "Nothing that is known was found.",
 }
 UNCLASSIFIED: Final = "unclassified"
-AFTERMATH: Final = 20  # lines of a lower weight only repeat that something ended; they decide where nothing else is said
+AFTERMATH: Final = (
+    20  # lines of a lower weight only repeat that something ended; they decide where nothing else is said
+)
 
 
 class FailureLine(Struct, frozen=True):
@@ -43,7 +45,7 @@ class FailureLine(Struct, frozen=True):
 
 
 class FailureClass(Struct, frozen=True):
-    """One class. ``examples`` are lines that must be classified so, ``unlike`` lines that must not; ``suspect`` is a hint, no ruling."""
+    """One class. ``examples``: lines that must be classified so, ``unlike``: lines that must not. ``suspect`` is a hint, no ruling."""
 
     name: str
     family: str

@@ -229,7 +229,9 @@ class Evidence(Struct, frozen=True):
     figures: tuple[tuple[str, float], ...] = ()
     problems: tuple[str, ...] = ()
     excerpt: str = ""  # the last lines of the output, printable, for reasons
-    failure: Failure | None = None  # what the most telling line says, should it be judged to have failed; None: not looked at
+    failure: Failure | None = (
+        None  # what the most telling line says, should it be judged to have failed; None: not looked at
+    )
 
 
 class Collector(Protocol):

@@ -12,7 +12,9 @@ from shakedown.plans.records import Either, Key, ListOf, Record
 LONGEST_TEXT = 300  # characters of a text or a pattern
 LONGEST_EXAMPLE = 2000
 _NAME = Name(
-    "a class's name", r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", "use small letters, digits and '-', a letter first: out-of-memory"
+    "a class's name",
+    r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*",
+    "use small letters, digits and '-', a letter first: out-of-memory",
 )
 _FEWEST = 4  # characters, below which a text is in every other line
 
@@ -23,7 +25,9 @@ def _text(text: str) -> str:
         raise Wrong(f"a text of {len(text)} characters", f"{LONGEST_TEXT} are the most; the telling part is enough")
     parts = [part.strip() for part in text.split("...")]
     if max(map(len, parts)) < _FEWEST:
-        raise Wrong(f"'{text}' is in too many lines", f"write at least {_FEWEST} characters in a row; '...' stands for anything")
+        raise Wrong(
+            f"'{text}' is in too many lines", f"write at least {_FEWEST} characters in a row; '...' stands for anything"
+        )
     return text
 
 
@@ -59,7 +63,7 @@ LINES = Record(
     {
         "weight": Key(
             Whole(1, most=100),
-            "how telling such a line is, 1 to 100: the heaviest line of an output wins; below 20 it only repeats that something ended",
+            "how telling such a line is, 1 to 100: the heaviest line wins; below 20 it only repeats that something ended",
             True,
         ),
         "texts": Key(
@@ -84,10 +88,12 @@ FAILURE = Record(
         "suspect": Key(Choice(SUSPECTS), f"whom to ask first, a hint and no ruling: {', '.join(SUSPECTS)}"),
         "lines": Key(ListOf(LINES, "a list of lines with their weight", 1), "the lines that tell it", True),
         "examples": Key(
-            _list(Parsed("an example", _example), "a list of lines"), "whole lines that must be classified so; each is a test"
+            _list(Parsed("an example", _example), "a list of lines"),
+            "whole lines that must be classified so; each is a test",
         ),
         "unlike": Key(
-            _list(Parsed("an example", _example), "a list of lines"), "whole lines that look like it and must not be; each is a test"
+            _list(Parsed("an example", _example), "a list of lines"),
+            "whole lines that look like it and must not be; each is a test",
         ),
     },
 )

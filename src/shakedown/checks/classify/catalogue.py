@@ -102,7 +102,7 @@ class Classifier:
 
 def pieces_of(text: str) -> tuple[str, ...]:
     """The parts of a text between its ``...``, in small letters."""
-    return tuple(piece for part in text.lower().split(ANYTHING) if (piece := part.strip()))
+    return tuple(piece for part in text.lower().split(ANYTHING) if (piece := " ".join(part.split())))
 
 
 def _signs(one: FailureClass, shipped: bool) -> Iterator[Sign]:
@@ -125,7 +125,9 @@ def _has_stem(sign: Sign) -> bool:
 
 def _by_gram(signs: Sequence[Sign]) -> dict[str, list[int]]:
     """Texts by the letters of theirs that the fewest other texts have."""
-    grams = [{piece[at : at + _GRAM] for piece in sign.pieces for at in range(len(piece) - _GRAM + 1)} for sign in signs]
+    grams = [
+        {piece[at : at + _GRAM] for piece in sign.pieces for at in range(len(piece) - _GRAM + 1)} for sign in signs
+    ]
     counted = Counter(gram for mine in grams for gram in mine)
     found: dict[str, list[int]] = {}
     for sign, mine in zip(signs, grams, strict=True):

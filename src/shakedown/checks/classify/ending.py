@@ -53,7 +53,9 @@ _STATUSES: dict[int, tuple[str, str, str]] = {
     127: ("command-not-found", "environment", "exit status 127: a command was not found"),
 }
 _STATUS_WEIGHT, _GENTLE_WEIGHT = 30, AFTERMATH + 1
-_GENTLE = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE})  # others were told to end because of one
+_GENTLE = frozenset(
+    {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE}
+)  # others were told to end because of one
 
 
 def of_verdict(verdict: str, words: str = "", status: int | None = None) -> Failure | None:

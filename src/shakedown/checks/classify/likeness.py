@@ -9,10 +9,13 @@ LONGEST = 160  # characters
 _STAMP = re.compile(
     r"\b(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* +\d{1,2}"
     r"(?:,? +\d{4})?(?: +\d{1,2}:\d\d:\d\d)?(?: +\d{4})?\b"
-    r"|\b\d{4}[-/]\d\d?[-/]\d\d?(?:[t ,_]+\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?",
+    r"|\b\d{4}[-/]\d\d?[-/]\d\d?(?:[t ,_]+\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?"
+    r"|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?",
     re.IGNORECASE,
 )
-_LEADING = re.compile(r"^(?:\s*(?:\[[^\]\[]{1,60}\]|\(?\d+(?:[:)|>]|\s*:)|<[^<>]{1,40}>|rank\s*\d+\s*[:|-]|:))+\s*", re.IGNORECASE)
+_LEADING = re.compile(
+    r"^(?:\s*(?:\[[^\]\[]{1,60}\]|\(?\d+(?:[:)|>]|\s*:)|<[^<>]{1,40}>|rank\s*\d+\s*[:|-]|:))+\s*", re.IGNORECASE
+)
 _PATH = re.compile(r"(?<![\w.])(?:[\w.~-]{0,40}/)+[\w.+~#=@%-]*(?::\d+)*")
 _HEX = re.compile(r"\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b", re.IGNORECASE)
 _NODE = re.compile(r"\b(?:[a-z]+[a-z_-]{0,12}\d+(?:[a-z_-]{1,6}\d+)*)(?:\.[a-z][\w.-]*)?\b", re.IGNORECASE)
@@ -29,7 +32,9 @@ def without_prefix(line: str) -> str:
     """A line without what launchers and loggers put in front: ranks, times, names in brackets."""
     rest = line[:400]
     for _ in range(3):
-        shorter = _LEADING.sub("", _STAMP.sub("", rest, count=1) if _STAMP.match(rest.lstrip("[( ")) else rest).lstrip("]) ")
+        shorter = _LEADING.sub("", _STAMP.sub("", rest, count=1) if _STAMP.match(rest.lstrip("[( ")) else rest).lstrip(
+            "]) "
+        )
         if shorter == rest or not shorter:
             break
         rest = shorter

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 MATCHED = 2000  # characters of a line that are looked at: its first and last half of that
 SHOWN = 300  # characters of a line in the record
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()*+#][A-Za-z0-9]|[ -/]?[0-~])")
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()*+#][A-Za-z0-9]|[ -/]?[0-~])"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _END = re.compile(r"[\n\r]")
 
@@ -31,14 +33,14 @@ STEMS = (
 
 
 def clean(line: str) -> str:
-    """Purpose: a line without escape codes, control characters and its middle where it is very long."""
+    """Purpose: a line without escape codes and control characters, with single blanks, and without its middle where it is very long."""
     if len(line) > 4 * MATCHED:
         line = f"{line[: 2 * MATCHED]} ... {line[-2 * MATCHED :]}"
     if "\x1b" in line:
         line = _ESCAPES.sub("", line)
     if not line.isprintable():
         line = _CONTROL.sub(" ", line)
-    line = line.strip()
+    line = " ".join(line.split())
     return line if len(line) <= MATCHED else f"{line[: MATCHED // 2]} ... {line[-MATCHED // 2 :]}"
 
 

@@ -13,7 +13,10 @@ from shakedown.model.failures import AFTERMATH, UNCLASSIFIED, Failure
 HEAD, TAIL = 1 << 20, 4 << 20  # characters that are scanned, at the beginning and the end of an output
 MOST_LINES = 5000  # different ones
 
-_OUTSPOKEN = re.compile(r"\b(?:error|fatal|panic|critical|severe|abort(?:ed|ing)?|fail(?:ed|ure)?)\b\s{0,3}[:!*\])]|^\W{0,4}(?:fatal|error)\b", re.IGNORECASE)
+_OUTSPOKEN = re.compile(
+    r"\b(?:error|fatal|panic|critical|severe|abort(?:ed|ing)?|fail(?:ed|ure)?)\b\s{0,3}[:!*\])]|^\W{0,4}(?:fatal|error)\b",
+    re.IGNORECASE,
+)
 _TELLING = re.compile(
     r"error|fatal|fail|abort|fault|exception|panic|cannot|can't|unable|denied|refused|invalid|not found|no such|not permitted"
     r"|out of|no space|timed? ?out|assert|wrong|illegal|missing|unexpected|exceed|diverge|corrupt|\bnan\b",
@@ -77,7 +80,9 @@ def scan_parts(scan: Scan, parts: Sequence[str], head: int = HEAD, tail: int = T
             scan.feed(part)
         return
     scan.feed(parts[0][:head])
-    scan.feed(parts[-1][max(0, len(parts[-1]) - tail) :] if len(parts) > 1 else parts[0][max(head, len(parts[0]) - tail) :])
+    scan.feed(
+        parts[-1][max(0, len(parts[-1]) - tail) :] if len(parts) > 1 else parts[0][max(head, len(parts[0]) - tail) :]
+    )
 
 
 def _score(line: str) -> int:
