@@ -165,7 +165,7 @@ def stub(group: FailureGroup, campaign: str) -> str:
 
 def text_of(key: str) -> str:
     """What lines of one likeness have in common, as a class's text has it: ``...`` stands for what differs."""
-    parts = [part.strip() for part in _PLACEHOLDER.split(key)]
+    parts = [part.strip(" .") for part in _PLACEHOLDER.split(key)]
     kept = [part for part in parts if len(part) >= _FEWEST]
     return "...".join(kept) if kept else key
 

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from shakedown.checks.classify.likeness import without_prefix
 from shakedown.checks.classify.lines import STEMS, clean, shown
 from shakedown.model.failures import Failure, FailureClass
 
 ANYTHING = "..."
 _GRAM = 4  # letters that texts are found by
+_PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names in brackets begin
 
 
 @dataclass(slots=True)
@@ -94,10 +96,14 @@ class Classifier:
             if known is not None:
                 places.update(known)
         places.update(sign.place for sign in self._patterns if not sign.guard or sign.guard in low)
+        bare = without_prefix(line) if line[:1] in _PREFIXED else line  # for patterns that say how a line begins
         for place in sorted(places):
-            at = self._signs[place].find(line, low)
+            sign = self._signs[place]
+            at = sign.find(line, low)
+            if at < 0 and sign.pattern and bare != line:
+                at = sign.find(bare, low)
             if at >= 0:
-                yield self._signs[place], at
+                yield sign, at
 
 
 def pieces_of(text: str) -> tuple[str, ...]:

@@ -49,8 +49,8 @@ _SIGNALS: dict[int, tuple[str, str]] = {
     signal.SIGXFSZ: ("file-too-large", "file-system-error"),
 }
 _STATUSES: dict[int, tuple[str, str, str]] = {
-    126: ("cannot-execute", "environment", "exit status 126: a command could not be executed"),
-    127: ("command-not-found", "environment", "exit status 127: a command was not found"),
+    126: ("cannot-execute", "wrong-launch-line", "exit status 126: a command could not be executed"),
+    127: ("command-not-found", "wrong-launch-line", "exit status 127: a command was not found"),
 }
 _STATUS_WEIGHT, _GENTLE_WEIGHT = 30, AFTERMATH + 1
 _GENTLE = frozenset(

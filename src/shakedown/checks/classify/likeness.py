@@ -17,7 +17,7 @@ _LEADING = re.compile(
     r"^(?:\s*(?:\[[^\]\[]{1,60}\]|\(?\d+(?:[:)|>]|\s*:)|<[^<>]{1,40}>|rank\s*\d+\s*[:|-]|:))+\s*", re.IGNORECASE
 )
 _PATH = re.compile(r"(?<![\w.])(?:[\w.~-]{0,40}/)+[\w.+~#=@%-]*(?::\d+)*")
-_HEX = re.compile(r"\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b", re.IGNORECASE)
+_HEX = re.compile(r"\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b", re.IGNORECASE)
 _NODE = re.compile(r"\b(?:[a-z]+[a-z_-]{0,12}\d+(?:[a-z_-]{1,6}\d+)*)(?:\.[a-z][\w.-]*)?\b", re.IGNORECASE)
 _NODE_SET = re.compile(r"\b[a-z][a-z_-]*\[[\d,-]+\]", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b")

@@ -33,7 +33,7 @@ STEMS = (
 
 
 def clean(line: str) -> str:
-    """Purpose: a line without escape codes and control characters, with single blanks, and without its middle where it is very long."""
+    """Purpose: a line without escape codes, control characters and double blanks, and without the middle of very long ones."""
     if len(line) > 4 * MATCHED:
         line = f"{line[: 2 * MATCHED]} ... {line[-2 * MATCHED :]}"
     if "\x1b" in line:
@@ -58,6 +58,8 @@ def telling_lines(text: str, stems: Iterable[str], loose: Iterable[re.Pattern[st
 
     A text without any costs one search for each stem. Lines end at new lines and at carriage returns.
     """
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
     low = text.lower()
     if len(low) != len(text):  # a few letters grow when they are made small
         low = text.translate(_SMALL)
