@@ -64,7 +64,9 @@ def test_an_unknown_error_is_shown_rather_than_an_echo() -> None:
 
 
 def test_of_unknown_lines_the_outspoken_one_is_shown() -> None:
-    failure = classify("warning: failed once, will try again\nvalue is wrong somewhere\nFATAL: no sea\nit was not found\n")
+    failure = classify(
+        "warning: failed once, will try again\nvalue is wrong somewhere\nFATAL: no sea\nit was not found\n"
+    )
     assert (failure.name, failure.line) == ("unclassified", "FATAL: no sea")
 
 

@@ -39,7 +39,10 @@ def test_any_bytes_are_classified(data: bytes) -> None:
 
 
 @QUICK
-@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=40)), max_size=30), st.sampled_from(["\n", "\r", "\r\n", " "]))
+@given(
+    st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=40)), max_size=30),
+    st.sampled_from(["\n", "\r", "\r\n", " "]),
+)
 def test_any_mixture_of_what_is_known_is_classified(pieces: list[str], between: str) -> None:
     failure = scanned(between.join(pieces)).failure()
     assert failure.line.isprintable() and len(failure.line) <= SHOWN
@@ -55,7 +58,9 @@ def test_a_clean_line_is_clean(text: str) -> None:
 
 
 @QUICK
-@given(st.sampled_from(EXAMPLES), st.integers(0, 999_999), st.sampled_from(["[{}] ", "{}: ", "[1,{}]<stderr>: ", "<{}> "]))
+@given(
+    st.sampled_from(EXAMPLES), st.integers(0, 999_999), st.sampled_from(["[{}] ", "{}: ", "[1,{}]<stderr>: ", "<{}> "])
+)
 def test_rank_prefixes_are_no_matter(example: tuple[str, str], rank: int, prefix: str) -> None:
     name, line = example
     assert scanned(prefix.format(rank) + line).failure().name == name
@@ -74,8 +79,8 @@ def test_colours_are_no_matter(example: tuple[str, str], data: st.DataObject) ->
 @given(st.integers(0, 10**9), st.integers(0, 99999), st.integers(1, 9999))
 def test_places_times_and_numbers_make_no_difference_to_likeness(number: int, node: int, task: int) -> None:
     lines = [
-        f"2026-11-22T10:00:{number % 60:02d} [{task}] n{node:05d}: cannot read block {number} of /lustre/f2/run{task}/x.nc at 0x{number:x}",
-        "2026-01-02T11:11:11 [7] n00001: cannot read block 7 of /lustre/f2/a/b/y.nc at 0xabc",
+        f"2026-11-22T10:00:{number % 60:02d} [{task}] n{node:05d}: cannot read {number} of /lustre/r{task}/x.nc at 0x{number:x}",
+        "2026-01-02T11:11:11 [7] n00001: cannot read 7 of /lustre/f2/a/b/y.nc at 0xabc",
     ]
     assert len({likeness(line) for line in lines}) == 1
 
