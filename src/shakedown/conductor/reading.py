@@ -111,9 +111,7 @@ class RunReader:
         """Purpose: the beginning and the end of the output, at most so many bytes of each, or what was read of it anyway."""
         known = self._known.get("output")
         if known is None:
-            known = (
-                self._read_output(tail) if int(self.output.get("bytes", 0) or 0) > head + tail else self._read_output()
-            )
+            known = self._read_output(tail, head)
         return known.parts if isinstance(known, Text) else ()
 
     def problems(self) -> list[str]:
@@ -125,7 +123,8 @@ class RunReader:
 
     # ---- the output ----
 
-    def _read_output(self, tail_only: int = 0) -> Contents:
+    def _read_output(self, tail: int = 0, head: int = 0) -> Contents:
+        """All that is scanned of it; or, where ``tail`` is given, no more than so many bytes of its end and its beginning."""
         pointer = self.output
         size = int(pointer.get("bytes", 0))
         if "lost" in pointer:
@@ -136,24 +135,29 @@ class RunReader:
         try:
             if "pack" in pointer:
                 descriptor = self.pack.open(self.layout.packs, name)
-                return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail_only)
+                return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail, head)
             opened = _open_regular("output", self.layout.root / name, self._allowed())
             if isinstance(opened, Missing):
                 return Missing("output", f"the output is gone: {opened.detail}")
             try:
-                return self._slice(opened, 0, size, tail_only)
+                return self._slice(opened, 0, size, tail, head)
             finally:
                 os.close(opened)
         except OSError as error:
             return Missing("output", f"the output is gone: {printable(name)} cannot be read: {error.strerror}")
 
-    def _slice(self, descriptor: int, offset: int, size: int, tail_only: int) -> Contents:
-        """The output, or its last bytes, out of a larger file; a pack that is too short is said to be."""
+    def _slice(self, descriptor: int, offset: int, size: int, tail: int, head: int) -> Contents:
+        """The output, or its last and first bytes, out of a larger file; a pack that is too short is said to be."""
         there = min(size, max(0, os.fstat(descriptor).st_size - offset))
         if there < size:
             return Missing("output", f"the output is gone: of its {size} bytes {there} are left")
-        if tail_only and tail_only < size:
-            return decode("output", _read(descriptor, offset + size - tail_only, tail_only))
+        if tail and tail + head < size:
+            end = _read(descriptor, offset + size - tail, tail)
+            return (
+                decode("output", _read(descriptor, offset, head), end, size - tail - head)
+                if head
+                else decode("output", end)
+            )
         return self._decode("output", descriptor, offset, size)
 
     def _decode(self, subject: str, descriptor: int, offset: int, size: int) -> Text:

@@ -52,7 +52,8 @@ class Sign:
 class Classifier:
     """All classes in force. ``own``: the site's, which replace those of the same name among ``shipped`` and go first.
 
-    ``stems``: each line that a text knows holds one of them, in small letters; ``loose``: patterns of which that is not known.
+    ``stems``: each line that a text, or a pattern of the package, knows holds one of them, in small letters; ``loose``: the site's
+    patterns, of which that is not known.
     """
 
     def __init__(self, shipped: Sequence[FailureClass], own: Sequence[FailureClass] = ()) -> None:
@@ -67,7 +68,8 @@ class Classifier:
         self._by_gram = _by_gram([sign for sign in self._signs if sign.pieces])
         unknown = {max(sign.pieces, key=len) for sign in signs if sign.pieces and not _has_stem(sign)}
         self.stems = (*STEMS, *sorted(unknown))
-        self.loose = [re.compile(s.pattern, re.IGNORECASE | re.MULTILINE) for s in self._patterns if not s.guard]
+        mine = [sign.pattern for sign in self._patterns if sign.owner in own]
+        self.loose = [re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in mine]
 
     def best(self, line: str, above: int = 0) -> Failure | None:
         """Purpose: the most telling class of a cleaned line, if it tells more than ``above``."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.likeness import likeness
 from shakedown.checks.classify.lines import shown, telling_lines
 from shakedown.model.failures import AFTERMATH, UNCLASSIFIED, Failure
 
+BLOCK = 1 << 17  # characters
 HEAD, TAIL = 1 << 20, 4 << 20  # characters that are scanned, at the beginning and the end of an output
 MOST_LINES = 5000  # different ones
 
@@ -45,6 +46,10 @@ class Scan:
         if not text.strip():
             return
         known = self._known = self._known or self._ask()
+        for block in _blocks(text):
+            self._look_through(block, known)
+
+    def _look_through(self, text: str, known: Classifier) -> None:
         for line in telling_lines(text, known.stems, known.loose):
             if len(self._seen) >= MOST_LINES:
                 return
@@ -83,6 +88,16 @@ def scan_parts(scan: Scan, parts: Sequence[str], head: int = HEAD, tail: int = T
     scan.feed(
         parts[-1][max(0, len(parts[-1]) - tail) :] if len(parts) > 1 else parts[0][max(head, len(parts[0]) - tail) :]
     )
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Whole lines, so many that what is known of one block is not lost with the next, should the time be over."""
+    begin = 0
+    while len(text) - begin > BLOCK:
+        end = text.rfind("\n", begin, begin + BLOCK) + 1 or text.find("\n", begin + BLOCK) + 1 or len(text)
+        yield text[begin:end]
+        begin = end
+    yield text[begin:]
 
 
 def _score(line: str) -> int:
