@@ -20,15 +20,13 @@ from slurm_cluster import Cluster
 from shakedown.metrics.table import fold_runs
 
 pytestmark = pytest.mark.slurm
-TRUNCATED = """
+WRONG_RANK = """
 #include <mpi.h>
 int main(int c, char **v)
 {
-    int rank, x[4] = {0};
+    int x = 0;
     MPI_Init(&c, &v);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) MPI_Send(x, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
-    if (rank == 1) MPI_Recv(x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&x, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }
@@ -61,7 +59,7 @@ def test_each_failure_that_can_be_provoked_has_its_class(fault_cluster: Cluster,
         "wrong": ("n006", "echo nothing of interest", "incorrect-answer", "is nowhere"),
     }
     if mpi:
-        wanted["mpi"] = ("n007", f"srun -n 2 --mpi=pmi2 {mpi}", "mpi-error", "truncated")
+        wanted["mpi"] = ("n007", f"srun -n 2 --mpi=pmi2 {mpi}", "mpi-error", "Invalid rank")
     payloads = [Payload(name, place, command) for name, (place, command, _, _) in wanted.items()]
     payloads = [with_check(one) if one.name == "wrong" else one for one in payloads]
     with Campaign(fault_cluster, tmp_path / "site", payloads, retry="node_fail: 0, submit_failed: 0") as campaign:
@@ -103,9 +101,9 @@ def build_without_its_library(folder: Path) -> Path:
 
 
 def build_mpi(folder: Path) -> Path | None:
-    """A program with a wrong receive; None where the wheel of MPICH is not installed."""
+    """A program that sends to a rank that is not there; None where the wheel of MPICH is not installed."""
     if not MPICC.exists():
         return None
-    (folder / "truncated.c").write_text(TRUNCATED)
-    subprocess.run([MPICC, "-o", "truncated", "truncated.c"], cwd=folder, check=True, timeout=120)
-    return folder / "truncated"
+    (folder / "wrong.c").write_text(WRONG_RANK)
+    subprocess.run([MPICC, "-o", "wrong", "wrong.c"], cwd=folder, check=True, timeout=120)
+    return folder / "wrong"
