@@ -45,7 +45,7 @@ class FailureLine(Struct, frozen=True):
 
 
 class FailureClass(Struct, frozen=True):
-    """One class. ``examples``: lines that must be classified so, ``unlike``: those that must not. ``suspect`` is a hint, no ruling."""
+    """One class. ``examples``: lines that must be classified so, ``unlike``: those that must not. ``suspect`` is but a hint."""
 
     name: str
     family: str
