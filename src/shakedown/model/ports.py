@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 
 from shakedown.model.events import Event
+from shakedown.model.failures import Failure
 from shakedown.model.nouns import Build, Case, Pairs, Test
 
 # What a source can say of a job. "absent": every source that can be reached was asked and does not know it.
@@ -233,6 +234,9 @@ class Evidence(Struct, frozen=True):
     figures: tuple[tuple[str, float], ...] = ()
     problems: tuple[str, ...] = ()
     excerpt: str = ""  # the last lines of the output, printable, for reasons
+    failure: Failure | None = (
+        None  # what the most telling line says, should it be judged to have failed; None: not looked at
+    )
 
 
 class Collector(Protocol):
