@@ -5,8 +5,10 @@ Partitions that share nodes are rooms of their own here: what runs in one takes 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from shakedown.model.nouns import Cluster, Partition, System
 from shakedown.model.places import nodes_of, place_of
@@ -15,7 +17,7 @@ from shakedown.twin.allocator import Licences, Pool, numbers
 _REMEMBERED = 4096  # looks at a pool's idle nodes that a stale source may still show
 
 
-@dataclass(slots=True)
+@dataclass
 class Room:
     """One partition: its allocator and its nodes' names, in their order. ``idle_before``: (time, idle nodes), oldest first."""
 
@@ -36,8 +38,29 @@ class Room:
         if self.local or not nodes:
             return ""
         if nodes not in self._folded:
-            self._folded[nodes] = _fold(self.named(nodes))
+            self._folded[nodes] = self._plainly(nodes) or _fold(self.named(nodes))
         return self._folded[nodes]
+
+    @cached_property
+    def _numbered(self) -> tuple[str, int, int]:
+        """Of nodes that are called n0001, n0002...: "n", 4 digits (0 = as many as it takes), the first number; else ("", 0, 0)."""
+        found = re.fullmatch(r"([^0-9\[\],]*[^0-9\[\],-])([0-9]+)", self.names[0])
+        if found is None:
+            return "", 0, 0
+        prefix, first = found[1], int(found[2])
+        for width in (0, len(found[2])):
+            if all(name == f"{prefix}{first + place:0{width}d}" for place, name in enumerate(self.names)):
+                return prefix, width, first
+        return "", 0, 0
+
+    def _plainly(self, nodes: int) -> str:
+        """Numbered nodes folded, which is a hundred times faster than for names of any kind; "" where they are not numbered."""
+        prefix, width, first = self._numbered
+        if not prefix:
+            return ""
+        spans = [(low + first, high + first) for low, high in _spans(nodes)]
+        words = [f"{low:0{width}d}" + (f"-{high:0{width}d}" if high > low else "") for low, high in spans]
+        return prefix + words[0] if nodes.bit_count() == 1 else f"{prefix}[{','.join(words)}]"
 
     def noticed(self, now: float) -> None:
         """Remember which nodes are idle from now on, for sources that are behind."""
@@ -72,6 +95,19 @@ def _names(partition: Partition, count: int, local: bool) -> tuple[str, ...]:
     """The partition's nodes by name; made up where its text does not name as many as it counts."""
     names = () if local else tuple(nodes_of(partition))
     return names if len(names) == count else tuple(f"{partition.name}-{number}" for number in range(1, count + 1))
+
+
+def _spans(nodes: int) -> list[tuple[int, int]]:
+    """Runs of neighbours among some bits: (first, last), from 0."""
+    found, place = [], 0
+    while nodes:
+        skipped = (nodes & -nodes).bit_length() - 1
+        nodes >>= skipped
+        length = (~nodes & (nodes + 1)).bit_length() - 1
+        found.append((place + skipped, place + skipped + length - 1))
+        nodes >>= length
+        place += skipped + length
+    return found
 
 
 def _fold(names: tuple[str, ...]) -> str:

@@ -39,7 +39,7 @@ def _next(world: World, job: SimulatedJob) -> None:
 
 def _run(world: World, job: SimulatedJob, part: Part) -> None:
     """One part: its own fate. Where it hangs, the whole job's time limit ends it; where its node fails, so does the job."""
-    names = world.rooms[job.pool].named(job.nodes)
+    names = world.names_of(job)
     fate = fate_of(world.fates, world.draw, part.case, (part.run,), names, again=True)
     job.marks[part.run] = PartMarks(world.clock.now())
     world.execute(job, part.run, part.case.id, part=True)

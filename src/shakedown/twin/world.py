@@ -226,9 +226,15 @@ class World:
             execution.end = self.clock.now()
             self.live.pop((job.name, restart, run), None)
 
+    def names_of(self, job: SimulatedJob) -> tuple[str, ...]:
+        """The names of a job's nodes, where they matter to its fate."""
+        fates = self.fates
+        matters = fates.slow_nodes or fates.bad_nodes or fates.node_fail
+        return self.rooms[job.pool].named(job.nodes) if matters and not self.local else ()
+
     def _live_on(self, job: SimulatedJob) -> None:
         """Draw what becomes of a job that runs, and when."""
-        names = self.rooms[job.pool].named(job.nodes) if not self.local else ()
+        names = self.names_of(job)
         fate = fate_of(self.fates, self.draw, job.case, (job.name, job.restart), names, job.restart > 0)
         self._later(job, fate.after_s, fate.state, fate.status, fate.lasts_s, fate.node)
 
