@@ -127,6 +127,7 @@ class Oracle:
             self.parts.see(event)
         if event.event == "submit_order" and value.get("part"):
             books.bundles[event.job].append(event.run)
+            books.jobs[event.job] = event.event
         if event.job and event.event in NEXT and event.job not in books.bundles:
             before = books.jobs.get(event.job)
             need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")

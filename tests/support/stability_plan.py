@@ -96,7 +96,7 @@ class Wish:
     minutes: float = 20.0
     copies: tuple[tuple[str, int], ...] = ()
     stagger_s: float = 0.0
-    per_target: float = 3.0
+    per_target: float = 4.0
     filler: bool = True
     fill: Fill = field(default_factory=lambda: Fill(queue_ahead_s=120.0, ramp_s=60.0))
     more: dict[str, Any] = field(default_factory=dict)  # of the component

@@ -17,7 +17,11 @@ def arrange(world: World) -> None:
     for node, after_s, repair_s in world.fates.deaths:
         world.clock.at(world.began + after_s, functools.partial(_die, world, node, repair_s))
     for number, (node, since, until) in enumerate(world.others.busy, 1):
-        world.clock.at(world.began + since, functools.partial(_arrive, world, -number, node, until - since))
+        arrive = functools.partial(_arrive, world, -number, node, until - max(since, 0.0))
+        if since <= 0:
+            arrive()  # they were there before us
+        else:
+            world.clock.at(world.began + since, arrive)
     for _, since, _ in world.others.pending:
         world.clock.at(world.began + since, functools.partial(_tell, world))
 

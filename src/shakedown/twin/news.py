@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from shakedown.twin.world import World
 
 
+_A_MOMENT_S = 0.001  # what is remembered for so long is still there at the very end of it
+
+
 class News:
     """What the polls of one driver, every ``poll_s``, will find. It wakes the clock at those that find something."""
 
@@ -36,7 +39,7 @@ class News:
         if job is not None and job.state not in IN_QUEUE:
             late |= {lies.accounting_late_s}
             if job.end_mark is None:  # then the queue's memory of it matters, and that it forgets it
-                late |= {lies.stale_s + lies.purge_s + self.poll_s}
+                late |= {lies.stale_s + lies.purge_s + _A_MOMENT_S}
         for wait in late:
             self._at(now + wait, name)
 

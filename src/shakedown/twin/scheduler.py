@@ -175,7 +175,7 @@ class SimulatedScheduler:
         state, began = "completed" if status == 0 else "failed", written - elapsed
         return JobReport(
             view.id,
-            state,  # type: ignore[arg-type]
+            state,
             "marks",
             job.id,
             job.restart,
