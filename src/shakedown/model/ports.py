@@ -5,7 +5,7 @@ The real world and the twin supply different ports to the same loop. A port neve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
@@ -35,7 +35,10 @@ ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "
 
 
 class JobView(Protocol):
-    """What a scheduler may know of one of our jobs. The engine's own job satisfies it."""
+    """What a scheduler may know of one of our jobs. The engine's own job satisfies it.
+
+    A job of several runs has ``parts`` too: those whose end is not known yet.
+    """
 
     @property
     def id(self) -> str: ...  # ours; it is also the job's name at the scheduler
@@ -48,9 +51,6 @@ class JobView(Protocol):
 
     @property
     def restart(self) -> int: ...
-
-    @property
-    def parts(self) -> Collection[str]: ...  # of a job of several runs, those whose end is not known yet; else none
 
 
 class Part(Struct, frozen=True):
