@@ -319,6 +319,20 @@ def test_a_quiet_scheduler_says_the_same_at_the_same_polls(lies: Lies) -> None:
     assert sorted(news(quiet=True), key=_by_time_and_job) == sorted(loud, key=_by_time_and_job)
 
 
+def test_a_new_driver_hears_what_the_one_before_did_not_live_to_hear() -> None:
+    """It asks between the end of a job and the time at which that shows."""
+    bench = Bench(lies=Lies(stale_s=12.0, marks_late_s=7.0), poll_s=5.0, quiet=True)
+    bench.order("a")
+    bench.until(102)
+    bench.scheduler = SimulatedScheduler(bench.world, 5.0, quiet=True)
+    assert bench.state("a") == "running"
+    while bench.clock.now() < START + 400:
+        bench.clock.wait(START + 400)
+        if bench.polled():
+            break
+    assert bench.clock.now() == START + 110
+
+
 def _by_time_and_job(said: tuple[float, JobReport]) -> tuple[float, str]:
     return said[0], said[1].job
 

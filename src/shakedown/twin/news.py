@@ -23,6 +23,9 @@ class News:
         self._due: list[tuple[float, str]] = []  # (time of the poll that finds it, job)
         self._wakes: set[float] = set()
         world.noticed = self._changed
+        for job in (job for jobs in world.jobs.values() for job in jobs):
+            for when in _times(job):  # what a driver before this one has not heard of yet
+                self._shows(job, when)
 
     def due(self) -> set[str]:
         """The jobs of which something may be new by now."""
@@ -33,7 +36,10 @@ class News:
 
     def _changed(self, job: SimulatedJob | None) -> None:
         """Something changed: of a job, or (None) of nodes and other people. It shows when each source gets to know of it."""
-        now, lies = self.world.clock.now(), self.world.lies
+        self._shows(job, self.world.clock.now())
+
+    def _shows(self, job: SimulatedJob | None, when: float) -> None:
+        lies = self.world.lies
         name = job.name if job is not None else ""
         late = {lies.stale_s, lies.marks_late_s} if job is not None else {lies.stale_s}
         if job is not None and job.state not in IN_QUEUE:
@@ -41,7 +47,8 @@ class News:
             if job.end_mark is None:  # then the queue's memory of it matters, and that it forgets it
                 late |= {lies.stale_s + lies.purge_s + _A_MOMENT_S}
         for wait in late:
-            self._at(now + wait, name)
+            if when + wait >= self.world.clock.now():
+                self._at(when + wait, name)
 
     def _at(self, when: float, name: str) -> None:
         began = self.world.began
@@ -56,3 +63,12 @@ class News:
             return self.world.noticed == self._changed
 
         self.world.clock.at(poll, wake)
+
+
+def _times(job: SimulatedJob) -> set[float]:
+    """When something about a job changed last."""
+    times = {job.history[-1][0]}
+    times |= {job.end_mark[0]} if job.end_mark is not None else set()
+    for marks in job.marks.values():
+        times |= {marks.began} | ({marks.ended} if marks.ended is not None else set())
+    return times
