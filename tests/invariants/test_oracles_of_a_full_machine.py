@@ -25,7 +25,7 @@ class Log:
     """A log made by hand, held against rules event by event."""
 
     def __init__(self, document: Document, *kinds: Callable[[Document], Any]) -> None:
-        self.rules = [kind(document) for kind in kinds or (LoadRules, NodeRules, PartRules)]
+        self.rules: list[Any] = [kind(document) for kind in kinds or (LoadRules, NodeRules, PartRules)]
         self.now = MONDAY + 12 * 3600
         self.seq = 0
 
@@ -254,7 +254,7 @@ def test_a_job_is_released_once_and_again_only_if_that_is_said() -> None:
 
 
 def swept(log: Log, job: str, node: int, run: str, repeat: int = 0, case: str = "see1") -> None:
-    more = {"component": "sweep", "node": node, "repeat": repeat or node, "bundle": "sweep", "part": 1}
+    more: dict[str, Any] = {"component": "sweep", "node": node, "repeat": repeat or node, "bundle": "sweep", "part": 1}
     log.order(job, case, run, on="", **more)
 
 
