@@ -75,7 +75,7 @@ def test_people_narrow_it_while_it_runs() -> None:
     acts = (
         (120.0, "cap", {"test": "shield", "copies": 2, "by": "Ada"}),
         (240.0, "budget", {"budget": "f2/mdt", "amount": 2.0, "by": "Ada"}),
-        (360.0, "exclude", {"nodes": "n05", "by": "Ada"}),
+        (360.0, "exclude", {"nodes": ["n05"], "by": "Ada"}),
         (480.0, "pause", {"component": "stability", "cause": "maintenance", "by": "Ada"}),
     )
     campaign = small(
@@ -101,7 +101,11 @@ def test_a_sweep_sees_every_node_and_the_busy_ones_as_they_fall_idle() -> None:
 
 def test_a_sweep_goes_round_twice_and_survives_untrue_words() -> None:
     campaign = play(
-        sweep_of_five(rounds=2), others=BUSY, lies=Lies(stale_s=20.0, idle_untrue=0.05, timed_out=0.1), quiet=False
+        sweep_of_five(rounds=2),
+        others=BUSY,
+        lies=Lies(stale_s=20.0, idle_untrue=0.05, timed_out=0.1),
+        quiet=False,
+        limit=20_000,
     )
     assert len({event.run for event in campaign.events("verdict")}) == 160
 

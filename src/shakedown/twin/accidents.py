@@ -26,6 +26,21 @@ def arrange(world: World) -> None:
         world.clock.at(world.began + since, functools.partial(_tell, world))
 
 
+def take_down(world: World, room: Room, number: int, repair_s: float) -> None:
+    """Purpose: a node takes nothing until it is repaired."""
+    bit = 1 << (number - 1)
+    room.pool.close(bit)
+    room.noticed(world.clock.now())
+
+    def repaired() -> bool:
+        room.pool.open(bit)
+        world.noticed(None)
+        world.look_at(room)
+        return world.local
+
+    world.clock.at(world.clock.now() + repair_s, repaired)
+
+
 def _rooms_with(world: World, node: str) -> list[Room]:
     found = [room for room in world.rooms.values() if node in room.number]
     if not found:
@@ -45,7 +60,7 @@ def _die(world: World, node: str, repair_s: float) -> bool:
         for job in hit:
             world.lose_node(job, job.case.shape.time_limit_s - (world.clock.now() - job.started), node, repair_s)
         if not hit:
-            world.node_down(room, room.number[node], repair_s)
+            take_down(world, room, room.number[node], repair_s)
     world.noticed(None)
     return world.local
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from shakedown.model.nouns import Document
 from shakedown.model.ports import JobOrder
 from shakedown.twin import parts
-from shakedown.twin.accidents import arrange
+from shakedown.twin.accidents import arrange, take_down
 from shakedown.twin.allocator import Need, bits
 from shakedown.twin.clock import VirtualClock
 from shakedown.twin.fates import Fates, Lies, Others, fate_of
@@ -305,7 +305,7 @@ class World:
         job.incarnation += 1
         self._free(job)
         if node and down_s:
-            self.node_down(room, room.number[node], down_s)
+            take_down(self, room, room.number[node], down_s)
         self.becomes(job, "node_fail")
         if not alive:
             self._stop_executing(job)
@@ -325,20 +325,6 @@ class World:
             return False
 
         self.clock.at(self.clock.now() + max(0.0, left_s), finish)
-
-    def node_down(self, room: Room, number: int, repair_s: float) -> None:
-        """A node takes nothing until it is repaired."""
-        bit = 1 << (number - 1)
-        room.pool.close(bit)
-        room.noticed(self.clock.now())
-
-        def repaired() -> bool:
-            room.pool.open(bit)
-            self.noticed(None)
-            self.look_at(room)
-            return self.local
-
-        self.clock.at(self.clock.now() + repair_s, repaired)
 
     def conductor_died(self) -> None:
         """Locally nothing outlives the conductor: queued jobs are forgotten, running ones are ended."""
