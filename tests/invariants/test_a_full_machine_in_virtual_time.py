@@ -71,7 +71,8 @@ def test_enough_is_queued_while_nobody_drives() -> None:
     assert any("after" in event.value for event in campaign.events("submit_order"))
 
 
-def test_people_narrow_it_while_it_runs() -> None:
+@pytest.mark.parametrize("copies", [(("shield", 16),), ()], ids=["the plan has a cap", "the plan has none"])
+def test_people_narrow_it_while_it_runs(copies: tuple[tuple[str, int], ...]) -> None:
     acts = (
         (120.0, "cap", {"test": "shield", "copies": 2, "by": "Ada"}),
         (240.0, "budget", {"budget": "f2/mdt", "amount": 2.0, "by": "Ada"}),
@@ -79,7 +80,8 @@ def test_people_narrow_it_while_it_runs() -> None:
         (480.0, "pause", {"component": "stability", "cause": "maintenance", "by": "Ada"}),
     )
     campaign = small(
-        Wish(minutes=15.0), script=at_times(*acts, (600.0, "continue", {"component": "stability", "by": "Ada"}))
+        Wish(minutes=15.0, copies=copies),
+        script=at_times(*acts, (600.0, "continue", {"component": "stability", "by": "Ada"})),
     )
     assert campaign.state.phase == "ended"
     said = Counter(event.event for event in campaign.events())
