@@ -1,0 +1,197 @@
+"""Everything that the runs of a campaign say about its nodes: findings, a row for each node, and what was too little to tell."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from msgspec import Struct
+
+from shakedown.diagnosis.exact import upper_tail
+from shakedown.diagnosis.findings import LEVEL, NodeFinding, failing_nodes, slow_nodes
+from shakedown.diagnosis.node_names import fold, in_order, unfold
+from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, Trials, failure_trials, names_of, timed_trials
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.table import Record
+from shakedown.metrics.words import plural, show_share
+from shakedown.model.nouns import Document
+
+
+class NodeRow(Struct, frozen=True):
+    """A node. ``runs``: all that ran on it and are judged; ``counted``: those that passed or failed as a node can cause, without
+    those ruled not to count; ``failed`` of these; ``node_fail`` of all. ``slowness``: the median time of its runs over the
+    usual time of their cases, of ``timed`` runs; None where there is none. ``hours``: the time that runs held it.
+    """
+
+    node: str
+    runs: int
+    counted: int
+    failed: int
+    node_fail: int
+    timed: int
+    slowness: float | None
+    hours: float
+    excluded: bool = False
+    findings: tuple[str, ...] = ()
+
+    @property
+    def failure_rate(self) -> float | None:
+        return self.failed / self.counted if self.counted else None
+
+
+class NodesExamined(Struct, frozen=True):
+    """``findings``: the surest first, failures before slowness. ``nodes``: every node of the system and of any run, in order.
+
+    ``unused``: nodes that no run has used, folded. ``enough``: sentences on how much data it would take. ``unplaced``: runs
+    whose nodes are not known.
+    """
+
+    findings: tuple[NodeFinding, ...]
+    nodes: tuple[NodeRow, ...]
+    unused: str
+    enough: tuple[str, ...]
+    unplaced: int
+
+    @property
+    def clean(self) -> bool:
+        return not self.findings
+
+
+def examine_nodes(document: Document, record: Record) -> NodesExamined:
+    """Purpose: which nodes are over-represented among failed and slow runs, as the record stands."""
+    return examine_rows(list(record.current()), setting_of(document), excluded_nodes(record))
+
+
+def examine_rows(rows: list[RunRow], setting: Setting, excluded: frozenset[str] = frozenset()) -> NodesExamined:
+    """Purpose: the same, from rows: one a run."""
+    failures, times = failure_trials(rows, setting), timed_trials(rows, setting)
+    findings = (*failing_nodes(failures), *slow_nodes(times))
+    nodes = _node_rows(rows, setting, times, findings, excluded)
+    unused = [row.node for row in nodes if not row.runs]
+    unplaced = sum(bool(row.nodes) and unfold(row.nodes) is None for row in rows)
+    return NodesExamined(findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced)
+
+
+def setting_of(document: Document) -> Setting:
+    """What the plan says of cases and nodes. Where there are several clusters, a node is cluster:name."""
+    several = len(document.system.clusters) > 1
+    clusters = {case.id: case.partition.split(":")[0] for case in document.cases} if several else {}
+    expected = {case.id: case.expect for case in document.cases if case.expect}
+    names: list[str] = []
+    for partition in document.system.partitions():
+        mine = unfold(partition.nodes) or ()
+        names += [f"{partition.cluster}:{name}" for name in mine] if several else mine
+    return Setting(expected, clusters, tuple(dict.fromkeys(names)))
+
+
+def excluded_nodes(record: Record) -> frozenset[str]:
+    """The nodes that nothing is to run on any more: the last word on each."""
+    out: set[str] = set()
+    for note in record.of_kind("excluded", "included"):
+        said = note.value.get("nodes", ())
+        texts = [said] if isinstance(said, str) else said if isinstance(said, list | tuple) else ()
+        names = {name for text in texts for name in unfold(str(text)) or ()}
+        out = out | names if note.kind == "excluded" else out - names
+    return frozenset(out)
+
+
+# ---- a row for each node ---------------------------------------------------------------------------------------------
+
+
+class _Tally(Struct):
+    runs: int = 0
+    counted: int = 0
+    failed: int = 0
+    node_fail: int = 0
+    hours: float = 0.0
+
+
+def _node_rows(
+    rows: list[RunRow], setting: Setting, times: Trials, findings: Iterable[NodeFinding], excluded: frozenset[str]
+) -> tuple[NodeRow, ...]:
+    tallies = _tallies(rows, setting)
+    slow, kinds = _slowness(times), defaultdict(list)
+    for finding in findings:
+        for name in finding.names:
+            kinds[name].append(finding.kind)
+    found = []
+    for name in in_order(tallies):
+        tally, (timed, ratio) = tallies[name], slow.get(name, (0, None))
+        counts = (tally.runs, tally.counted, tally.failed, tally.node_fail)
+        is_out = name in excluded or name.rpartition(":")[2] in excluded
+        found.append(NodeRow(name, *counts, timed, ratio, tally.hours, is_out, tuple(kinds[name])))
+    return tuple(found)
+
+
+def _tallies(rows: Iterable[RunRow], setting: Setting) -> Mapping[str, _Tally]:
+    tallies = {name: _Tally() for name in setting.nodes}
+    for row in rows:
+        good = row.verdict == "passed" or row.verdict == setting.expected.get(row.case)
+        counted = (good or row.verdict in ON_NODES) and row.ruling not in NOT_NODES
+        hours = _hours(row)
+        for name in names_of(row, setting):
+            tally = tallies.setdefault(name, _Tally())
+            tally.runs += 1
+            tally.counted += counted
+            tally.failed += counted and not good
+            tally.node_fail += row.verdict == "node_fail"
+            tally.hours += hours
+    return tallies
+
+
+def _hours(row: RunRow) -> float:
+    if row.started is not None and row.ended is not None:
+        return max(0.0, row.ended - row.started) / 3600
+    return (row.elapsed_s or 0.0) / 3600
+
+
+def _slowness(times: Trials) -> dict[str, tuple[int, float]]:
+    """Of each node how many timed runs it had, and their median."""
+    found = {}
+    for node, name in enumerate(times.names):
+        mine = times.on(node)
+        if len(mine):
+            found[name] = len(mine), math.exp(float(np.median(times.value[mine])))
+    return found
+
+
+# ---- how much data it takes ------------------------------------------------------------------------------------------
+
+
+def _enough(nodes: tuple[NodeRow, ...], trials: Trials) -> tuple[str, ...]:
+    """What would be found at this campaign's rate of failures and number of nodes, and how many nodes have too few runs."""
+    used = [row.counted for row in nodes if row.counted]
+    if len(used) < 2:
+        return ("runs on one node, or on none, have nothing to be compared with",)
+    runs, failed = len(trials.rows), int((trials.value > 0).sum())
+    middle = sorted(used)[len(used) // 2]
+    all_fail, some_fail = _least(runs, failed, len(used), None), _least(runs, failed, len(used), middle)
+    few = sum(count < (all_fail or math.inf) for count in used)
+    said = [f"{plural(failed, 'failure')} counted in {plural(runs, 'run')} on {plural(len(used), 'node')}"]
+    if failed:
+        said[0] += f" ({show_share(failed / runs)})"
+    if all_fail is None:
+        said.append("that is too few runs: no node could be found, whatever failed on it")
+        return tuple(said)
+    typical = "" if some_fail is None else f"; of the usual {plural(middle, 'run')} about {some_fail} must fail"
+    said.append(f"a node is found from about {plural(all_fail, 'run')} on, if all of them fail{typical}")
+    if few:
+        said.append(
+            f"{plural(few, 'node')} of {len(used)} had fewer than {plural(all_fail, 'run')}: nothing can be said of them"
+        )
+    return tuple(said)
+
+
+def _least(runs: int, failed: int, nodes: int, of: int | None) -> int | None:
+    """The least number of failures on a node that would be found, of so many runs there; None: all of its runs fail.
+
+    As if all runs were of one case, and ``failed`` of them had failed elsewhere.
+    """
+    most = min(of or 200, runs - 1)
+    for count in range(1, most + 1):
+        marked, on_it = failed + count, of or count
+        if marked < runs + count and upper_tail([(runs + count, marked, on_it)], count) * nodes <= LEVEL:
+            return count
+    return None

@@ -1,0 +1,183 @@
+"""Runs as trials of the nodes that they ran on: which ones count, what they are compared with, and who took part.
+
+A run is compared with runs of its own *stratum* only: the same case, mode and epoch, started at about the same time. So a case
+that always fails, a change of the machine or a bad afternoon marks all nodes alike, and blames none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shakedown.diagnosis.node_names import in_order, unfold
+from shakedown.metrics.rows import RunRow
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+BLOCK = 64  # runs of a case that are compared with each other, at least: neighbours in time
+ON_NODES = frozenset({"failed", "incorrect", "performance", "timeout", "node_fail"})  # verdicts that a node can cause
+COMPLETED = frozenset({"passed", "incorrect", "performance"})
+OF_A_JOB = frozenset({"timeout", "node_fail"})  # verdicts that end a job, with all its runs
+NOT_NODES = frozenset({"application", "harness", "excused"})  # rulings under which a run says nothing about nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the plan says beside the rows. ``expected``: case -> the verdict that it is to have. ``clusters``: case -> cluster,
+    where the system has several; their nodes are then told apart as cluster:node. ``nodes``: every node of the system, by name.
+    """
+
+    expected: Mapping[str, str]
+    clusters: Mapping[str, str]
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """``rows[i]`` is trial i, in the order of their starts; ``stratum[i]`` numbers its stratum. Trial ``trial_of[k]`` ran on node
+    ``names[node_of[k]]``, for every k, sorted by node. ``value[i]``: 1.0 for a failure, or the logarithm of run time over what
+    is usual.
+    """
+
+    rows: tuple[RunRow, ...]
+    names: tuple[str, ...]
+    stratum: Ints
+    value: Floats
+    trial_of: Ints
+    node_of: Ints
+
+    def on(self, node: int) -> Ints:
+        """The trials that ran on a node."""
+        begin, end = np.searchsorted(self.node_of, (node, node + 1))
+        return self.trial_of[begin:end]
+
+    def mask(self, places: Ints) -> Mask:
+        """True at these trials."""
+        mask = np.zeros(len(self.rows), dtype=bool)
+        mask[places] = True
+        return mask
+
+
+def failure_trials(rows: Iterable[RunRow], setting: Setting) -> Trials:
+    """Purpose: every run that passed or failed in a way that a node can cause, failures that have one cause counted once."""
+    counted = [row for row in rows if _counts(row, ON_NODES | {"passed"})]
+    failed = {row.run for row in counted if row.verdict in ON_NODES and row.verdict != setting.expected.get(row.case)}
+    kept = _once_in_a_streak(_once_in_a_job(_by_start(counted), failed), failed)
+    return make_trials(kept, np.array([row.run in failed for row in kept], dtype=float), setting)
+
+
+def timed_trials(rows: Iterable[RunRow], setting: Setting) -> Trials:
+    """Purpose: every run that ran to its end and how its time compares with its neighbours of the same case, as a logarithm.
+
+    Runs of one stratum in one job, on the same nodes, are one trial with their median: they share what the job met.
+    """
+    from shakedown.diagnosis.slowness import slowness
+
+    counted = _by_start(row for row in rows if _counts(row, COMPLETED) and (row.elapsed_s or 0.0) > 0.0)
+    values = slowness(counted, _groups(counted))
+    together: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place, row in enumerate(counted):
+        own = (row.job, row.nodes) if row.job else (row.run,)
+        together[(row.case, row.mode, str(row.epoch), *own)].append(place)
+    median = np.array([np.median(values[places]) for places in together.values()])
+    return make_trials([counted[places[0]] for places in together.values()], median, setting)
+
+
+def make_trials(rows: Sequence[RunRow], value: Floats, setting: Setting) -> Trials:
+    """Purpose: rows in the order of their starts as arrays: who took part in what, and what is compared with what."""
+    places: dict[str, int] = {}
+    trial_of: list[int] = []
+    node_of: list[int] = []
+    for trial, row in enumerate(rows):
+        mine = names_of(row, setting)
+        node_of += [places.setdefault(name, len(places)) for name in mine]
+        trial_of += [trial] * len(mine)
+    order = {name: place for place, name in enumerate(in_order(places))}
+    renumbered = np.array([order[name] for name in places], dtype=np.int64)
+    nodes = renumbered[np.array(node_of, dtype=np.int64)]
+    by_node = np.argsort(nodes, kind="stable")
+    return Trials(
+        tuple(rows), tuple(order), _strata(rows), value, np.array(trial_of, dtype=np.int64)[by_node], nodes[by_node]
+    )
+
+
+def names_of(row: RunRow, setting: Setting) -> tuple[str, ...]:
+    """The nodes of a run; none where they are not known or cannot be read."""
+    names = unfold(row.nodes) or ()
+    cluster = setting.clusters.get(row.case, "")
+    return tuple(f"{cluster}:{name}" for name in names) if cluster else names
+
+
+def _counts(row: RunRow, verdicts: frozenset[str]) -> bool:
+    return row.verdict in verdicts and row.ruling not in NOT_NODES and unfold(row.nodes) is not None
+
+
+def _by_start(rows: Iterable[RunRow]) -> list[RunRow]:
+    return sorted(rows, key=lambda row: (row.time if row.started is None else row.started, row.seq))
+
+
+# ---- failures with one cause count once ------------------------------------------------------------------------------
+
+
+def _once_in_a_job(rows: list[RunRow], failed: set[str]) -> list[RunRow]:
+    """A job of many runs that ends takes them all along, and a program that cannot run in it fails each time: of one job, on
+    the same nodes, failures of one test count once, and so does the end of the job.
+    """
+    return _first_of(rows, failed, lambda row: _cause(row) if row.job else None)
+
+
+def _cause(row: RunRow) -> tuple[str, ...]:
+    what = "the job" if row.verdict in OF_A_JOB else f"test {row.case.split('/')[0]}"
+    return row.job, row.nodes, what
+
+
+def _once_in_a_streak(rows: list[RunRow], failed: set[str]) -> list[RunRow]:
+    """When everything fails at once, the scheduler hands the same free node to run after run. Of failures that started one
+    after the other with no good start between them, those on the same nodes count once.
+    """
+    streaks, streak = {}, 0
+    for row in rows:
+        streak += row.run not in failed
+        streaks[row.run] = streak
+    return _first_of(rows, failed, lambda row: (row.nodes, str(streaks[row.run])))
+
+
+def _first_of(rows: list[RunRow], failed: set[str], cause: Callable[[RunRow], tuple[str, ...] | None]) -> list[RunRow]:
+    """All good rows, and of the failed ones the first of each cause."""
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for row in rows:
+        key = cause(row) if row.run in failed else None
+        if key is None or key not in seen:
+            kept.append(row)
+        if key is not None:
+            seen.add(key)
+    return kept
+
+
+# ---- what is compared with what --------------------------------------------------------------------------------------
+
+
+def _groups(rows: Sequence[RunRow]) -> list[Ints]:
+    """The places of the rows of each case, mode and epoch, in the order of their starts."""
+    groups: dict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        groups[row.case, row.mode, row.epoch].append(place)
+    return [np.array(places, dtype=np.int64) for places in groups.values()]
+
+
+def _strata(rows: Sequence[RunRow]) -> Ints:
+    """Groups of at least twice BLOCK runs are cut into blocks of neighbours in time."""
+    stratum = np.zeros(len(rows), dtype=np.int64)
+    number = 0
+    for places in _groups(rows):
+        for block in np.array_split(places, max(1, len(places) // BLOCK)):
+            stratum[block] = number
+            number += 1
+    return stratum
