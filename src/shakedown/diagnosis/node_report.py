@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 from msgspec import Struct
 
-from shakedown.diagnosis.exact import upper_tail
 from shakedown.diagnosis.findings import LEVEL, NodeFinding, failing_nodes, slow_nodes
 from shakedown.diagnosis.node_names import fold, in_order, unfold
 from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, Trials, failure_trials, names_of, timed_trials
@@ -162,36 +162,53 @@ def _slowness(times: Trials) -> dict[str, tuple[int, float]]:
 
 def _enough(nodes: tuple[NodeRow, ...], trials: Trials) -> tuple[str, ...]:
     """What would be found at this campaign's rate of failures and number of nodes, and how many nodes have too few runs."""
-    used = [row.counted for row in nodes if row.counted]
+    used = sorted(row.counted for row in nodes if row.counted)
     if len(used) < 2:
         return ("runs on one node, or on none, have nothing to be compared with",)
     runs, failed = len(trials.rows), int((trials.value > 0).sum())
-    middle = sorted(used)[len(used) // 2]
-    all_fail, some_fail = _least(runs, failed, len(used), None), _least(runs, failed, len(used), middle)
-    few = sum(count < (all_fail or math.inf) for count in used)
-    said = [f"{plural(failed, 'failure')} counted in {plural(runs, 'run')} on {plural(len(used), 'node')}"]
-    if failed:
-        said[0] += f" ({show_share(failed / runs)})"
-    if all_fail is None:
-        said.append("that is too few runs: no node could be found, whatever failed on it")
-        return tuple(said)
-    typical = "" if some_fail is None else f"; of the usual {plural(middle, 'run')} about {some_fail} must fail"
-    said.append(f"a node is found from about {plural(all_fail, 'run')} on, if all of them fail{typical}")
-    if few:
+    rate = f" ({show_share(failed / runs)})" if failed else ""
+    said = [f"{plural(failed, 'failure')} counted in {plural(runs, 'run')} on {plural(len(used), 'node')}{rate}"]
+    chance, middle = _chance(trials), used[len(used) // 2]
+    least = least_failures(chance, len(used))
+    if least is None or least > runs:
+        return (*said, "that is too few runs of each case: no node could be found, whatever failed on it")
+    typical = least_failures(chance, len(used), middle)
+    of_usual = f"; of the usual {plural(middle, 'run')} about {typical} must fail" if typical is not None else ""
+    said.append(f"a node is found from about {plural(least, 'run')} on, if all of them fail{of_usual}")
+    if few := bisect_left(used, least):
         said.append(
-            f"{plural(few, 'node')} of {len(used)} had fewer than {plural(all_fail, 'run')}: nothing can be said of them"
+            f"{few} of {plural(len(used), 'node')} had fewer than {plural(least, 'run')}: nothing can be said of them"
         )
     return tuple(said)
 
 
-def _least(runs: int, failed: int, nodes: int, of: int | None) -> int | None:
-    """The least number of failures on a node that would be found, of so many runs there; None: all of its runs fail.
+def least_failures(chance: float, nodes: int, of: int | None = None) -> int | None:
+    """Purpose: the least number of failures, in so many runs or in that many, with which a node is found; None: there is none.
 
-    As if all runs were of one case, and ``failed`` of them had failed elsewhere.
+    ``chance``: that a run fails on a node that is well. A binomial tail: the runs of the node are few beside all others.
     """
-    most = min(of or 200, runs - 1)
-    for count in range(1, most + 1):
-        marked, on_it = failed + count, of or count
-        if marked < runs + count and upper_tail([(runs + count, marked, on_it)], count) * nodes <= LEVEL:
-            return count
-    return None
+    wanted = LEVEL / nodes
+    if chance >= 1.0:
+        return None
+    if of is None:
+        return math.ceil(math.log(wanted) / math.log(chance) - 1e-9)
+    tail = 0.0
+    for count in range(of, 0, -1):
+        tail += _exactly(count, of, chance)
+        if tail > wanted:
+            return count + 1 if count < of else None
+    return 1
+
+
+def _exactly(count: int, of: int, chance: float) -> float:
+    """The binomial chance of ``count`` in ``of``."""
+    ways = math.lgamma(of + 1) - math.lgamma(count + 1) - math.lgamma(of - count + 1)
+    return math.exp(ways + count * math.log(chance) + (of - count) * math.log1p(-chance))
+
+
+def _chance(trials: Trials) -> float:
+    """The chance of one failed run in a stratum of the usual size, the run itself among those that failed."""
+    sizes = np.bincount(trials.stratum)
+    usual = float(np.median(sizes[trials.stratum]))
+    rate = float((trials.value > 0).mean())
+    return (1.0 + rate * (usual - 1.0)) / usual

@@ -7,12 +7,13 @@ that always fails, a change of the machine or a bad afternoon marks all nodes al
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from shakedown.diagnosis.causes import one_a_cause
 from shakedown.diagnosis.node_names import in_order, unfold
 from shakedown.metrics.rows import RunRow
 
@@ -23,7 +24,6 @@ Floats = npt.NDArray[np.float64]
 BLOCK = 64  # runs of a case that are compared with each other, at least: neighbours in time
 ON_NODES = frozenset({"failed", "incorrect", "performance", "timeout", "node_fail"})  # verdicts that a node can cause
 COMPLETED = frozenset({"passed", "incorrect", "performance"})
-OF_A_JOB = frozenset({"timeout", "node_fail"})  # verdicts that end a job, with all its runs
 NOT_NODES = frozenset({"application", "harness", "excused"})  # rulings under which a run says nothing about nodes
 
 
@@ -68,7 +68,7 @@ def failure_trials(rows: Iterable[RunRow], setting: Setting) -> Trials:
     """Purpose: every run that passed or failed in a way that a node can cause, failures that have one cause counted once."""
     counted = [row for row in rows if _counts(row, ON_NODES | {"passed"})]
     failed = {row.run for row in counted if row.verdict in ON_NODES and row.verdict != setting.expected.get(row.case)}
-    kept = _once_in_a_streak(_once_in_a_job(_by_start(counted), failed), failed)
+    kept = one_a_cause(_by_start(counted), failed)
     return make_trials(kept, np.array([row.run in failed for row in kept], dtype=float), setting)
 
 
@@ -120,45 +120,6 @@ def _counts(row: RunRow, verdicts: frozenset[str]) -> bool:
 
 def _by_start(rows: Iterable[RunRow]) -> list[RunRow]:
     return sorted(rows, key=lambda row: (row.time if row.started is None else row.started, row.seq))
-
-
-# ---- failures with one cause count once ------------------------------------------------------------------------------
-
-
-def _once_in_a_job(rows: list[RunRow], failed: set[str]) -> list[RunRow]:
-    """A job of many runs that ends takes them all along, and a program that cannot run in it fails each time: of one job, on
-    the same nodes, failures of one test count once, and so does the end of the job.
-    """
-    return _first_of(rows, failed, lambda row: _cause(row) if row.job else None)
-
-
-def _cause(row: RunRow) -> tuple[str, ...]:
-    what = "the job" if row.verdict in OF_A_JOB else f"test {row.case.split('/')[0]}"
-    return row.job, row.nodes, what
-
-
-def _once_in_a_streak(rows: list[RunRow], failed: set[str]) -> list[RunRow]:
-    """When everything fails at once, the scheduler hands the same free node to run after run. Of failures that started one
-    after the other with no good start between them, those on the same nodes count once.
-    """
-    streaks, streak = {}, 0
-    for row in rows:
-        streak += row.run not in failed
-        streaks[row.run] = streak
-    return _first_of(rows, failed, lambda row: (row.nodes, str(streaks[row.run])))
-
-
-def _first_of(rows: list[RunRow], failed: set[str], cause: Callable[[RunRow], tuple[str, ...] | None]) -> list[RunRow]:
-    """All good rows, and of the failed ones the first of each cause."""
-    seen: set[tuple[str, ...]] = set()
-    kept = []
-    for row in rows:
-        key = cause(row) if row.run in failed else None
-        if key is None or key not in seen:
-            kept.append(row)
-        if key is not None:
-            seen.add(key)
-    return kept
 
 
 # ---- what is compared with what --------------------------------------------------------------------------------------
