@@ -23,6 +23,7 @@ FOUND_LIMIT = 200  # rounds: a machine with more bad nodes than are found by the
 SUSPECTS_LIMIT = 500  # in one round
 RIVALS = 24  # companions that the worst node is compared with
 STANDS = 0.05  # the p-value at which a node is still conspicuous without a rival's runs
+FAR_BEHIND = 100.0  # a rival whose p-value is so many times larger, and that does not stand alone, is a companion
 _FEW = 16  # nodes: of so few the exact p-value of each is computed
 _FAR = 2.0  # standard deviations above what is expected: below, the exact p-value cannot be small enough
 
@@ -157,14 +158,16 @@ def _to_blame(trials: Trials, alive: Mask, suspects: list[_Suspect]) -> list[lis
 def _with_its_likes(trials: Trials, alive: Mask, one: _Suspect, suspects: list[_Suspect]) -> list[_Suspect]:
     """The suspect and those it cannot be told from; nobody if another one explains it."""
     group, own = [one], trials.mask(one.trials)
-    rivals = [other for other in suspects if other is not one and own[other.trials].any()]
+    others = [other for other in suspects if other is not one and own[other.trials].any()]
+    rivals = [other for other in others if not np.array_equal(other.trials, one.trials)]
     for other in rivals[:RIVALS]:
         if _stands(trials, alive, one, other):
             continue
         if _stands(trials, alive, other, one):
             return []
-        group.append(other)
-    return group
+        if other.p < FAR_BEHIND * one.p:
+            group.append(other)
+    return group + [other for other in others if np.array_equal(other.trials, one.trials)]
 
 
 def _stands(trials: Trials, alive: Mask, one: _Suspect, without: _Suspect) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from msgspec import Struct
 
-from shakedown.diagnosis.findings import LEVEL, NodeFinding, failing_nodes, slow_nodes
+from shakedown.diagnosis.findings import LEAST_RATIO, LEVEL, NodeFinding, failing_nodes, slow_nodes
 from shakedown.diagnosis.node_names import fold, in_order, unfold
 from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, Trials, failure_trials, names_of, timed_trials
 from shakedown.metrics.rows import RunRow
@@ -55,8 +55,19 @@ class NodesExamined(Struct, frozen=True):
     unplaced: int
 
     @property
-    def clean(self) -> bool:
-        return not self.findings
+    def several(self) -> bool:
+        """Whether runs were on more than one node: else there is nothing to compare."""
+        return sum(row.runs > 0 for row in self.nodes) > 1
+
+    def worst(self, most: int) -> tuple[NodeRow, ...]:
+        """The nodes worth a line, the worst first: found, excluded, failed on, or slow by a hundredth or more."""
+        told = [
+            row
+            for row in self.nodes
+            if row.findings or row.excluded or row.failed or (row.slowness or 0) >= LEAST_RATIO
+        ]
+        told.sort(key=lambda row: (not row.findings, not row.excluded, -(row.failure_rate or 0), -(row.slowness or 0)))
+        return tuple(told[: max(most, sum(bool(row.findings) or row.excluded for row in told))])
 
 
 def examine_nodes(document: Document, record: Record) -> NodesExamined:

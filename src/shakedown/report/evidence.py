@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
 from shakedown.metrics.populations import measured_value
 from shakedown.metrics.rows import RunRow
@@ -29,6 +30,7 @@ class Evidence:
     counts: list[TestCount]
     rates: tuple[RatesOfTest, ...]
     utilisation: tuple[Utilisation, ...]
+    nodes: NodesExamined
 
     @property
     def variation(self) -> list[tuple[CaseSummary, FigureSummary]]:
@@ -49,6 +51,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         counts=count_tests(cases),
         rates=rates(document, record),
         utilisation=utilisation(document, record),
+        nodes=examine_nodes(document, record),
     )
 
 
