@@ -79,8 +79,7 @@ def _cells(row: NodeRow) -> list[str]:
     name = row.node if len(row.node) <= NAME_LIMIT else f"…{row.node[1 - NAME_LIMIT :]}"
     numbers = [str(row.runs), str(row.failed), str(row.node_fail)]
     slowness = "–" if row.slowness is None else f"{row.slowness:.3f}"
-    notes = ["found"] * bool(row.findings) + ["excluded"] * row.excluded
-    return [name, *numbers, slowness, f"{row.hours:.1f}", ", ".join(notes)]
+    return [name, *numbers, slowness, f"{row.hours:.1f}", row.note]
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:

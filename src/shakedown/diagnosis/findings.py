@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from msgspec import Struct
 from shakedown.diagnosis.attribution import Blame, find_nodes
 from shakedown.diagnosis.node_names import fold, in_order
 from shakedown.diagnosis.slowness import CUT_WORDS, slow_marks
-from shakedown.diagnosis.trials import Ints, Trials
+from shakedown.diagnosis.trials import ELAPSED, Ints, Trials
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.words import plural, show_number
 
@@ -44,8 +44,8 @@ class NodeFinding(Struct, frozen=True):
     """Nodes that are over-represented among failed or slow runs; several where they cannot be told apart: one of them it is.
 
     ``p``: the exact p-value, corrected for the number of nodes and of questions. ``on_it`` and ``elsewhere``: failed or slow runs
-    on the nodes, and of the same cases on others. ``ratio``: median time over the usual time of the cases (1.8), None for
-    failures. ``evidence``: the failed or slow runs on the nodes. ``advice``: what a person can do.
+    on the nodes, and of the same cases on others. ``ratio``: median time over the usual time of the cases (1.8), or as much worse
+    another ``figure`` is; None for failures. ``evidence``: the failed or slow runs on the nodes. ``advice``: what a person can do.
     """
 
     kind: Kind
@@ -58,6 +58,7 @@ class NodeFinding(Struct, frozen=True):
     evidence: tuple[str, ...]
     sentence: str
     advice: str
+    figure: str = ""
 
 
 def failing_nodes(trials: Trials) -> list[NodeFinding]:
@@ -67,42 +68,56 @@ def failing_nodes(trials: Trials) -> list[NodeFinding]:
     return [_failing(trials, blame) for blame in found]
 
 
-def slow_nodes(trials: Trials) -> list[NodeFinding]:
-    """Purpose: the nodes that are over-represented among slow runs, the surest first."""
+def slow_nodes(trials: Mapping[str, Trials]) -> list[NodeFinding]:
+    """Purpose: the nodes that are over-represented among slow runs, the surest first; then those that only other figures tell.
 
+    ``trials``: by figure, the run time first. All of them share LEVEL.
+    """
+    found: list[NodeFinding] = []
+    for figure, mine in trials.items():
+        told = {name for finding in found for name in finding.names}
+        found += [one for one in _worse(mine, figure, LEVEL / len(trials)) if not told.issuperset(one.names)]
+    return found
+
+
+def _worse(trials: Trials, figure: str, level: float) -> list[NodeFinding]:
     def matters(mine: Ints) -> bool:
         return float(trials.value[mine].mean()) >= math.log(LEAST_RATIO)
 
-    found = find_nodes(trials, lambda alive: slow_marks(trials.value, trials.stratum, alive), LEVEL, matters)
-    return [_slow(trials, blame) for blame in found]
+    found = find_nodes(trials, lambda alive: slow_marks(trials.value, trials.stratum, alive), level, matters)
+    return [_slow(trials, blame, figure) for blame in found]
 
 
 def _failing(trials: Trials, blame: Blame) -> NodeFinding:
     on_it, elsewhere, rows = _counted(trials, blame)
-    said = f"{_who(trials, blame)}: {on_it} runs failed, elsewhere {elsewhere} of the same cases"
+    said = f"{_who(trials, blame)}: {on_it.hits} of its {on_it.of} runs failed, elsewhere {elsewhere} of the same cases"
     sentence = f"{said}; corrected p = {show_p(blame.p)}{_when(rows)}; {_runs(rows)}"
     return _finding("node-failures", trials, blame, (on_it, elsewhere), None, rows, sentence)
 
 
-def _slow(trials: Trials, blame: Blame) -> NodeFinding:
+def _slow(trials: Trials, blame: Blame, figure: str) -> NodeFinding:
     on_it, elsewhere, rows = _counted(trials, blame)
-    values, share = trials.value[blame.trials], CUT_WORDS[blame.question]
+    values = trials.value[blame.trials]
     ratio = math.exp(float(np.median(values)))
     whose, told = "its runs", ratio
     if ratio < LEAST_RATIO:  # slow now and then
         whose, told = "its slow runs", math.exp(float(np.median(values[blame.marks[blame.trials]])))
     took = f"{whose} take {show_number(told, 3)} times as long as is usual for their cases (median)"
-    said = f"{_who(trials, blame)}: {took}; {on_it} are in the slowest {share}, elsewhere {elsewhere}"
+    if figure != ELAPSED:
+        took = f"{figure} of {whose} is {show_number(told, 3)} times worse than is usual for their cases (median)"
+    which = f"{on_it} are in the {'slowest' if figure == ELAPSED else 'worst'} {CUT_WORDS[blame.question]}"
+    said = f"{_who(trials, blame)}: {took}; {which}, elsewhere {elsewhere}"
     sentence = f"{said}; corrected p = {show_p(blame.p)}; {_runs(rows)}"
-    return _finding("node-slow", trials, blame, (on_it, elsewhere), ratio, rows, sentence)
+    return _finding("node-slow", trials, blame, (on_it, elsewhere), ratio, rows, sentence, figure)
 
 
 def _finding(
-    kind: Kind, trials: Trials, blame: Blame, counts: tuple[Count, Count], ratio: float | None, rows: list[RunRow], sentence: str
+    kind: Kind, trials: Trials, blame: Blame, counts: tuple[Count, Count], ratio: float | None, rows: list[RunRow], sentence: str,
+    figure: str = "",
 ) -> NodeFinding:  # fmt: skip
     names = tuple(in_order(trials.names[node] for node in blame.nodes))
     evidence = tuple(row.run for row in rows)
-    return NodeFinding(kind, fold(names), names, blame.p, *counts, ratio, evidence, sentence, ADVICE[kind])
+    return NodeFinding(kind, fold(names), names, blame.p, *counts, ratio, evidence, sentence, ADVICE[kind], figure)
 
 
 def _counted(trials: Trials, blame: Blame) -> tuple[Count, Count, list[RunRow]]:

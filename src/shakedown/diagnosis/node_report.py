@@ -5,14 +5,23 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from shakedown.diagnosis.findings import LEAST_RATIO, LEVEL, NodeFinding, failing_nodes, slow_nodes
 from shakedown.diagnosis.node_names import fold, in_order, unfold
-from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, Trials, failure_trials, names_of, timed_trials
+from shakedown.diagnosis.trials import (
+    ELAPSED,
+    NOT_NODES,
+    ON_NODES,
+    Setting,
+    Trials,
+    failure_trials,
+    names_of,
+    timed_trials,
+)
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.table import Record
 from shakedown.metrics.words import plural, show_share
@@ -22,7 +31,8 @@ from shakedown.model.nouns import Document
 class NodeRow(Struct, frozen=True):
     """A node. ``runs``: all that ran on it and are judged; ``counted``: those that passed or failed as a node can cause, without
     those ruled not to count; ``failed`` of these; ``node_fail`` of all. ``slowness``: the median time of its runs over the
-    usual time of their cases, of ``timed`` runs; None where there is none. ``hours``: the time that runs held it.
+    usual time of their cases, of ``timed`` runs; None where there is none. ``hours``: the time that runs held it. ``findings``: the
+    kinds of those that name it; ``alone``: none of them names others beside it.
     """
 
     node: str
@@ -35,6 +45,13 @@ class NodeRow(Struct, frozen=True):
     hours: float
     excluded: bool = False
     findings: tuple[str, ...] = ()
+    alone: bool = True
+
+    @property
+    def note(self) -> str:
+        """found; one of several found; excluded."""
+        found = ["found" if self.alone else "one of several"] if self.findings else []
+        return ", ".join(found + ["excluded"] * self.excluded)
 
     @property
     def failure_rate(self) -> float | None:
@@ -76,10 +93,12 @@ def examine_nodes(document: Document, record: Record) -> NodesExamined:
 
 
 def examine_rows(rows: list[RunRow], setting: Setting, excluded: frozenset[str] = frozenset()) -> NodesExamined:
-    """Purpose: the same, from rows: one a run."""
-    failures, times = failure_trials(rows, setting), timed_trials(rows, setting)
+    """Purpose: the same, from rows: one a run, in whatever order."""
+    rows = sorted(rows, key=lambda row: row.seq)
+    failures = failure_trials(rows, setting)
+    times = {figure: timed_trials(rows, setting, figure) for figure in setting.figure_names()}
     findings = (*failing_nodes(failures), *slow_nodes(times))
-    nodes = _node_rows(rows, setting, times, findings, excluded)
+    nodes = _node_rows(rows, setting, times[ELAPSED], findings, excluded)
     unused = [row.node for row in nodes if not row.runs]
     unplaced = sum(bool(row.nodes) and unfold(row.nodes) is None for row in rows)
     return NodesExamined(findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced)
@@ -94,7 +113,11 @@ def setting_of(document: Document) -> Setting:
     for partition in document.system.partitions():
         mine = unfold(partition.nodes) or ()
         names += [f"{partition.cluster}:{name}" for name in mine] if several else mine
-    return Setting(expected, clusters, tuple(dict.fromkeys(names)))
+    better = {
+        test.name: {one.name: one.better == "higher" for one in test.figures if one.better} for test in document.tests
+    }
+    figures = {case.id: better[case.test] for case in document.cases if better.get(case.test)}
+    return Setting(expected, clusters, tuple(dict.fromkeys(names)), figures)
 
 
 def excluded_nodes(record: Record) -> frozenset[str]:
@@ -120,19 +143,23 @@ class _Tally(Struct):
 
 
 def _node_rows(
-    rows: list[RunRow], setting: Setting, times: Trials, findings: Iterable[NodeFinding], excluded: frozenset[str]
+    rows: list[RunRow], setting: Setting, times: Trials, findings: Sequence[NodeFinding], excluded: frozenset[str]
 ) -> tuple[NodeRow, ...]:
     tallies = _tallies(rows, setting)
-    slow, kinds = _slowness(times), defaultdict(list)
+    slow = _slowness(times)
+    kinds: dict[str, list[str]] = defaultdict(list)
     for finding in findings:
         for name in finding.names:
-            kinds[name].append(finding.kind)
+            kinds[name] += [finding.kind] if finding.kind not in kinds[name] else []
+    together = {name for finding in findings if len(finding.names) > 1 for name in finding.names}
     found = []
     for name in in_order(tallies):
         tally, (timed, ratio) = tallies[name], slow.get(name, (0, None))
         counts = (tally.runs, tally.counted, tally.failed, tally.node_fail)
         is_out = name in excluded or name.rpartition(":")[2] in excluded
-        found.append(NodeRow(name, *counts, timed, ratio, tally.hours, is_out, tuple(kinds[name])))
+        found.append(
+            NodeRow(name, *counts, timed, ratio, tally.hours, is_out, tuple(kinds[name]), name not in together)
+        )
     return tuple(found)
 
 

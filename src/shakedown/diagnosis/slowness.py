@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shakedown.metrics.rows import RunRow
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -22,14 +20,13 @@ CUTS = (
 CUT_WORDS = ("third", "tenth", "thirtieth")
 
 
-def slowness(rows: Sequence[RunRow], groups: Sequence[Ints]) -> Floats:
-    """Purpose: the logarithm of each run's time over the usual time of its case, mode and epoch around its start.
+def slowness(logs: Floats, groups: Sequence[Ints]) -> Floats:
+    """Purpose: the logarithm of what each run took over what is usual for its case, mode and epoch around its start.
 
-    ``groups``: places of the rows that are compared, in the order of their starts. The usual time is the median of the 33
-    neighbours, of all where there are fewer: a machine that slows down for everybody makes nobody slow.
+    ``logs``: of what the runs took. ``groups``: places of the runs that are compared, in the order of their starts. Usual is the
+    median of the 33 neighbours, of all where there are fewer: a machine that slows down for everybody makes nobody slow.
     """
-    logs = np.log(np.array([row.elapsed_s or 1.0 for row in rows], dtype=float))
-    found = np.zeros(len(rows))
+    found = np.zeros(len(logs))
     for places in groups:
         found[places] = logs[places] - _usual(logs[places])
     return found

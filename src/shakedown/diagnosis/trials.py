@@ -6,16 +6,19 @@ that always fails, a change of the machine or a bad afternoon marks all nodes al
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from shakedown.diagnosis.causes import one_a_cause
 from shakedown.diagnosis.node_names import in_order, unfold
+from shakedown.diagnosis.slowness import slowness
 from shakedown.metrics.rows import RunRow
+from shakedown.model.events import COMPLETED
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -23,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 BLOCK = 64  # runs of a case that are compared with each other, at least: neighbours in time
 ON_NODES = frozenset({"failed", "incorrect", "performance", "timeout", "node_fail"})  # verdicts that a node can cause
-COMPLETED = frozenset({"passed", "incorrect", "performance"})
+ELAPSED = "elapsed"  # the figure that every run has: its time
 NOT_NODES = frozenset({"application", "harness", "excused"})  # rulings under which a run says nothing about nodes
 
 
@@ -31,11 +34,17 @@ NOT_NODES = frozenset({"application", "harness", "excused"})  # rulings under wh
 class Setting:
     """What the plan says beside the rows. ``expected``: case -> the verdict that it is to have. ``clusters``: case -> cluster,
     where the system has several; their nodes are then told apart as cluster:node. ``nodes``: every node of the system, by name.
+    ``figures``: case -> name of a figure that has a better side -> whether that is the higher one.
     """
 
     expected: Mapping[str, str]
     clusters: Mapping[str, str]
     nodes: tuple[str, ...] = ()
+    figures: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+
+    def figure_names(self) -> list[str]:
+        """The run time, and every figure that some case has."""
+        return list(dict.fromkeys([ELAPSED, *(name for figures in self.figures.values() for name in figures)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +81,31 @@ def failure_trials(rows: Iterable[RunRow], setting: Setting) -> Trials:
     return make_trials(kept, np.array([row.run in failed for row in kept], dtype=float), setting)
 
 
-def timed_trials(rows: Iterable[RunRow], setting: Setting) -> Trials:
-    """Purpose: every run that ran to its end and how its time compares with its neighbours of the same case, as a logarithm.
+def timed_trials(rows: Iterable[RunRow], setting: Setting, figure: str = ELAPSED) -> Trials:
+    """Purpose: every run that ran to its end and how its time, or a figure, compares with its neighbours of the same case: as a
+    logarithm, above 0 where it is worse.
 
     Runs of one stratum in one job, on the same nodes, are one trial with their median: they share what the job met.
     """
-    from shakedown.diagnosis.slowness import slowness
-
-    counted = _by_start(row for row in rows if _counts(row, COMPLETED) and (row.elapsed_s or 0.0) > 0.0)
-    values = slowness(counted, _groups(counted))
+    counted = [row for row in _by_start(rows) if _counts(row, COMPLETED) and _cost(row, setting, figure) is not None]
+    logs = np.array([_cost(row, setting, figure) for row in counted], dtype=float)
+    values = slowness(logs, _groups(counted))
     together: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for place, row in enumerate(counted):
         own = (row.job, row.nodes) if row.job else (row.run,)
         together[(row.case, row.mode, str(row.epoch), *own)].append(place)
     median = np.array([np.median(values[places]) for places in together.values()])
     return make_trials([counted[places[0]] for places in together.values()], median, setting)
+
+
+def _cost(row: RunRow, setting: Setting, figure: str) -> float | None:
+    """The logarithm of what a run took; of a figure where higher is better, of its inverse. None where it has none."""
+    if figure == ELAPSED:
+        return math.log(row.elapsed_s) if row.elapsed_s and row.elapsed_s > 0 else None
+    value, higher = row.figures.get(figure, 0.0), setting.figures.get(row.case, {}).get(figure)
+    if higher is None or value <= 0:
+        return None
+    return -math.log(value) if higher else math.log(value)
 
 
 def make_trials(rows: Sequence[RunRow], value: Floats, setting: Setting) -> Trials:

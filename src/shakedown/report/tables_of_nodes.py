@@ -10,7 +10,7 @@ from shakedown.report.csv_files import Cell, to_csv
 Rows = Iterable[Sequence[Cell]]
 
 _FINDINGS = (
-    "kind", "nodes", "p", "hits", "count", "elsewhere_hits", "elsewhere_count", "ratio", "sentence", "advice", "runs",
+    "kind", "figure", "nodes", "p", "hits", "count", "elsewhere_hits", "elsewhere_count", "ratio", "sentence", "advice", "runs",
 )  # fmt: skip
 _NODES = (
     "node", "runs", "counted", "failed", "node_fail", "failure_rate", "timed", "slowness", "hours", "excluded", "findings",
@@ -28,7 +28,7 @@ def node_tables(nodes: NodesExamined) -> dict[str, bytes]:
 def _findings(nodes: NodesExamined) -> Rows:
     for one in nodes.findings:
         yield (
-            one.kind, one.nodes, one.p, one.on_it.hits, one.on_it.of, one.elsewhere.hits, one.elsewhere.of, one.ratio,
+            one.kind, one.figure, one.nodes, one.p, one.on_it.hits, one.on_it.of, one.elsewhere.hits, one.elsewhere.of, one.ratio,
             one.sentence, one.advice, " ".join(one.evidence),
         )  # fmt: skip
 
