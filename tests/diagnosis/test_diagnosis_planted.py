@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import string
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from node_rows import Load, Machine, campaign, name_of
+from node_rows import Load, Machine, campaign, clean_campaign, name_of
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_rows
 from shakedown.diagnosis.trials import Setting
@@ -114,30 +113,6 @@ def test_two_bad_nodes_that_met_are_both_found() -> None:
 
 
 # ---- clean machines --------------------------------------------------------------------------------------------------
-
-
-def clean_campaign(seed: int) -> list[RunRow]:
-    """A machine without bad nodes, of any shape: outages, slowing down, epochs, a case that always fails, wide and narrow."""
-    dice = random.Random(seed)
-    nodes, span = dice.choice([16, 16, 32, 64, 128, 256]), dice.choice([3600.0, 86400.0])
-    loads = []
-    for number in range(dice.randint(1, 5)):
-        width, seconds = min(nodes, dice.choice([1, 1, 2, 4, 16])), dice.choice([5.0, 60.0, 600.0])
-        loads.append(Load(f"t{number}/x", width, seconds, dice.choice([0.0, 0.02, 0.05, 0.2])))
-    if dice.random() < 0.3:
-        loads.append(Load("broken/x", 1, 60.0, dice.choice([0.9, 1.0])))
-    moment = dice.random() * span
-    kinds = {
-        "outage": {"outage": lambda t: 0.95 * (moment < t % span < moment + 600.0)},
-        "slower": {"drift": lambda t: 1.0 + min(t / span, 10.0)},
-        "waves": {"drift": lambda t: 1.0 + 0.5 * math.sin(20.0 * t / span) ** 2},
-        "epochs": {"drift": lambda t: 1.0 + (t > span / 2), "epoch": lambda t: 1 + (t > span / 2)},
-        "worse": {"outage": lambda t: 0.4 * min(1.0, t / span)},
-        "even": {},
-    }
-    more = kinds[dice.choice([*kinds, "even", "even"])]
-    machine = Machine(nodes, noise=dice.choice([0.001, 0.02, 0.2]), lowest=dice.random() < 0.5, **more)  # type: ignore[arg-type]
-    return campaign(machine, loads, dice.choice([50, 200, 500, 1000]), seed)
 
 
 @pytest.mark.slow

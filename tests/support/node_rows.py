@@ -5,6 +5,8 @@ Jobs start as nodes fall idle, the longest idle first; one that fails ends early
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -46,30 +48,54 @@ def name_of(node: int) -> str:
 
 def campaign(machine: Machine, loads: Sequence[Load], runs: int, seed: int) -> list[RunRow]:
     """Purpose: the rows of a campaign of so many runs, cases drawn at random."""
-    random = np.random.default_rng(seed)
-    free = random.random(machine.nodes)  # when each node falls idle
+    dice = np.random.default_rng(seed)
+    free = dice.random(machine.nodes)  # when each node falls idle
     factor = np.array([machine.slow.get(node, 1.0) for node in range(machine.nodes)])
     spoils = np.array([machine.bad.get(node, 0.0) for node in range(machine.nodes)])
-    chosen = random.integers(len(loads), size=runs)
-    noises = np.exp(machine.noise * random.standard_normal(runs))
-    early = random.random(runs)
+    chosen = dice.integers(len(loads), size=runs)
+    noises = np.exp(machine.noise * dice.standard_normal(runs))
+    early = dice.random(runs)
     rows, now = list[RunRow](), 0.0
     for number in range(runs):
         load = loads[chosen[number]]
         mine, now = _place(machine, free, load.width, now)
-        fails = bool((random.random(len(mine)) < spoils[mine]).any())
-        fails |= random.random() < load.fails or random.random() < machine.outage(now)
-        took = load.seconds * machine.drift(now) * noises[number] * float(factor[mine].max())
+        fails = bool((dice.random(len(mine)) < spoils[mine]).any())
+        fails |= dice.random() < load.fails or dice.random() < machine.outage(now)
+        took = float(load.seconds * machine.drift(now) * noises[number] * factor[mine].max())
         took = 0.01 + took * float(early[number]) * 0.3 if fails else took
         free[mine] = now + took
         rows.append(_row(number, load, mine, fails, now, took, machine.epoch(now)))
     return rows
 
 
+def clean_campaign(seed: int) -> list[RunRow]:
+    """A machine without bad nodes, of any shape: outages, slowing down, epochs, a case that always fails, wide and narrow."""
+    dice = random.Random(seed)
+    nodes, span = dice.choice([16, 16, 32, 64, 128, 256]), dice.choice([3600.0, 86400.0])
+    loads = []
+    for number in range(dice.randint(1, 5)):
+        width, seconds = min(nodes, dice.choice([1, 1, 2, 4, 16])), dice.choice([5.0, 60.0, 600.0])
+        loads.append(Load(f"t{number}/x", width, seconds, dice.choice([0.0, 0.02, 0.05, 0.2])))
+    if dice.random() < 0.3:
+        loads.append(Load("broken/x", 1, 60.0, dice.choice([0.9, 1.0])))
+    moment = dice.random() * span
+    kinds = {
+        "outage": {"outage": lambda t: 0.95 * (moment < t % span < moment + 600.0)},
+        "slower": {"drift": lambda t: 1.0 + min(t / span, 10.0)},
+        "waves": {"drift": lambda t: 1.0 + 0.5 * math.sin(20.0 * t / span) ** 2},
+        "epochs": {"drift": lambda t: 1.0 + (t > span / 2), "epoch": lambda t: 1 + (t > span / 2)},
+        "worse": {"outage": lambda t: 0.4 * min(1.0, t / span)},
+        "even": {},
+    }
+    more = kinds[dice.choice([*kinds, "even", "even"])]
+    machine = Machine(nodes, noise=dice.choice([0.001, 0.02, 0.2]), lowest=dice.random() < 0.5, **more)  # type: ignore[arg-type]
+    return campaign(machine, loads, dice.choice([50, 200, 500, 1000]), seed)
+
+
 def _place(machine: Machine, free: np.ndarray, width: int, now: float) -> tuple[np.ndarray, float]:
     """The nodes that the next run gets, and when it starts: when enough of them are idle, never before the run before it."""
     order = np.argpartition(free, width - 1)[:width] if width < machine.nodes else np.arange(machine.nodes)
-    start = max(now, float(free[order].max()))
+    start = max(float(now), float(free[order].max()))
     if machine.lowest:
         order = np.flatnonzero(free <= start)[:width]
     return order, start

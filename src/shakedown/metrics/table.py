@@ -326,6 +326,8 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "command_refused": _note,
     "waiting": _note,
     "finding": _note,
+    "excluded": _note,
+    "included": _note,
     "build_order": _build_order,
     "build_start": _build_start,
     "build_end": _build_end,
