@@ -76,8 +76,13 @@ def test_of_different_tests_in_one_job_each_counts_unless_nothing_else_ran_in_be
 
 
 def test_a_job_s_runs_of_one_case_are_one_trial_of_time() -> None:
-    rows = [row(n, elapsed_s=36.0 + n, job="j1") for n in range(5)] + [row(9, nodes="n2")]
-    assert len(timed_trials(rows, PLAIN).rows) == 2
+    rows = [row(2 * n, elapsed_s=36.0 + n, job="j1") for n in range(5)] + [row(2 * n + 1, nodes="n2") for n in range(5)]
+    assert [one.run for one in timed_trials(rows, PLAIN).rows] == [f"r{n:06d}" for n in (0, 1, 3, 5, 7, 9)]
+
+
+def test_runs_right_after_each_other_on_the_same_nodes_are_one_trial_of_time() -> None:
+    rows = [row(n, nodes="n1" if n < 5 else "n2") for n in range(8)] + [row(9)]
+    assert [one.run for one in timed_trials(rows, PLAIN).rows] == ["r000000", "r000005", "r000009"]
 
 
 def test_time_is_compared_inside_a_case_a_mode_and_an_epoch() -> None:

@@ -85,17 +85,28 @@ def timed_trials(rows: Iterable[RunRow], setting: Setting, figure: str = ELAPSED
     """Purpose: every run that ran to its end and how its time, or a figure, compares with its neighbours of the same case: as a
     logarithm, above 0 where it is worse.
 
-    Runs of one stratum in one job, on the same nodes, are one trial with their median: they share what the job met.
+    Runs of one stratum in one job, or started one after the other, on the same nodes are one trial with their median: they
+    share what the job, or that moment, met.
     """
     counted = [row for row in _by_start(rows) if _counts(row, COMPLETED) and _cost(row, setting, figure) is not None]
     logs = np.array([_cost(row, setting, figure) for row in counted], dtype=float)
     values = slowness(logs, _groups(counted))
     together: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for place, row in enumerate(counted):
-        own = (row.job, row.nodes) if row.job else (row.run,)
-        together[(row.case, row.mode, str(row.epoch), *own)].append(place)
+    for place, (row, burst) in enumerate(zip(counted, _bursts(counted), strict=True)):
+        together[row.case, row.mode, str(row.epoch), burst].append(place)
     median = np.array([np.median(values[places]) for places in together.values()])
     return make_trials([counted[places[0]] for places in together.values()], median, setting)
+
+
+def _bursts(rows: Sequence[RunRow]) -> list[str]:
+    """For each row what names its burst: runs of one job, or one right after the other, on the same nodes have the same."""
+    names: list[str] = []
+    of_job: dict[tuple[str, str], str] = {}
+    for place, row in enumerate(rows):
+        follows = place > 0 and rows[place - 1].nodes == row.nodes
+        name = names[-1] if follows else row.run
+        names.append(of_job.setdefault((row.job, row.nodes), name) if row.job else name)
+    return names
 
 
 def _cost(row: RunRow, setting: Setting, figure: str) -> float | None:

@@ -79,5 +79,5 @@ def _rings(axes: Any, places: Sequence[int], columns: int) -> None:
     if shown:
         x, y = [place % columns for place in shown], [place // columns for place in shown]
         size = max(24.0, 5000.0 / columns)
-        axes.scatter(x, y, s=size, facecolors="none", edgecolors="white", linewidths=2.0)
-        axes.scatter(x, y, s=size, facecolors="none", edgecolors=MARKS["failed"][1], linewidths=1.0)
+        for colour, width in (("white", 2.0), (MARKS["failed"][1], 1.0)):
+            axes.scatter(x, y, s=size, facecolors="none", edgecolors=colour, linewidths=width, clip_on=False)
