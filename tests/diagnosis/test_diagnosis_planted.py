@@ -205,3 +205,27 @@ def test_the_order_of_the_rows_does_not_matter(seed: int, dice: random.Random) -
     mixed = rows.copy()
     dice.shuffle(mixed)
     assert examine(rows) == examine(mixed)
+
+
+def test_a_moment_at_which_all_are_slow_blames_not_the_node_that_got_most_runs_then() -> None:
+    """Five cases, each run rarely, so that none of them alone knows of the slow minute."""
+    rows = [
+        replace(row, case=f"t{number % 5}/x", job="", elapsed_s=100.0 + (number * 37) % 10)
+        for number, row in enumerate(hand_made(*((f"n{node}", 12, 0) for node in range(1, 30))))
+    ]
+    nodes = [node for number in range(1, 30) for node in ("n3", f"n{number + 30}")]
+    slow = [
+        replace(
+            rows[0],
+            run=f"x{n}",
+            seq=9000 + n,
+            case=f"t{n % 5}/x",
+            nodes=node,
+            started=17010.0 + n,
+            elapsed_s=150.0 + n % 7,
+        )
+        for n, node in enumerate(nodes)
+    ]
+    assert examine(rows + slow).findings == ()
+    quick = [replace(row, elapsed_s=100.0 + n % 9) if row.nodes != "n3" else row for n, row in enumerate(slow)]
+    assert named(examine(rows + quick), "node-slow") == ["n3"]

@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 
 from shakedown.diagnosis.node_names import unfold
 from shakedown.metrics.rows import RunRow
+from shakedown.metrics.statistics import median
 
 OF_A_JOB = frozenset({"timeout", "node_fail"})  # verdicts that end a job, with all its runs
 NEIGHBOURS = 9  # other nodes that are looked at around a failure
 NEIGHBOURS_LEAST = 3
-STEPS = 100  # starts that are looked at for them, before and after
+STEPS = 40  # starts that are looked at for them, before and after
+SLOW_MOMENT = 0.8  # the median rank of the neighbours above which all are slow; by chance once in fifty times
 
 
 def one_a_cause(rows: Sequence[RunRow], failed: set[str]) -> list[RunRow]:
@@ -68,14 +70,31 @@ def _without_outages(rows: Sequence[RunRow], failed: set[str]) -> list[RunRow]:
     return _kept(rows, failed, alone)
 
 
+def slow_moments(rows: Sequence[RunRow], ranks: Sequence[float]) -> list[bool]:
+    """Purpose: for each start whether most others were slow just then, whatever it was itself: such a moment tells nothing.
+
+    ``ranks``: from 0, the fastest of its case at that time, to 1, the slowest.
+    """
+    cases = {row.case for row in rows}
+    found = []
+    for place in range(len(rows)):
+        around = [ranks[other] for other in _places_around(rows, place, cases)]
+        found.append(len(around) >= NEIGHBOURS_LEAST and median(around) > SLOW_MOMENT)
+    return found
+
+
 def _around(rows: Sequence[RunRow], place: int, cases: set[str]) -> list[RunRow]:
+    return [rows[other] for other in _places_around(rows, place, cases)]
+
+
+def _places_around(rows: Sequence[RunRow], place: int, cases: set[str]) -> list[int]:
     """The starts of these cases nearest to one, on other nodes, one a node."""
-    used, found = set(nodes_of(rows[place])), list[RunRow]()
+    used, found = set(nodes_of(rows[place])), list[int]()
     for step in range(1, STEPS + 1):
         for other in (place - step, place + step):
             if 0 <= other < len(rows) and rows[other].case in cases and used.isdisjoint(mine := nodes_of(rows[other])):
                 used.update(mine)
-                found.append(rows[other])
+                found.append(other)
                 if len(found) == NEIGHBOURS:
                     return found
     return found

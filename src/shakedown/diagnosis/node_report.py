@@ -23,6 +23,7 @@ from shakedown.diagnosis.trials import (
     timed_trials,
 )
 from shakedown.metrics.rows import RunRow
+from shakedown.metrics.statistics import median
 from shakedown.metrics.table import Record
 from shakedown.metrics.words import plural, show_share
 from shakedown.model.nouns import Document
@@ -191,7 +192,7 @@ def _slowness(times: Trials) -> dict[str, tuple[int, float]]:
     for node, name in enumerate(times.names):
         mine = times.on(node)
         if len(mine):
-            found[name] = len(mine), math.exp(float(np.median(times.value[mine])))
+            found[name] = len(mine), math.exp(median(times.value[mine].tolist()))
     return found
 
 

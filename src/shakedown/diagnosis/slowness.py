@@ -32,6 +32,17 @@ def slowness(logs: Floats, groups: Sequence[Ints]) -> Floats:
     return found
 
 
+def ranks(value: Floats, stratum: Ints) -> Floats:
+    """Purpose: where each value lies in its stratum, from 0 (the least) to 1; equal ones in the middle of their places."""
+    found = np.full(len(value), 0.5)
+    order = np.lexsort((value, stratum))
+    for places in np.split(order, np.flatnonzero(np.diff(stratum[order])) + 1):
+        own = value[places]
+        low, high = np.searchsorted(own, own, side="left"), np.searchsorted(own, own, side="right")
+        found[places] = (low + high) / (2 * max(1, len(own)))
+    return found
+
+
 def slow_marks(value: Floats, stratum: Ints, alive: Mask) -> list[Mask]:
     """Purpose: for each of CUTS the trials that are slow: those above all but the upper share of their stratum, ties left out."""
     places = np.flatnonzero(alive)

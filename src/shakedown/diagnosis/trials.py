@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from shakedown.diagnosis.causes import one_a_cause
+from shakedown.diagnosis.causes import one_a_cause, slow_moments
 from shakedown.diagnosis.node_names import in_order, unfold
-from shakedown.diagnosis.slowness import slowness
+from shakedown.diagnosis.slowness import ranks, slowness
 from shakedown.metrics.rows import RunRow
+from shakedown.metrics.statistics import median
 from shakedown.model.events import COMPLETED
 
 Ints = npt.NDArray[np.int64]
@@ -85,17 +86,20 @@ def timed_trials(rows: Iterable[RunRow], setting: Setting, figure: str = ELAPSED
     """Purpose: every run that ran to its end and how its time, or a figure, compares with its neighbours of the same case: as a
     logarithm, above 0 where it is worse.
 
-    Runs of one stratum in one job, or started one after the other, on the same nodes are one trial with their median: they
-    share what the job, or that moment, met.
+    Runs at moments when most others are slow tell nothing. Runs of one stratum in one job, or started one after the other, on the
+    same nodes are one trial with their median: they share what the job, or that moment, met.
     """
     counted = [row for row in _by_start(rows) if _counts(row, COMPLETED) and _cost(row, setting, figure) is not None]
     logs = np.array([_cost(row, setting, figure) for row in counted], dtype=float)
     values = slowness(logs, _groups(counted))
+    calm = ~np.array(slow_moments(counted, ranks(values, _strata(counted)).tolist()), dtype=bool)
+    counted, values = [row for row, told in zip(counted, calm, strict=True) if told], values[calm]
     together: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for place, (row, burst) in enumerate(zip(counted, _bursts(counted), strict=True)):
         together[row.case, row.mode, str(row.epoch), burst].append(place)
-    median = np.array([np.median(values[places]) for places in together.values()])
-    return make_trials([counted[places[0]] for places in together.values()], median, setting)
+    told = values.tolist()
+    middle = np.array([median([told[place] for place in places]) for places in together.values()])
+    return make_trials([counted[places[0]] for places in together.values()], middle, setting)
 
 
 def _bursts(rows: Sequence[RunRow]) -> list[str]:
