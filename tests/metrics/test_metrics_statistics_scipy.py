@@ -129,3 +129,12 @@ def test_a_doubled_run_time_is_told_apart() -> None:
     values = [chance.gauss(4148.1, 11.3) for _ in range(200)]
     values[77] *= 1.97
     assert statistics.outliers(values) == (77,)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 30, 999, 1000, 1001, 20_000])
+def test_the_interval_of_a_count_is_garwoods(count: int) -> None:
+    """From chi-square: half its 2.5 % quantile with 2n, and half its 97.5 % quantile with 2n + 2 degrees of freedom."""
+    low, high = statistics.count_interval(count)
+    assert low == pytest.approx(stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0, rel=1e-5)
+    assert high == pytest.approx(stats.chi2.ppf(0.975, 2 * count + 2) / 2, rel=1e-5)
+    assert statistics.no_more_than() == pytest.approx(-math.log(0.05))

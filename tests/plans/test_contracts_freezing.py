@@ -91,6 +91,7 @@ def test_every_case_knows_the_rows_in_force_for_it(example: Any) -> None:
         "cm4/threads=1,toolchain=intel-classic": ("phase2:1", "phase2:3"),
         "cm4/threads=2,toolchain=intel-classic": ("phase2:1", "phase2:2", "phase2:3", "history:1"),
         "cm4/threads=2,toolchain=intel-oneapi": ("phase2:2", "phase2:3", "history:1"),
+        "minisweep": (),
     }
     (case,) = [case for case in document.cases if case.id == "cm4/threads=2,toolchain=intel-oneapi"]
     assert [row.name for row in rows_of(document, case)] == ["phase2:2", "phase2:3", "history:1"]

@@ -46,8 +46,11 @@ def inside(example: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_check_says_what_it_checked(inside: Any) -> None:
-    said = "checked 4 tests, 5 cases, 2 contracts, 1 plan, on this machine and 1 system: nothing is wrong\n"
-    assert shakedown("check") == said
+    said = "checked 5 tests, 6 cases, 2 contracts, 1 plan, on this machine and 1 system: nothing is wrong\n"
+    warning, hint, last = shakedown("check").splitlines(keepends=True)
+    assert last == said
+    assert warning.startswith("warning: plans/phase2.yaml:33:44: mixed: f2/bandwidth is no licence of cluster c5: ")
+    assert hint.startswith("hint: with licences")
 
 
 def test_check_tells_every_fault_at_once(inside: Any) -> None:
@@ -114,6 +117,7 @@ def test_tests_are_listed_with_their_cases(inside: Any) -> None:
     assert [line.split()[:2] for line in shakedown("list", "--system", "c5").splitlines()] == [
         ["TEST", "CASES"],
         ["cm4", "3"],
+        ["minisweep", "1"],
         ["missing", "1"],
         ["stream", "1"],
         ["climate-defaults", "abstract"],
@@ -169,7 +173,7 @@ def test_systems_and_plans_are_listed(inside: Any) -> None:
     assert "c5:batch (1920 x 128 cores)" in shakedown("list", "systems")
     assert [system["name"] for system in asked("list", "systems")] == ["here", "c5"]
     (plan,) = asked("list", "plans")
-    assert plan["components"] == ["vendor", "first-look", "performance", "mixed", "stability", "site"]
+    assert plan["components"] == ["vendor", "first-look", "performance", "mixed", "stability", "every-node", "site"]
 
 
 # ---- show ------------------------------------------------------------------------------------------------------------

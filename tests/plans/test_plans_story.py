@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.nouns import (
     Check,
@@ -39,14 +40,16 @@ def test_a_plan_becomes_a_document(example: Any) -> None:
         "cm4/threads=1,toolchain=intel-classic",
         "cm4/threads=2,toolchain=intel-classic",
         "cm4/threads=2,toolchain=intel-oneapi",
+        "minisweep",
     ]
-    assert document.limits == Limits((("cm4", 6),), (("f2/bandwidth", 20e9),), queued=100, builds=3)
+    narrowed = Limits((("cm4", 6),), (("f2/bandwidth", 20e9),), queued=100, builds=3, stagger_s=5.0, exclude_after=3)
+    assert document.limits == narrowed
     assert thaw(freeze(document)) == document
 
 
 def test_components_say_what_must_hold(example: Any) -> None:
     components = {component.name: component for component in example.read().components}
-    assert list(components) == ["vendor", "first-look", "performance", "mixed", "stability", "site"]
+    assert list(components) == ["vendor", "first-look", "performance", "mixed", "stability", "every-node", "site"]
     first, second = components["first-look"], components["stability"]
     correct = Criterion("correct", "correct / completed", "=", 1.0, unit="%", must="= 100%")
     assert first == Component(
@@ -74,7 +77,41 @@ def test_components_say_how_their_cases_run_and_what_people_do(example: Any) -> 
     assert performance.modes == (Mode("isolated", 3, 1), Mode("fill", 2, 1, 4))
     assert (performance.after, performance.gate) == (("vendor",), "met")
     assert (mixed.duration_s, mixed.mix) == (864000.0, (("stream", 0.25), ("cm4", 0.75)))
+    assert (performance.fill, performance.sweep, performance.pack) == (Fill(), None, None)
     assert (vendor.modes, vendor.gate, vendor.duration_s, vendor.mix) == ((), "over", 0.0, ())
+
+
+def test_a_component_says_how_it_keeps_the_machine_full(example: Any) -> None:
+    components = {component.name: component for component in example.read().components}
+    mixed = components["mixed"]
+    assert mixed.phases == (Phase("first", 345600.0), Phase("second", 518400.0))
+    assert mixed.fill == Fill(0.98, queue_ahead_s=7200.0, survive_s=28800.0, ramp_s=600.0, drain=True)
+    assert (mixed.fillers, mixed.stop_after) == (("minisweep",), 5)
+    assert mixed.limits == Limits((("cm4", 6),), (("f2/mdt", 4.0), ("f2/bandwidth", 16e9)), stagger_s=30.0)
+    monday, *weekend = mixed.windows
+    assert monday == Window(
+        "Mon 06:00 to Mon 18:00",
+        6 * 3600.0,
+        18 * 3600.0,
+        "Europe/Berlin",
+        budgets=(("f2/bandwidth", 10e9),),
+        copies=(("cm4", 2),),
+    )
+    assert weekend == [
+        Window("Sat 22:00 to Sun 04:00", 5 * 86400.0 + 22 * 3600.0, 6 * 86400.0 + 4 * 3600.0, closed=True),
+        Window("Sun 22:00 to Mon 04:00", 6 * 86400.0 + 22 * 3600.0, 4 * 3600.0, closed=True),
+    ]
+    assert mixed.yields == (Yield(("c3", "c4"), 50, 10, (("f2/mdt", 1.0),), (("cm4", 1),)),)
+    assert mixed.clock == ClockTerms("declared", (("vendor", "restarts"), ("site", "runs")), ramp=False)
+    assert components["every-node"].sweep == Sweep(queued=16, rounds=2)
+    assert components["site"].pack == Pack(runs=100, at_once=1, allocations=4)
+
+
+def test_floors_are_in_the_words_of_their_measures(example: Any) -> None:
+    floor, holes, node = next(c for c in example.read().components if c.name == "mixed").criteria
+    assert floor == Criterion("floor", "runs", ">=", 100.0, per="test", must=">= 100")
+    assert holes == Criterion("holes", "longest hole", "<=", 6.0, "h", per="test", must="<= 6h")
+    assert node == Criterion("node", "hours per node", ">=", 150.0, "h", must=">= 150h")
 
 
 def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> None:
@@ -86,6 +123,7 @@ def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> 
     assert case.environment == (("OMP_NUM_THREADS", "2"), ("A", "b"), ("VERSION", "12.10"))
     assert case.loads == (("f2/mdt", 1.0), ("f2/bandwidth", 4e9))
     assert case.files == (("in.nml", str(example.path / "tests/inputs/in.nml")),)
+    assert (case.work, case.targets, case.stage) == ("/lustre/f2/{mdt}/acceptance", (("mdt", "f2/mdt"),), "per-target")
     assert case.unavailable == ""
     loading, _, own = case.script.rpartition("\ndone\n")
     assert "\nfor sd_module in PrgEnv-intel intel-classic/2022.2.1; do\n" in loading
@@ -98,13 +136,13 @@ def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> 
 
 def test_what_is_expected_is_frozen_with_its_reason(example: Any) -> None:
     expected = [(case.expect, case.because) for case in example.read().cases]
-    assert expected == [("", ""), ("", ""), ("", ""), ("build_failed", "newer standards")]
+    assert expected == [("", ""), ("", ""), ("", ""), ("build_failed", "newer standards"), ("", "")]
 
 
 def test_cases_of_one_toolchain_share_a_build(example: Any) -> None:
     document = example.read()
     stream, classic, oneapi = document.builds
-    assert [case.build for case in document.cases] == [stream.key, classic.key, classic.key, oneapi.key]
+    assert [case.build for case in document.cases] == [stream.key, classic.key, classic.key, oneapi.key, ""]
     assert classic.name == "cm4"
     assert classic.source == str(example.path / "tests/src")
     assert "sd_module in PrgEnv-intel intel-classic/2022.2.1; do\n" in classic.script
@@ -115,7 +153,7 @@ def test_cases_of_one_toolchain_share_a_build(example: Any) -> None:
 
 
 def test_the_test_holds_its_checks_with_golden_sums_and_its_figures(example: Any) -> None:
-    _, test = example.read().tests
+    _, test, _ = example.read().tests
     assert (test.name, test.about, test.tags, test.path) == (
         "cm4",
         "coupled atmosphere-ocean model",
@@ -143,6 +181,7 @@ def test_sources_name_every_file_with_its_digest(example: Any) -> None:
         "systems/c5.yaml",
         "tests/cm4.yaml",
         "tests/defaults.yaml",
+        "tests/minisweep.yaml",
         "tests/stream.yaml",
         "tests/golden.sha256",
         "contracts/phase2.yaml",
@@ -157,7 +196,8 @@ def test_a_system_file_is_the_system(example: Any) -> None:
     batch = Partition("batch", "c5", "c5n[0001-1920]", 1920, "rome", 86400.0, ("--switches=2",), 1024)
     patience = Patience(poll_s=10, grace_s=120, lost_after_s=3600, no_answer_s=172800, dead_after_s=600)
     options = ("--account=acceptance", "-qnormal")
-    assert system.clusters == (Cluster("c5", "slurm", (batch,), options, (("matlab", 4.0),), 1000, patience),)
+    licences = (("matlab", 4.0), ("f2_mdt0", 8.0), ("f2_mdt1", 8.0))
+    assert system.clusters == (Cluster("c5", "slurm", (batch,), options, licences, 1000, patience),)
     assert system.node_type("rome") == NodeType(
         "rome", 2, 128, 1, 8, 256.0 * 2**30, 5.3e12, "zen2", 512.0 * 2**20, ("zen2", "rack1")
     )
@@ -170,6 +210,8 @@ def test_a_system_file_is_the_system(example: Any) -> None:
     )
     assert system.toolchains[1].cxx == "c++"
     assert system.budgets == (("f2/mdt", 8.0), ("f2/bandwidth", 40e9), ("matlab", 4.0))  # a licence is a budget too
+    assert system.targeted == (("f2/mdt", ("mdt0", "mdt1")),)
+    assert system.licence_names == (("f2/mdt@mdt0", "f2_mdt0"), ("f2/mdt@mdt1", "f2_mdt1"))
     assert system.found == (("kernel", "6.10"), ("os", "SLES"))
 
 
@@ -178,7 +220,7 @@ def test_a_site_is_everything_in_it(example: Any) -> None:
     reading = read_site(example.path)
     assert (reading.name, reading.about) == ("example", "every key of every file is in here somewhere")
     assert [system.name for system in reading.systems] == ["c5"]
-    assert set(reading.tests) == {"cm4", "climate-defaults", "stream", "broken"}
+    assert set(reading.tests) == {"cm4", "climate-defaults", "stream", "minisweep", "broken"}
     assert set(reading.plans) == {"c5-phase2"}
     assert {problem.path for problem in reading.found_problems()} == {"example/tests/broken.yaml"}
 
@@ -198,7 +240,7 @@ def test_the_example_has_every_key_there_is(example: Any) -> None:
     for kind, names in {
         "site": ["site"],
         "system": ["systems/c5"],
-        "test": ["tests/defaults", "tests/cm4", "tests/stream"],
+        "test": ["tests/defaults", "tests/cm4", "tests/stream", "tests/minisweep"],
         "plan": ["plans/phase2"],
     }.items():
         text = "".join((example.path / f"{name}.yaml").read_text() for name in names)

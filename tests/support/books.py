@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shakedown.metrics.criteria import score
-from shakedown.metrics.rows import AttestationRow, OpenRun, RunRow, WaiverRow
+from shakedown.metrics.rows import AttestationRow, NoteRow, OpenRun, RunRow, WaiverRow
 from shakedown.metrics.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.table import Record
 from shakedown.model.nouns import (
@@ -73,6 +73,11 @@ class Book:
     def open(self, component: str, case: str, ordered: float = 0.0) -> None:
         name = f"o{len(self.record.open)}"
         self.record.open[name] = OpenRun(name, case, component, 1, 1, "", ordered, 1, 10**6 + len(self.record.open), 1)
+
+    def say(self, hour: float, kind: str, component: str = "st", case: str = "", why: str = "", **value: Any) -> None:
+        """A standing order, after so many hours."""
+        number = len(self.record.standing) + 1
+        self.record.standing.append(NoteRow(kind, hour * 3600, why, {"component": component} | value, number, case))
 
     def waive(self, component: str, name: str, restriction: str = "", what: str = "criterion") -> None:
         self.record.waivers.append(WaiverRow(what, component, name, restriction, "A. Person", "agreed"))

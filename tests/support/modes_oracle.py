@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from clock_oracle import CLOCK_EVENTS, clock_time
+
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Component, Document
 
@@ -68,6 +70,7 @@ class ModeBooks:
     attested: dict[tuple[str, str], bool] = field(default_factory=dict)
     began: dict[str, float] = field(default_factory=dict)  # component -> its first order
     up: set[str] = field(default_factory=set)
+    clocks: list[Event] = field(default_factory=list)  # what was said of clocks
 
 
 class ModeRules:
@@ -98,6 +101,8 @@ class ModeRules:
             books.attested[value["component"], value["procedure"]] = value["met"]
         elif event.event == "component_outcome":
             self._came_out(event)
+        elif event.event in CLOCK_EVENTS:
+            books.clocks.append(event)
         elif event.event == "amended":
             books.outcomes.clear()
 
@@ -154,7 +159,8 @@ class ModeRules:
     def _in_time(self, component: Component, event: Event, want: Want) -> None:
         if component.duration_s and want not in self.books.attempted:
             began = self.books.began.get(component.name, event.value["now"])
-            late = event.value["now"] - began - component.duration_s
+            ran = clock_time(component, began, self.books.clocks, event.value["now"])
+            late = ran - component.duration_s
             need(late < 0, f"{event.run} of {component.name} was ordered {late} s after its time")
 
     def _warmed_up(self, want: Want) -> None:

@@ -238,7 +238,11 @@ class Oracle:
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
         timed = any(w.key == "backoff" or w.key.startswith(("shut:", "drain:", "stagger:")) for w in reasons)
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
-        people = bool(reasons) and all(w.key.startswith("gate:") for w in reasons) and self._people_are_asked(state)
+        timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
+        lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:"))]
+        gated = [w for w in reasons if w.key.startswith("gate:")]
+        people = bool(lasting) and len(lasting) + len(gated) == len(reasons)
+        people = people or (bool(reasons) and len(gated) == len(reasons) and self._people_are_asked(state))
         need(bool(flying or building or timed or haunted or people), "work is left and nothing is in flight")
 
     def _people_are_asked(self, state: State) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import recompute_stability as stability
 from recompute_log import Campaign, Run, read_log, replay
 from recompute_numbers import different_nodes, distance, inside, same, share_of, sharing, statistic, wilson
 
@@ -130,7 +131,7 @@ class Judge:
         return units, nodes
 
     def _people(self, component: Json) -> list[Case]:
-        found = []
+        found, counts_from = [], stability.counts_from(component, self.campaign)
         for name in component["cases"]:
             data, runs = self.cases[name], self.mine.get((component["name"], name), [])
             gone = {(component["name"], name), ("", name)} & self.campaign.unavailable
@@ -141,6 +142,7 @@ class Judge:
             counted = [run for run in runs if run.mode in wanted and (endless or run.result[4] <= wanted[run.mode])]
             counted = [run for run in counted if run.name not in self.anew]
             warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
+            counted = [run for run in counted if (run.span[0] if run.span else run.time) >= counts_from]
             case = Case(data, wanted, counted, warm)
             found.append(self._until_time(component, case) if component["duration_s"] else case)
         for case in found:
@@ -161,15 +163,18 @@ class Judge:
 
     def _until_time(self, component: Json, case: Case) -> Case:
         """What was ordered is wanted. It is over at the end of the campaign, or when its time has passed and none of it is live."""
-        name = component["name"]
+        name, counts_from = component["name"], stability.counts_from(component, self.campaign)
         live = [run for run in self.campaign.open if run.component == name]
-        began = self.campaign.first_order.get(name)
-        passed = began is not None and self.campaign.last >= began + component["duration_s"]
+        passed = stability.has_had_its_time(component, self.campaign)
         own = [run for name_of in component["cases"] for run in self.mine.get((name, name_of), [])]
+        own = [run for run in own if run.mode == "" and (run.span[0] if run.span else run.time) >= counts_from]
         last = {run.result: run for run in sorted(own, key=lambda run: run.name)}
         waits = any(run.retried for run in last.values() if run.name not in self.anew)
         over = self.campaign.ended or (passed and not live and not waits)
-        results = {run.result for run in case.runs} | {run.result for run in live if run.case == case.data["id"]}
+        asked = [
+            run for run in live if run.mode == "" and counts_from < math.inf and (run.began or math.inf) >= counts_from
+        ]
+        results = {run.result for run in case.runs} | {run.result for run in asked if run.case == case.data["id"]}
         return replace(case, wanted={"": len(results)}, more=not over, closed=over)
 
     def _aside(self, mode: Json, case: Case, every: list[Run]) -> set[str]:
@@ -206,7 +211,9 @@ class Judge:
             "rows": {name: self.whole_row(row) for name, row in self.rows.items()},
             "figures without rows": self.bare_figures(),
             "rates": self.rates(),
-            "utilisation": {name: self.utilisation(name) for name in self.people if name in self.campaign.first_order},
+            "utilisation": {name: self._told(name) for name in self.people if name in self.campaign.first_order},
+            "stability": self.stability(),
+            "loads": stability.loads(self),
         }
 
     def component(self, component: Json) -> Json:
@@ -322,39 +329,97 @@ class Judge:
                 found[f"{name}: {test}"] = [good, len(pairs), after, wilson(good, len(pairs)), wilson(good, after)]
         return found
 
-    def utilisation(self, name: str, cases: list[Case] | None = None) -> list[tuple[float, int]] | None:
-        """Contractual, ours, delivered: (node-hours over node-hours, runs); None where the component's clock has not run.
+    def _told(self, name: str) -> list[tuple[float | None, int]] | None:
+        """The fourth number is told only of components that run for a time."""
+        component = next(item for item in self.document["components"] if item["name"] == name)
+        found = self.utilisation(name)
+        return found if found is None or component["duration_s"] else found[:3]
+
+    def stability(self) -> Json:
+        """Of each component that runs for a time: its clock, each node's hours, each test's share and holes, interrupts."""
+        found = {}
+        for component in self.document["components"]:
+            name, span = component["name"], stability.whole_span(component, self.campaign)
+            if not component["duration_s"] or span is None:
+                continue
+            pieces, cases = stability.clock_pieces(component, self.campaign, span[1]), self.people[name]
+            kinds, system = stability.interrupted(component, self.campaign, pieces)
+            holes = stability.holes(self, component, cases, pieces, span)
+            tests: Json = {test: self._test(cases, test, pieces) for test in holes}
+            for test, mine in holes.items():
+                tests[test]["hole"] = max((hole["seconds"] for hole in mine), default=0.0)
+            found[name] = {
+                "clock": [*span, stability.lasting(pieces)],
+                "nodes": stability.held_by_node(self, component, pieces),
+                "interrupts": [dict(kinds), system],
+                "tests": tests,
+                "days": self._days(component, cases, pieces, span),
+            }
+        return found
+
+    def _test(self, cases: list[Case], test: str, pieces: stability.Pieces) -> Json:
+        runs = [run for case in cases if case.data["test"] == test for run in case.runs]
+        right = [run for run in runs if run.verdict in RIGHT]
+        took = [math.fsum(self.node_hours(run, pieces) or 0.0 for run in some) for some in (runs, right)]
+        return {"runs": len(runs), "right": len(right), "node_hours": took}
+
+    def _days(
+        self, component: Json, cases: list[Case], pieces: stability.Pieces, span: stability.Span
+    ) -> list[list[float]]:
+        """Of each 24 hours: clock seconds, contractual, our and delivered node-hours."""
+        places = {self.cases[case]["partition"] for case in component["cases"] if case in self.cases}
+        every = [run for run in self.campaign.judged if run.case in self.cases]
+        ours = [run for run in every if self.cases[run.case]["partition"] in places]
+        delivered = [run for run in every if run.verdict in RIGHT and run.mode not in ("warm-up", "filler")]
+        right = [run for case in cases for run in case.runs if run.verdict in RIGHT]
+        days = []
+        for number in range(math.ceil((span[1] - span[0]) / 86400)):
+            low, high = span[0] + number * 86400, min(span[1], span[0] + (number + 1) * 86400)
+            mine = [(max(a, low), min(b, high)) for a, b in pieces if min(b, high) > max(a, low)]
+            parts = ((right, mine), (ours, mine), (delivered, [(low, high)]))
+            sums = [math.fsum(self.node_hours(run, of) or 0.0 for run in runs) for runs, of in parts]
+            days.append([stability.lasting(mine), *sums])
+        return days
+
+    def utilisation(self, name: str, cases: list[Case] | None = None) -> list[tuple[float | None, int]] | None:
+        """Contractual, ours, delivered, and that without maintenance: (share, runs); None where the clock has not run.
 
         ``cases``: what the contractual number counts, where a criterion narrows it.
         """
         component = next(item for item in self.document["components"] if item["name"] == name)
-        own = [run for run in self.campaign.judged if run.component == name]
-        begin = self.campaign.first_order.get(name)
-        end = max([begin or 0.0, *(run.span[1] if run.span else run.time for run in own)])
-        if begin is None or not own or end <= begin:
+        span = stability.whole_span(component, self.campaign)
+        if span is None or span[1] <= span[0]:
             return None
+        running = stability.clock_pieces(component, self.campaign, span[1])
+        available = stability.minus(span, stability.maintenance_pieces(component, self.campaign, span))
         places = {self.cases[case]["partition"] for case in component["cases"] if case in self.cases}
-        clusters, length = self.document["system"]["clusters"], (end - begin) / 3600
-        of_clock, of_calendar = (different_nodes(clusters, where) * length for where in (places, set(self.nodes)))
+        clusters = self.document["system"]["clusters"]
+        own_nodes, all_nodes = (different_nodes(clusters, where) for where in (places, set(self.nodes)))
 
-        def share(runs: Iterable[Run], whole: float) -> tuple[float, int]:
-            hours = [hours for run in runs if (hours := self._node_hours(run, begin, end)) is not None]
-            return math.fsum(hours) / whole, sum(took > 0 for took in hours)
+        def share(runs: Iterable[Run], nodes: int, pieces: stability.Pieces) -> tuple[float | None, int]:
+            hours = [hours for run in runs if (hours := self.node_hours(run, pieces)) is not None]
+            whole = nodes * stability.lasting(pieces) / 3600
+            return math.fsum(hours) / whole if whole else None, sum(took > 0 for took in hours)
 
         people = self.people[name] if cases is None else cases
         counted = [run for case in people for run in case.runs if run.verdict in RIGHT]
         every = [run for run in self.campaign.judged if run.case in self.cases]
         beside = [run for run in every if self.cases[run.case]["partition"] in places]
-        delivered = [run for run in every if run.verdict in RIGHT and run.mode != "warm-up"]
-        return [share(counted, of_clock), share(beside, of_clock), share(delivered, of_calendar)]
+        delivered = [run for run in every if run.verdict in RIGHT and run.mode not in ("warm-up", "filler")]
+        found = [
+            share(counted, own_nodes, running),
+            share(beside, own_nodes, running),
+            share(delivered, all_nodes, [span]),
+        ]
+        return [*found, share(delivered, all_nodes, available)]
 
-    def _node_hours(self, run: Run, begin: float, end: float) -> float | None:
+    def node_hours(self, run: Run, pieces: stability.Pieces) -> float | None:
         """None where its times are not known, unless it never ran."""
         if run.span is None:
             return 0.0 if run.verdict in ("build_failed", "submit_failed") else None
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
-        return max(0.0, min(run.span[1], end) - max(run.span[0], begin)) / 3600 * nodes
+        return stability.overlap(run.span, pieces) / 3600 * nodes
 
 
 def _is_said(row: Json, name: str, said: Json) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import recompute_stability as stability
 from recompute_log import Run
 from recompute_numbers import convert, interval, outliers, same, statistic, wilson
 
@@ -15,7 +17,20 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 COMPLETED = ("passed", "incorrect", "performance")
 MANY = 10**8  # results that may still come of a component that runs until its time has passed
-NODE_HOURS = ("contractual", "our", "delivered")
+NODE_HOURS = (
+    "contractual node-hours / clock node-hours",
+    "our node-hours / clock node-hours",
+    "delivered node-hours / calendar node-hours",
+    "delivered node-hours / available node-hours",
+)
+WHOLE = (
+    "runs",
+    "node-hours",
+    "hours per node",
+    "mean time to interrupt",
+    "longest hole",
+)  # no number of values is too small
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400}
 
 
 def judge_criterion(judge: Judge, component: Json, item: Json) -> Json:
@@ -73,13 +88,16 @@ def _outliers(figure: str, cases: list[Case]) -> set[str]:
 
 
 def _measured(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Json:
-    if item["per"] != "case" or not cases:
+    if not item["per"] or not cases:
         return _one(judge, component, item, cases)
-    scored = {}
-    for case in cases:
-        as_expected = bool(case.runs) and all(run.verdict != "passed" and case.good(run) for run in case.runs)
+    scored, key = {}, "test" if item["per"] == "test" else "id"
+    for name in dict.fromkeys(case.data[key] for case in cases):
+        mine = [case for case in cases if case.data[key] == name]
+        as_expected = all(
+            bool(case.runs) and all(run.verdict != "passed" and case.good(run) for run in case.runs) for case in mine
+        )
         if item["measure"].startswith("passed") or not as_expected:
-            scored[case.data["id"]] = _one(judge, component, item, [case])
+            scored[name] = _one(judge, component, item, mine)
     if not scored:
         return {"measured": None, "count": 0, "interval": None, "outcome": "undecided", "cases": {}}
     rank = {"met": 0, "undecided": 1, "not met": 2}
@@ -97,9 +115,10 @@ def _badness(item: Json, value: float | None) -> float:
 
 def _one(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Json:
     """(value, count, least and most it can become, interval) of a measure, and met, not met or undecided."""
-    value, count, low, high, around = _MEASURES[item["measure"].split(" node-hours")[0]](judge, component, item, cases)
+    value, count, low, high, around = _MEASURES[item["measure"]](judge, component, item, cases)
     outcome = "undecided"
-    if value is not None and count >= item["enough"] and low is not None and high is not None:
+    enough = item["measure"] in WHOLE or count >= item["enough"]
+    if value is not None and enough and low is not None and high is not None:
         if _holds(item, low) and _holds(item, high):
             outcome = "met"
         elif not _can_hold(item, low, high):
@@ -249,9 +268,72 @@ def _node_hours(judge: Judge, component: Json, item: Json, cases: list[Case]) ->
     shares = judge.utilisation(component["name"], cases)
     if shares is None:
         return NOTHING
-    share, count = shares[NODE_HOURS.index(item["measure"].split(" ")[0])]
+    share, count = shares[NODE_HOURS.index(item["measure"])]
+    if share is None:
+        return NOTHING
     sure = None if _coming(cases)[0] else share
     return share, count, sure, sure, None
+
+
+# ---- floors --------------------------------------------------------------------------------------------------------------
+
+
+def _runs(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    count = sum(run.verdict in ("passed", "performance") for case in cases for run in case.runs)
+    known, most = _coming(cases)
+    return count, count, count, count + (most if known else 0), None
+
+
+def _floor(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    """Node-hours of the right runs; hours of the node that was held least."""
+    pieces = _pieces(judge, component)
+    if pieces is None:
+        return NOTHING
+    if item["measure"] == "node-hours":
+        right = [run for case in cases for run in case.runs if run.verdict in ("passed", "performance")]
+        took = [hours for run in right if (hours := judge.node_hours(run, pieces)) is not None]
+        value, count = math.fsum(took), sum(hours > 0 for hours in took)
+    else:
+        held = stability.held_by_node(judge, component, pieces)
+        value, count = min(held.values()) / _unit(item), len(held)
+    return value, count, value, math.inf if _coming(cases)[0] else value, None
+
+
+def _interrupt(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    pieces = _pieces(judge, component)
+    time = stability.lasting(pieces or []) / _unit(item)
+    if pieces is None or time <= 0:
+        return NOTHING
+    coming = _coming(cases)[0]
+    kinds, _ = stability.interrupted(component, judge.campaign, pieces)
+    count = kinds.total()
+    if not count:
+        if not coming and item["comparison"][0] == ">" and time < item["bound"]:
+            return NOTHING
+        return time, 0, *((None, None) if coming else (time, time)), None
+    fewest, most = stability.between_events(count)
+    value = time / count
+    return value, count, *((None, None) if coming else (value, value)), (time / most, time / fewest)
+
+
+def _hole(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    pieces, span = _pieces(judge, component), stability.whole_span(component, judge.campaign)
+    if pieces is None or span is None or stability.lasting(pieces) <= 0:
+        return NOTHING
+    found = [hole for mine in stability.holes(judge, component, cases, pieces, span).values() for hole in mine]
+    longest = max((hole["seconds"] for hole in found), default=0.0) / _unit(item)
+    closed = max((hole["seconds"] for hole in found if not hole["last"]), default=0.0) / _unit(item)
+    low, high = (closed, math.inf) if _coming(cases)[0] else (longest, longest)
+    return longest, len({case.data["test"] for case in cases}), low, high, None
+
+
+def _pieces(judge: Judge, component: Json) -> stability.Pieces | None:
+    span = stability.whole_span(component, judge.campaign)
+    return None if span is None else stability.clock_pieces(component, judge.campaign, span[1])
+
+
+def _unit(item: Json) -> float:
+    return SECONDS.get(item["unit"], 3600)
 
 
 _MEASURES = {
@@ -264,4 +346,9 @@ _MEASURES = {
     "rows met": _rows_met,
     "attested": _attested,
     **dict.fromkeys(NODE_HOURS, _node_hours),
+    "runs": _runs,
+    "node-hours": _floor,
+    "hours per node": _floor,
+    "mean time to interrupt": _interrupt,
+    "longest hole": _hole,
 }

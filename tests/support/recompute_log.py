@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 NOT_RUNNING = {"ordered", "queued", "waiting again", "absent", "no_answer", "unknown"}
+OVER = {"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"}
 Span = tuple[float, float]
 
 
@@ -36,6 +37,11 @@ class Run:
     started: float | None = None
     ended: float | None = None
     elapsed: float | None = None
+    nodes: str = ""
+    began: float | None = None  # since when it is known to run, while it is not judged
+    targets: dict[str, str] = field(default_factory=dict)
+    charged: float | None = None  # its loads count from here
+    freed: float | None = None  # to here
 
     @property
     def span(self) -> Span | None:
@@ -58,6 +64,8 @@ class Campaign:
     ended: bool = False
     last: float = 0.0
     fingerprint: str = ""
+    standing: list[dict[str, Any]] = field(default_factory=list)  # what was said of clocks, pauses, budgets
+    time_up: dict[str, float] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     generations: dict[tuple[Any, ...], int] = field(default_factory=dict)
     first_order: dict[str, float] = field(default_factory=dict)
@@ -133,9 +141,11 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
         if value.get("attempt", 1) <= 1 or key not in campaign.generations:
             campaign.generations[key] = campaign.generations.get(key, 0) + 1
         result = (*key, campaign.generations[key])
-    campaign.runs[name] = Run(
-        name, event["case"], component, value.get("mode", ""), result, campaign.epoch, event["job"]
-    )
+    mode, charged = value.get("mode", ""), None if value.get("held") else event["time"]
+    run = Run(name, event["case"], component, mode, result, campaign.epoch, event["job"], charged=charged)
+    previous = campaign.runs.get(value.get("previous", ""))
+    run.targets = value.get("targets", previous.targets if previous else {})
+    campaign.runs[name] = run
     campaign.first_order.setdefault(component, event["time"])
     campaign.ended = False
 
@@ -144,12 +154,33 @@ def _reported(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
     run = _run_of(campaign, event)
     if run is not None:
         run.state = value.get("state", "")
+        if run.state == "running" and run.began is None:
+            run.began = value.get("began", event["time"])
+        if run.state in OVER and run.freed is None:
+            run.freed = event["time"]
 
 
-def _claim_taken(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+def _released(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     run = _run_of(campaign, event)
     if run is not None:
-        run.state = "waiting again"
+        run.targets, run.charged = value.get("targets", {}), event["time"]
+
+
+def _waits(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    run = _run_of(campaign, event)
+    if run is not None:
+        run.charged = run.freed = None
+        if event["event"] == "claim_taken":
+            run.state = "waiting again"
+
+
+def _stands(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.standing.append(event)
+
+
+def _found(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    if value.get("kind") == "time_is_up":
+        campaign.time_up[value["component"]] = event["time"]
 
 
 def _run_of(campaign: Campaign, event: dict[str, Any]) -> Run | None:
@@ -168,11 +199,13 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
     if run.verdict and not value.get("supersedes"):
         return
     run.time = run.time if run.verdict else event["time"]
+    run.freed = run.freed if run.freed is not None else event["time"]
     run.verdict, run.seq = value["verdict"], event["seq"]
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
     run.started = value.get("started", run.started)
     run.ended = value.get("ended", run.ended)
     run.elapsed = value.get("elapsed_s", run.elapsed)
+    run.nodes = value.get("nodes") or run.nodes
 
 
 def _ruled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -216,7 +249,9 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "submit_order": _ordered,
     "requeued": _ordered,
     "job_report": _reported,
-    "claim_taken": _claim_taken,
+    "release_order": _released,
+    "claim_taken": _waits,
+    "submit_deferred": _waits,
     "verdict": _judged,
     "ruled": _ruled,
     "retry": _retried,
@@ -225,4 +260,10 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "unavailable": _unavailable,
     "given_up": _given_up,
     "campaign_end": _ended,
+    "finding": _found,
+    "clock": _stands,
+    "paused": _stands,
+    "continued": _stands,
+    "drain_request": _stands,
+    "budget_set": _stands,
 }

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from shakedown.metrics.criteria import score
+from shakedown.metrics.loads import loads
 from shakedown.metrics.rulings import rates
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
+from shakedown.metrics.stability import stability
 from shakedown.metrics.table import Record
 from shakedown.metrics.utilisation import utilisation
 from shakedown.model.nouns import Document
@@ -41,6 +43,8 @@ def pairs(document: Document, record: Record, again: dict[str, Any]) -> Iterator
     yield "figures without rows", bare, again["figures without rows"]
     yield from _rates(document, record, again["rates"])
     yield from _utilisation(document, record, again["utilisation"])
+    yield from _stability(document, record, again["stability"])
+    yield "loads", {one.name: one.steps for one in loads(document, record) if one.steps}, again["loads"]
 
 
 def _component(ours: ComponentScore, theirs: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -81,6 +85,32 @@ def _utilisation(document: Document, record: Record, theirs: dict[str, Any]) -> 
     for name, three in ours.items():
         known = theirs[name] or [(None, runs) for _, runs in three]
         yield f"{name} utilisation", three, known
+
+
+def _stability(document: Document, record: Record, theirs: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Clock, hours of each node, interrupts, each test's share and longest hole, and every day."""
+    ours = {one.component.name: one for one in stability(document, record) if one.clock is not None}
+    yield "stability", list(ours), list(theirs)
+    for name, one in ours.items():
+        again, clock = theirs[name], one.clock
+        assert clock is not None and one.nodes is not None and one.interrupts is not None
+        yield f"{name} clock", (clock.begin, clock.end, clock.ran), again["clock"]
+        seconds = {f"{cluster} {node}": amount for (cluster, node), amount in one.nodes.seconds.items()}
+        yield f"{name} nodes", seconds, again["nodes"]
+        yield f"{name} interrupts", (dict(one.interrupts.jobs), one.interrupts.system), again["interrupts"]
+        tests = {
+            share.test: {
+                "runs": share.runs,
+                "right": share.right,
+                "node_hours": (share.node_hours, share.right_node_hours),
+                "hole": share.hole.seconds if share.hole else 0.0,
+            }
+            for share in one.shares
+            if not share.filler
+        }
+        yield f"{name} tests", tests, again["tests"]
+        days = [(day.clock_s, day.contractual, day.ours, day.delivered) for day in one.days]
+        yield f"{name} days", days, again["days"]
 
 
 def _same(ours: Any, theirs: Any) -> bool:

@@ -22,6 +22,7 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Everything is read on every system of the site and on this machine. With FILEs, only what is wrong in those is told.
+    A plan that may not do what it was meant to is told of in warnings; they are no faults.
     """
     from shakedown.machine import this_system
     from shakedown.plans import find_site
@@ -32,7 +33,8 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     if checked.problems and not as_json:
         raise FileProblems(checked.problems)
     counts = {name: getattr(checked, name) for name in ("systems", "tests", "cases", "contracts", "plans")}
-    emit({"site": str(where), **counts, "problems": checked.problems}, as_json, lambda: _render(checked, files))
+    data = {"site": str(where), **counts, "problems": checked.problems, "warnings": checked.warnings}
+    emit(data, as_json, lambda: _render(checked, files))
     return WRONG_USE if checked.problems else MET
 
 
@@ -45,7 +47,8 @@ def _render(checked: Checked, files: tuple[str, ...]) -> str:
         _many(checked.plans, "plan"),
     ]
     where = f" in {', '.join(files)}" if files else ""
-    return f"checked {', '.join(parts)}, on {machines}: nothing is wrong{where}"
+    warnings = [f"warning{str(problem).removeprefix('error')}" for problem in checked.warnings]
+    return "\n".join([*warnings, f"checked {', '.join(parts)}, on {machines}: nothing is wrong{where}"])
 
 
 def _many(count: int, thing: str) -> str:

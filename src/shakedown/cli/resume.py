@@ -1,4 +1,4 @@
-"""``shakedown resume``: go on with a campaign whose conductor left, was killed, or lost its machine."""
+"""``shakedown resume``: go on with a campaign whose conductor left, was killed, or lost its machine; or with a part of one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shakedown.cli.output import json_option, site_option
+from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
     from shakedown.model.layout import Layout
@@ -24,12 +25,28 @@ if TYPE_CHECKING:
 @click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
 @click.option("--report", is_flag=True, help="Write the report at the end, without its PDF.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing while it runs.")
+@click.option("--component", default=None, metavar="NAME", help="Let a paused component go on, and drive nothing.")
+@click.option("--case", default=None, metavar="CASE", help="Let a case that was stopped go on, and drive nothing.")
+@click.option("--by", "who", default=None, help="Who says that it goes on.")
+@click.option("--because", default=None, help="Why; it is kept in the record.")
 @click.option("--begun-fd", type=int, hidden=True, help="Where a conductor in the background says that it drives.")
 @json_option
-def command(campaign: str | None, site: str | None, as_json: bool, **options: Any) -> int:
+def command(
+    campaign: str | None,
+    site: str | None,
+    component: str | None,
+    case: str | None,
+    who: str | None,
+    because: str | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Go on with a campaign (the newest one, if none is named).
 
     Jobs that a cluster went on with meanwhile are picked up: what ended is judged, what runs is watched.
+
+    With --component or --case this lifts a standing order instead, with --by and --because: it is recorded, and nothing is
+    driven that was not.
 
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished). With --if-needed 0, too, if it is over
     or driven by another conductor; with --detach 0 once it is driven. 2: another conductor drives it, or there is no such
@@ -40,6 +57,10 @@ def command(campaign: str | None, site: str | None, as_json: bool, **options: An
     from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
+    if component or case:
+        return _lift(site, campaign, component, case, who, because, as_json, options)
+    if who or because:
+        raise UsageError("--by and --because go with --component or --case", hint="resume drives a campaign as it is")
     wishes = Wishes(as_json=as_json, **options)
     layout = Layout(find_campaign(Path(site) if site else None, campaign))
     if wishes.if_needed and not wishes.take_over and not needs_driver(layout):
@@ -47,6 +68,38 @@ def command(campaign: str | None, site: str | None, as_json: bool, **options: An
     if wishes.detach:
         return drive_detached(layout, how_to_name(layout), wishes.for_the_background(), as_json)
     return _drive(layout, wishes)
+
+
+def _lift(
+    site: str | None,
+    campaign: str | None,
+    component: str | None,
+    case: str | None,
+    who: str | None,
+    because: str | None,
+    as_json: bool,
+    options: dict[str, Any],
+) -> int:
+    """A paused component goes on, or a case that was stopped: in one component, or in all where it was."""
+    from shakedown.cli.standing import give
+    from shakedown.cli.wishes import find_started, kept_words
+
+    strange = [name for name, value in options.items() if value]
+    if strange:
+        option = f"--{strange[0].replace('_', '-')}"
+        raise UsageError(f"{option} drives a campaign; --component and --case do not", hint="give two commands")
+    by, why = kept_words("--by", who), kept_words("--because", because)
+    if not case:
+        words = f"component {component} goes on"
+        return give(site, campaign, "continue", [{"component": component}], by, why, as_json, words)
+    _, state = find_started(site, campaign, "continue")
+    found = [key.split(" ", 1)[0] for key in state.stopped if key.split(" ", 1)[1] == case]
+    if not component and not found:
+        stopped = ", ".join(key.split(" ", 1)[1] for key in list(state.stopped)[:10])
+        raise UsageError(f"case {case} is not stopped", hint=f"stopped are: {stopped}" if stopped else "no case is")
+    values = [{"component": name, "case": case} for name in ([component] if component else found)]
+    words = f"case {case} goes on in {', '.join(str(value['component']) for value in values)}"
+    return give(site, campaign, "continue", values, by, why, as_json, words)
 
 
 @dataclass(frozen=True, slots=True)

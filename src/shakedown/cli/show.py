@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import emit, json_option, printable, site_option, table
+from shakedown.cli.facts import facts, pairs
+from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.units import show_bytes, show_duration
 
 if TYPE_CHECKING:
     from shakedown.conductor.showing import RunView
-    from shakedown.model.nouns import Build, Case, Check, Component, Document, FigureSpec, System, Test, Toolchain
+    from shakedown.model.nouns import Build, Case, Check, FigureSpec, FileSystem, System, Test, Toolchain
     from shakedown.plans import Listing
 
 
@@ -104,11 +105,12 @@ def show_system(asked: Asked) -> None:
 
 def show_plan(asked: Asked) -> None:
     """A plan, resolved on its system."""
+    from shakedown.cli.show_plan import render_plan
     from shakedown.machine import this_system
     from shakedown.plans import read_plan
 
     document = read_plan(_site(asked), asked.name, this_system)
-    emit(document, asked.as_json, lambda: _render_plan(document))
+    emit(document, asked.as_json, lambda: render_plan(document))
 
 
 def show_contract(asked: Asked) -> None:
@@ -197,19 +199,9 @@ def _there_are(names: Iterable[str]) -> str:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
-def _lines(*facts: tuple[str, str]) -> str:
-    """Facts as 'name  text', those without text left out; further lines of a text are indented under its first."""
-    shown = [(name, printable(text).replace("\n", "\n" + " " * 14)) for name, text in facts if text]
-    return "\n".join(f"{name:<12}  {text}" for name, text in shown)
-
-
-def _pairs(pairs: Iterable[tuple[str, Any]]) -> str:
-    return "\n".join(f"{name} = {value}" for name, value in pairs)
-
-
 def _render_test(test: Test, cases: Sequence[Case]) -> str:
     shown = [f"{case.id}  (unavailable: {case.unavailable})" if case.unavailable else case.id for case in cases]
-    return _lines(
+    return facts(
         ("test", test.name),
         ("about", test.about),
         ("file", test.path),
@@ -237,21 +229,23 @@ def _render_case(case: Case, test: Test, build: Build | None) -> str:
     size = f"{shape.nodes} x {shape.tasks_per_node} tasks x {shape.cpus_per_task} cores" + (
         ", exclusive" if shape.exclusive else ""
     )
-    return _lines(
+    return facts(
         ("case", case.id),
         ("unavailable", case.unavailable),
         ("test", f"{test.name} ({test.path})"),
         ("about", test.about),
         ("partition", case.partition),
         ("toolchain", case.toolchain),
-        ("parameters", _pairs(case.parameters)),
+        ("parameters", pairs(case.parameters)),
         ("shape", "" if case.unavailable and not case.script else size),
         ("time limit", show_duration(shape.time_limit_s) if case.script else ""),
-        ("loads", _pairs((name, f"{amount:g}") for name, amount in case.loads)),
+        ("loads", pairs((name, f"{amount:g}") for name, amount in case.loads)),
         ("build", "" if build is None else f"{build.name}, key {build.key[:12]}\n{build.script}".rstrip()),
         ("source", build.source if build else ""),
-        ("environment", _pairs(case.environment)),
-        ("files", _pairs(case.files)),
+        ("environment", pairs(case.environment)),
+        ("files", pairs(case.files)),
+        ("staged", "" if case.stage == "link" else case.stage),
+        ("works on", _works_on(case)),
         ("script", case.script),
         ("checks", _checks(test.checks)),
         ("figures", "\n".join(map(_figure, test.figures))),
@@ -265,18 +259,38 @@ def _render_system(system: System) -> str:
         for cluster in system.clusters
         for partition in cluster.partitions
     ]
-    systems = [f"{entry.name}: {entry.kind} {entry.path}".rstrip() for entry in system.filesystems]
-    return _lines(
+    return facts(
         ("system", system.name),
         ("about", system.about),
         ("partitions", "\n".join(partitions)),
         ("node types", "\n".join(map(_node_type, system.node_types))),
         ("toolchains", "\n".join(map(_toolchain, system.toolchains))),
-        ("network", _pairs(system.network)),
-        ("filesystems", "\n".join(systems)),
-        ("budgets", _pairs((name, f"{amount:g}") for name, amount in system.budgets)),
-        ("found", _pairs(system.found)),
+        ("network", pairs(system.network)),
+        ("filesystems", "\n".join(map(_filesystem, system.filesystems))),
+        ("budgets", pairs(_budgets(system))),
+        ("found", pairs(system.found)),
     )
+
+
+def _works_on(case: Case) -> str:
+    """The place, and what stands for its words in braces."""
+    loads = [f"{{{word}}} is the target of {budget} that the run loads" for word, budget in case.targets]
+    return "\n".join([case.work, *loads]) if case.work else ""
+
+
+def _filesystem(entry: FileSystem) -> str:
+    targets = [f"{kind} {', '.join(names)}" for kind, names in entry.targets]
+    return ", ".join([f"{entry.name}: {entry.kind} {entry.path}".rstrip(), *targets])
+
+
+def _budgets(system: System) -> Iterable[tuple[str, str]]:
+    """How much there is of each, on which targets, and which licences stand for it."""
+    targeted, names = dict(system.targeted), dict(system.licence_names)
+    for name, amount in system.budgets:
+        things = [f"{name}@{target}" for target in targeted[name]] if name in targeted else [name]
+        on = f" on each of {', '.join(targeted[name])}" if name in targeted else ""
+        licences = [names[thing] for thing in things if thing in names]
+        yield name, f"{amount:g}{on}" + (f", licence {', '.join(licences)}" if licences else "")
 
 
 def _node_type(kind: Any) -> str:
@@ -298,46 +312,3 @@ def _node_type(kind: Any) -> str:
 def _toolchain(entry: Toolchain) -> str:
     modules = f" with {' '.join(entry.modules)}" if entry.modules else ""
     return f"{entry.name}: {entry.cc}, {entry.cxx}, {entry.fc}{modules}"
-
-
-def _render_plan(document: Document) -> str:
-    lost = [f"{case.id}  {case.unavailable}" for case in document.cases if case.unavailable]
-    limits = document.limits
-    head = _lines(
-        ("plan", document.plan),
-        ("about", document.about),
-        ("system", document.system.name),
-        ("contract", _contracts(document)),
-        ("seed", str(document.seed)),
-        ("copies", _pairs(limits.copies)),
-        ("budgets", _pairs((name, f"{amount:g}") for name, amount in limits.budgets)),
-        ("builds", f"{len(document.builds)}, {limits.builds} at once"),
-        ("unavailable", "\n".join(lost)),
-    )
-    rows = [_component(component) for component in document.components]
-    return f"{head}\n\n{table(('COMPONENT', 'KIND', 'CASES', 'REPEATS', 'AFTER', 'CRITERIA'), rows, right=(2, 3))}"
-
-
-def _contracts(document: Document) -> str:
-    return "\n".join(f"{contract.name}, {len(contract.rows)} rows" for contract in document.contracts)
-
-
-def _how_often(component: Component) -> str:
-    """Repeats, or those of each mode, or for how long, and what people do."""
-    words = [f"{mode.repeats} {mode.name}" for mode in component.modes]
-    words += [f"for {component.duration_s:g} s"] if component.duration_s else []
-    words = words or ([str(component.repeats)] if component.cases else [])
-    procedures = len(component.procedures)
-    return ", ".join([*words, *([f"{procedures} procedure{'s' * (procedures > 1)}"] if procedures else [])])
-
-
-def _component(component: Component) -> tuple[str, ...]:
-    criteria = "; ".join(f"{c.name}: {c.measure} {c.of} {c.must}".replace("  ", " ") for c in component.criteria)
-    return (
-        component.name,
-        component.kind,
-        str(len(component.cases)),
-        _how_often(component),
-        ", ".join(component.after) + (" (met)" if component.gate == "met" else ""),
-        criteria,
-    )

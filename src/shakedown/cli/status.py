@@ -35,12 +35,14 @@ def _render(data: dict[str, Any]) -> str:
     for component in data["components"]:
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
+    parts += [_clock(clock) for clock in data.get("clocks", [])]
     for name, phase in data.get("builds", {}).items():
         if phase != "done":
             parts.append(f"build {name}: {phase}")
     parts += [f"{run['run']}  {run['case']}: {run['doing']}" for run in data.get("live", [])[:20]]
     parts += [f"{group['count']} wait: {group['reason']}" for group in data["waiting"]]
     parts += [_shut(pool, data["time"]) for pool in data.get("shut", [])]
+    parts += [f"standing order: {sentence}" for sentence in data.get("standing", [])]
     for name, budget in data.get("budgets", {}).items():
         parts.append(f"budget {name}: {budget['taken']:g} of {budget['limit']:g} taken")
     parts += _asked(data.get("asked", {}))
@@ -54,6 +56,18 @@ def _shut(pool: dict[str, Any], time: float) -> str:
     times = "once" if pool["refused"] == 1 else f"{pool['refused']} times"
     due = f"in {pool['until'] - time:.0f} s" if pool["until"] > time else "now"
     return f"{pool['partition']} took no job, {times} in a row; one is tried again {due}"
+
+
+def _clock(clock: dict[str, Any]) -> str:
+    """stability: the clock ran 3 d 4 h of 10 d 0 h, and runs; it stood still 2 h 00 min (maintenance)."""
+    from shakedown.model.units import show_duration
+
+    now = "its time is over" if clock["over"] else "and runs" if clock["runs"] else "and stands still"
+    text = (
+        f"{clock['component']}: the clock ran {show_duration(clock['ran_s'])} of {show_duration(clock['of_s'])}, {now}"
+    )
+    stood = [f"{show_duration(seconds)} ({cause})" for cause, seconds in clock["stood_still_s"].items() if seconds >= 1]
+    return f"{text}; it stood still {', '.join(stood)}" if stood else text
 
 
 def _asked(asked: dict[str, Any]) -> list[str]:

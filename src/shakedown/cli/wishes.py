@@ -43,6 +43,15 @@ def _words(context: click.Context, option: click.Parameter, value: str) -> str:
     return kept_whole(option.opts[0], text, LONGEST_NAME if option.name == "who" else LONGEST_REASON)
 
 
+def kept_words(option: str, value: str | None) -> str:
+    """Purpose: what an option that is required here says. Errors: UsageError where it is missing, empty or too long."""
+    if value is None:
+        raise UsageError(f"{option} is missing", hint="who and why are kept in the record")
+    if not value.strip():
+        raise UsageError(f"{option} is empty", hint="it is kept in the record: say it in words")
+    return kept_whole(option, value.strip(), LONGEST_NAME if option == "--by" else LONGEST_REASON)
+
+
 def kept_whole(option: str, text: str, most: int) -> str:
     """Purpose: the text, if the record keeps all of it. Errors: UsageError where it is longer than that."""
     if len(text) > most:

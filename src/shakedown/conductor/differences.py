@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from shakedown.model.contracts import where_text
+from shakedown.model.filling import Phase, Window, Yield
 from shakedown.model.nouns import Component, Contract, ContractRow, Criterion, Document
+from shakedown.model.units import show_duration
 
 SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
 
@@ -97,14 +100,69 @@ def _said(row: ContractRow) -> str:
     return row.must + (f" ({said})" if said else "")
 
 
-def _of_fields(old: Any, new: Any, beside: Sequence[str] = ()) -> Iterator[str]:
-    """Fields that differ: short values from what to what, others by their name."""
+def _of_fields(old: Any, new: Any, beside: Sequence[str] = (), within: str = "") -> Iterator[str]:
+    """Fields that differ: short values from what to what, what has parts part by part, others by their name."""
     if isinstance(old, Criterion) and old.must != new.must:
         beside = (*beside, "bound", "comparison", "unit")  # ``must`` says them in the person's words
     was, now = ({name: getattr(one, name) for name in asdict(one)} for one in (old, new))
     for name in was:
         if was[name] != now[name] and name not in beside:
-            short = all(
-                isinstance(value, str | int | float) and len(str(value)) <= 60 for value in (was[name], now[name])
-            )
-            yield f"{name} {was[name] or 'none'} -> {now[name] or 'none'}" if short else name
+            yield from _of_values(within + name, was[name], now[name])
+
+
+def _of_values(name: str, was: Any, now: Any) -> Iterator[str]:
+    if isinstance(was, Struct) and type(was) is type(now):
+        yield from _of_fields(was, now, within=f"{name}.")
+    elif None in (was, now):
+        yield f"{name} is {'added' if was is None else 'removed'}"
+    elif _told_by_name(was) and _told_by_name(now):
+        yield from _of_values_by_name(name, dict(was), dict(now))
+    elif _told_in_words(was) and _told_in_words(now):
+        yield from (f"{name}: no longer {said}" for said in _in_words(was) if said not in _in_words(now))
+        yield from (f"{name}: now {said}" for said in _in_words(now) if said not in _in_words(was))
+    else:
+        short = all(isinstance(value, str | int | float) and len(str(value)) <= 60 for value in (was, now))
+        yield f"{name} {_short(was)} -> {_short(now)}" if short else name
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value or "none")
+
+
+def _told_by_name(value: Any) -> bool:
+    """Amounts by name, such as copies and budgets."""
+    return isinstance(value, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], int | float) for pair in value
+    )
+
+
+def _of_values_by_name(name: str, was: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    changed = [key for key in {**was, **now} if was.get(key) != now.get(key)]
+    yield from (f"{name} of {key} {_number(was.get(key))} -> {_number(now.get(key))}" for key in changed)
+    if not changed:
+        yield f"the order of {name}"
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.12g}"
+
+
+def _told_in_words(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, Window | Yield | Phase) for one in value)
+
+
+def _in_words(values: Iterable[Window | Yield | Phase]) -> list[str]:
+    """Windows, yields and phases, each in a line."""
+    return [_one_in_words(value) for value in values]
+
+
+def _one_in_words(value: Window | Yield | Phase) -> str:
+    if isinstance(value, Phase):
+        return f"{value.name} for {show_duration(value.duration_s)}"
+    less = ", ".join(f"{name} {_number(amount)}" for name, amount in (*value.budgets, *value.copies))
+    then = "closed" if value.closed else less
+    if isinstance(value, Window):
+        return f"{value.text} {value.zone}: {then}"
+    return f"{value.pending} jobs waiting on {', '.join(value.clusters)} until {value.until}: {then}"

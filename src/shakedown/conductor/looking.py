@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
+from shakedown.engine.standing import in_force
 from shakedown.events.reader import read_events
 from shakedown.metrics.table import Record, fold_runs
+from shakedown.model import clocks
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 
@@ -56,8 +61,37 @@ def status(layout: Layout) -> dict[str, Any]:
         "budgets": _budgets(state),
         "waiting": _waiting(state),
         "shut": _shut(state),
+        "standing": in_force(state, max(state.time, time.time())),
+        "clocks": list(_clocks(state)),
         "asked": _asked(state),
     }
+
+
+def _clocks(state: State) -> Iterator[dict[str, Any]]:
+    """Of each component that runs for a time: how long its clock ran, whether it runs, how long it stood still for what."""
+    for component in state.index.components:
+        spells, roll = state.clocks.get(component.name, []), state.rolls.get(component.name)
+        acts = [(spell.at, spell.act) for spell in spells]
+        if component.clock.start == "first order" and roll is not None and roll.started is not None:
+            acts = [(roll.started, "start"), *acts]
+        if not component.duration_s or not acts:
+            continue
+        ran, stood = clocks.ran(acts, state.time), dict[str, float]()
+        since = max(clocks.since(acts) or 0.0, 0.0)
+        ordered = [spell for spell in sorted(spells, key=lambda spell: spell.at) if since <= spell.at <= state.time]
+        for spell, after in pairwise([*ordered, None]):
+            if spell is not None and spell.act == "stop":
+                until = after.at if after is not None else state.time
+                stood[spell.cause or "other"] = stood.get(spell.cause or "other", 0.0) + until - spell.at
+        over = roll is not None and roll.up
+        yield {
+            "component": component.name,
+            "ran_s": min(ran, component.duration_s) if over else ran,
+            "of_s": component.duration_s,
+            "runs": clocks.is_running(acts, state.time) and not over,
+            "over": over,
+            "stood_still_s": stood,
+        }
 
 
 def _live(state: State, run_id: str) -> dict[str, Any]:

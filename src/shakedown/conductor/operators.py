@@ -83,5 +83,6 @@ def commands_for(documents: Any) -> Commands:
     """Every command, for a campaign whose documents are found here."""
     from shakedown.conductor.amending import amend_command
     from shakedown.conductor.people import PEOPLES_COMMANDS
+    from shakedown.conductor.standing_orders import STANDING_COMMANDS
 
-    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | {"amend": amend_command(documents)}
+    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | STANDING_COMMANDS | {"amend": amend_command(documents)}

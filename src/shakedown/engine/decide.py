@@ -8,14 +8,16 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from shakedown.engine.attend import attend, withdrawn
+from shakedown.engine.attend import attend
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
-from shakedown.engine.places import facts_of, roll_of
+from shakedown.engine.places import facts_of
 from shakedown.engine.reasons import build_reason
 from shakedown.engine.state import BuildState, Entry, Run, State
+from shakedown.engine.stopping import stand
 from shakedown.engine.submit import queues_in_order, submit
 from shakedown.engine.time_up import tell_time
+from shakedown.engine.unwanted import why_no_more
 from shakedown.model.events import Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder
@@ -29,8 +31,8 @@ def decide(state: State, now: float) -> Decision:
     if state.phase != "running" or not state.driven:
         return decision
     _announce(state, decision)
-    if tell_time(state, decision, now):
-        return decision  # it takes waiting entries away; the rest is decided without them
+    if tell_time(state, decision, now) or stand(state, decision, now):
+        return decision  # they take waiting entries away; the rest is decided without them
     _settle(state, decision, now)
     attend(state, decision, now)
     _collect(state, decision)
@@ -59,19 +61,15 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
         value |= mode_facts(run.mode)
         rule = state.index.retry_rule(run.component, run.verdict)
-        if rule is None or run.attempt > rule.times or state.cancelled or run.cancelled or _time_is_up(state, run):
-            why = _why_no_more(state, run, rule.times if rule else 0)
+        unwanted = why_no_more(state, run.component, run.case)
+        if rule is None or run.attempt > rule.times or state.cancelled or run.cancelled or unwanted:
+            why = _why_no_more(state, run, rule.times if rule else 0, unwanted)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))
             continue
         wait = _wait_before(rule, run.attempt)
         value |= {"attempt": run.attempt + 1, "not_before": now + wait if wait else 0.0}
         why = f"{run.verdict} is attempted again: retry {run.attempt} of {rule.times}"
         decision.record(Event("retry", case=run.case, run=name, value=value, reason=why))
-
-
-def _time_is_up(state: State, run: Run) -> bool:
-    roll = roll_of(state, run.component)
-    return roll is not None and roll.up
 
 
 def _wait_before(rule: Retry, attempt: int) -> float:
@@ -83,13 +81,13 @@ def _wait_before(rule: Retry, attempt: int) -> float:
     return min(2.0 ** (attempt - 4), LONGEST_WAIT_S) if attempt > 3 else 0.0
 
 
-def _why_no_more(state: State, run: Run, times: int) -> str:
+def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
     if state.cancelled:
         return f"the campaign was cancelled: {state.cancelled}"
     if run.cancelled:
         return f"it was cancelled: {run.cancelled}"
     if times and run.attempt <= times:
-        return f"{run.verdict}, and the time of component {state.index.components[run.component].name} is over"
+        return f"{run.verdict}, and {unwanted}"
     retries = "1 retry" if times == 1 else f"{times} retries"
     return f"{run.verdict} after {retries}" if times else f"{run.verdict} is not retried by this plan"
 
@@ -107,7 +105,7 @@ def _collect(state: State, decision: Decision) -> None:
 
 def _judge_cancelled(state: State, decision: Decision) -> None:
     for entry in islice(state.to_cancel, BATCH):
-        why = state.cancelled or withdrawn(state, entry.component) or "cancelled before it started"
+        why = state.cancelled or entry.cancelled or "cancelled before it started"
         _judge_waiting(state, decision, entry, "cancelled", why)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shakedown.engine import fold_amended, fold_campaign, fold_jobs, fold_verdicts
+from shakedown.engine import fold_amended, fold_campaign, fold_jobs, fold_standing, fold_verdicts
 from shakedown.engine.state import State
 from shakedown.model.events import EVENTS, Event
 
@@ -63,4 +63,14 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "waived": fold_campaign.waived,
     "attested": fold_campaign.attested,
     "component_outcome": fold_campaign.component_outcome,
+    "paused": fold_standing.paused,
+    "continued": fold_standing.continued,
+    "capped": fold_standing.capped,
+    "budget_set": fold_standing.budget_set,
+    "excluded": fold_standing.excluded,
+    "included": fold_standing.included,
+    "drain_request": fold_standing.drain_request,
+    "clock": fold_standing.clock,
+    "case_stopped": fold_standing.case_stopped,
+    "surveyed": fold_standing.surveyed,
 }

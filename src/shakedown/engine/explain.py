@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from shakedown.engine.moments import moment
 from shakedown.engine.orders import Decision
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Outlook, binding_reason, outlook
 from shakedown.engine.rolling import Mix, mixes
+from shakedown.engine.standing import FOR_PEOPLE
 from shakedown.engine.state import Entry, Job, Queue, State
 from shakedown.engine.sweeping import sweep_reason
 from shakedown.model.units import show_duration
@@ -75,10 +76,11 @@ def waits_for_people(state: State, now: float = 0.0) -> str:
         return ""
     ahead = outlook(state, now)
     reasons = [binding_reason(state, key, now, ahead) for key in state.queues]
-    if not all(reason is not None and reason.key.startswith("gate:") for reason in reasons):
+    if not all(reason is not None and reason.key.startswith(("gate:", *FOR_PEOPLE)) for reason in reasons):
         return ""
     asked = [_asks_people(state, number) for number in range(len(state.index.components))]
-    return "; ".join(filter(None, asked))
+    asked += [reason.text for reason in reasons if reason is not None and reason.key.startswith(FOR_PEOPLE)]
+    return "; ".join(dict.fromkeys(filter(None, asked)))
 
 
 def _asks_people(state: State, number: int) -> str:
@@ -127,21 +129,17 @@ def explain_run(state: State, run_id: str) -> str:
     return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
 def _doubt(state: State, job: Job) -> str:
     policy = state.index.policy
     if job.phase == "ambiguous":
         return f"whether the scheduler took it is not known ({job.message or 'the conductor stopped while it was ordered'})"
     if job.seen == "absent":
-        since = f"no source has known it since {_moment(job.since)}"
+        since = f"no source has known it since {moment(job.since)}"
         if job.phase == "running" or job.claim == "found":
             return f"{since}; after {show_duration(policy.lost_after_s)} it is lost"
         return f"{since}; after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"
     if job.seen in ("no_answer", "unknown"):
-        since = f"no source has answered since {_moment(job.since)}"
+        since = f"no source has answered since {moment(job.since)}"
         wanted = "; it is to be cancelled" if job.cancelling else ""
         return f"{since}; after {show_duration(policy.no_answer_s)} it is lost{wanted}"
     if job.cancelling:

@@ -7,6 +7,7 @@ from typing import Any
 from shakedown.engine.orders import Decision
 from shakedown.engine.reasons import outlook
 from shakedown.engine.rolling import Mix
+from shakedown.engine.standing import standing_reason
 from shakedown.engine.state import State
 from shakedown.model.events import Event
 
@@ -22,13 +23,19 @@ def tell_fallen(state: State, decision: Decision, mix: Mix, now: float) -> None:
     ordered = {mix.tests[key.case] for key in mix.taken}
     for test in mix.shares:
         since = roll.idle.get(test, roll.started)
-        if roll.live.get(test, 0) or test in roll.fallen or test in ordered:
+        if roll.live.get(test, 0) or test in roll.fallen or test in ordered or _is_held(state, mix, test, now):
             continue
         if now < since + IDLE_S:
             decision.wake(since + IDLE_S)
             continue
         value: dict[str, Any] = {"kind": "fell_out", "component": component.name, "test": test, "since": since}
         decision.record(Event("finding", value=value, reason=_why(state, mix, test, now - since, now)))
+
+
+def _is_held(state: State, mix: Mix, test: str, now: float) -> bool:
+    """Somebody, or the plan, wants that nothing of it runs now."""
+    keys = [key for key in mix.queues if mix.tests[key.case] == test]
+    return bool(keys) and all(standing_reason(state, key, now) is not None for key in keys)
 
 
 def _why(state: State, mix: Mix, test: str, idle_s: float, now: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator
 
+from shakedown.engine.fold_standing import standing_orders_after
 from shakedown.engine.modes import wanted_results
 from shakedown.engine.places import count_closed, enqueue, fly
 from shakedown.engine.plan import NO_LONGER_WANTED
@@ -18,6 +19,7 @@ def amended(state: State, event: Event) -> None:
     """A new document is in force (its index was put in place before). Only what is newly wanted begins anew."""
     state.epoch += 1
     state.cancelled = ""
+    standing_orders_after(state)
     if state.phase == "ended":
         state.phase = "running"
     before = _Before(state, event.value.get("components", []))

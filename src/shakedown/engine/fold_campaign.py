@@ -10,7 +10,7 @@ from shakedown.model.events import Event, machine_changed
 
 
 def campaign_start(state: State, event: Event) -> None:
-    state.phase, state.epoch = "running", 1
+    state.phase, state.epoch, state.began = "running", 1, event.time
     state.campaign = event.value.get("campaign", "")
     state.seed = event.value.get("seed", 0)
     state.tallies = [Tally() for _ in state.index.components]

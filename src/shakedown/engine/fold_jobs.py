@@ -19,7 +19,8 @@ from shakedown.engine.places import (
     take,
     watch_wide,
 )
-from shakedown.engine.state import BuildState, Entry, Job, Run, Shut, State
+from shakedown.engine.state import BuildState, Entry, Job, Roll, Run, Shut, State
+from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
@@ -168,7 +169,8 @@ def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
     entry = Entry(run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1)
     entry.deferred, entry.mode = event.reason, run.mode
     state.tallies[run.component].waiting += 1
-    if job.cancelling or run.cancelled:
+    entry.cancelled = why_unwanted(state, entry)
+    if job.cancelling or run.cancelled or entry.cancelled:
         state.to_cancel.append(entry)
     else:
         insort(state.delayed, entry, key=lambda e: e.not_before)
@@ -375,7 +377,7 @@ def time_is_up(state: State, component: str) -> None:
     """What was never ordered of a mix is no longer wanted; what was goes on to its end."""
     number = state.index.component_number[component]
     tally = state.tallies[number]
-    state.rolls[component].up = True
+    state.rolls.setdefault(component, Roll()).up = True
     for key in [key for key in state.queues if key.component == number]:
         queue = state.queues[key]
         gone = [entry for entry in queue if entry.fresh]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from shakedown.engine.places import charge, enqueue, fly, forget_job, roll_of
+from shakedown.engine.places import charge, enqueue, fly, forget_job
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
@@ -77,8 +77,7 @@ def go_back(state: State, job: Job, run: Run) -> None:
     job.parts.pop(run.id, None)
     fly(state, run, -1)
     entry = Entry(run.component, run.case, run.repeat, run.attempt, void_run=run.id, mode=run.mode)
-    roll = roll_of(state, run.component)
-    if job.cancelling or run.cancelled or (roll is not None and roll.up):
+    if job.cancelling or run.cancelled:
         state.to_cancel.append(entry)
         state.tallies[run.component].waiting += 1
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 
 from shakedown.engine import fold_parts
+from shakedown.engine.fold_standing import count_failure
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import count_closed, enqueue, fly, forget_job, number_of, roll_of, take
 from shakedown.engine.state import Entry, Job, Run, State, Tally
@@ -32,6 +33,7 @@ def verdict(state: State, event: Event) -> None:
         _judge_waiting(state, event, number)
         return
     _count_verdict(state.tallies[run.component], verdict, 1)
+    count_failure(state, event)
     _count_work(state, run, event)
     state.to_collect.pop(run.id, None)
     _leave_job(state, run, bool(value.get("alive")))

@@ -7,6 +7,7 @@ what budgets bind, so that a freed budget is used at once; followers where the p
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping
 
 from shakedown.engine.attend import withdrawn
@@ -30,20 +31,33 @@ def release_held(
 ) -> None:
     """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take."""
     _release_again(state, decision, now)
-    waiting = [state.jobs[name] for name in state.uncharged]
-    held = [job for job in waiting if _is_held(job) and not withdrawn(state, job.component)]
-    while held:
-        job = min(held, key=lambda job: (_behind(rolling, job), job.id))
-        held.remove(job)
-        key, mix = job.held, rolling.get(job.component)
-        assert key is not None
-        if job.component in rolling and (mix is None or mix.full(state, plan.ahead, key)):
-            continue
+    waiting = _by_class(state)
+    while waiting:
+        key = min(waiting, key=lambda key: (_behind(rolling, key), waiting[key][0].id))
+        mix = rolling.get(key.component)
+        full = key.component in rolling and (mix is None or mix.full(state, plan.ahead, key))
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
-        if reason is None:
-            targets = choose_targets(state, key, plan.ahead.loads, now)
-            plan.ahead.start(key, resolved(state.index, key, targets))
-            _release(state, decision, job, targets, now)
+        if full or reason is not None:
+            del waiting[key]
+            continue
+        targets = choose_targets(state, key, plan.ahead.loads, now)
+        plan.ahead.start(key, resolved(state.index, key, targets))
+        if mix is not None:
+            mix.released(key)
+        _release(state, decision, waiting[key].popleft(), targets, now)
+        if not waiting[key]:
+            del waiting[key]
+
+
+def _by_class(state: State) -> dict[ClassKey, deque[Job]]:
+    """Held jobs that may be released, first come first served in each class."""
+    found: dict[ClassKey, deque[Job]] = {}
+    back = {number: bool(withdrawn(state, number)) for number in range(len(state.index.components))}
+    for name in state.uncharged:
+        job = state.jobs[name]
+        if _is_held(job) and job.held is not None and not back[job.component]:
+            found.setdefault(job.held, deque()).append(job)
+    return found
 
 
 def _release_again(state: State, decision: Decision, now: float) -> None:
@@ -60,9 +74,9 @@ def _is_held(job: Job) -> bool:
     return not job.after and job.phase == "queued" and job.release == "" and not job.stale and job.claim == ""
 
 
-def _behind(rolling: Mapping[int, Mix | None], job: Job) -> float:
-    mix = rolling.get(job.component)
-    return mix.behind(job.held) if mix is not None and job.held is not None and job.mode == "" else math.inf
+def _behind(rolling: Mapping[int, Mix | None], key: ClassKey) -> float:
+    mix = rolling.get(key.component)
+    return mix.behind(key) if mix is not None and key.mode == "" else math.inf
 
 
 def _release(state: State, decision: Decision, job: Job, targets: Mapping[str, str], now: float | None = None) -> None:
@@ -97,6 +111,8 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
         reason = mix.reason(state, key, now, plan.ahead)
         if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
             continue
+        if not mix.in_time(mix.tests[key.case], now, ahead_s):
+            continue
         each_s = mix.seconds[mix.tests[key.case]]
         wanted = max(1, math.ceil(alive.get(key, 0) * ahead_s / each_s)) if each_s > 0 else 1
         waiting: Entry | None = entry
@@ -104,7 +120,7 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
             if waiting is None or room_for(state, plan, key) <= 0:
                 break
             order_held(state, decision, plan, key, waiting, now)
-            mix.ordered(key)
+            mix.stored(key)
             waiting = next((entry for own, entry in mix.next() if own == key), None)
 
 
@@ -116,11 +132,15 @@ def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, 
     for job in list(state.jobs.values()):
         if not _can_be_followed(job, mix, now) or not is_bound(state, _class(job), now, plan.ahead.loads):
             continue
-        if _covered_s(state, job, mix, now) >= survive_s:
+        covered_s = _covered_s(state, job, mix, now)
+        if covered_s >= survive_s:
             continue
         loads = dict(job.loads)
         for key, entry in list(mix.candidates()):
-            if key.pool != _class(job).pool or key.units > _class(job).units or room_for(state, plan, key) <= 0:
+            test = mix.tests[key.case]
+            if key.pool != _class(job).pool or key.units != _class(job).units or room_for(state, plan, key) <= 0:
+                continue
+            if mix.is_ahead(test) or not mix.in_time(test, now, covered_s):
                 continue
             if not fits_slot(state, key, loads, job.targets) or _held_back(state, plan, mix, key, now):
                 continue

@@ -7,12 +7,19 @@ from typing import Any
 
 from shakedown.engine.plan import ClassKey, PlanIndex
 from shakedown.engine.state import Entry, Job, Queue, Roll, Run, State
+from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.nouns import Loads
 
 _NOTHING = 1e-9
 
 
 def enqueue(state: State, entry: Entry, first: bool = False) -> None:
+    """It waits for its turn, or to be judged cancelled where nothing new is ordered of it any more."""
+    entry.cancelled = why_unwanted(state, entry)
+    if entry.cancelled:
+        state.to_cancel.append(entry)
+        state.tallies[entry.component].waiting += 1
+        return
     key = state.index.class_of(entry.component, entry.case, entry.mode)
     queue = state.queues.get(key)
     if queue is None:

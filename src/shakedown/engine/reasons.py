@@ -20,6 +20,9 @@ from shakedown.model.nouns import Loads
 __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "outlook"]
 
 
+_PATIENCE = 4  # times its own width that a wide job may be overtaken by, before nodes are kept for it
+
+
 @dataclass(slots=True)
 class Outlook:
     """What a decision has promised already, on top of what the state holds.
@@ -93,15 +96,17 @@ def reservations(state: State) -> dict[str, str]:
     found = {}
     for pool, name in state.wide.items():
         job = state.jobs.get(name)
-        if job is not None and job.held is not None and job.overtaken > 2 * job.held.units:
+        if job is None or job.held is None:
+            continue
+        if job.overtaken > max(_PATIENCE * job.held.units, state.index.pools[pool].capacity):
             found[pool] = name
     return found
 
 
 def _reserved(state: State, key: ClassKey, ahead: Outlook) -> Reason | None:
-    """Nodes that fall idle are kept for a wide job that was overtaken too often; what is as wide as it does not starve it."""
+    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it."""
     job = state.jobs.get(ahead.reserved.get(key.pool, ""))
-    if job is None or job.held is None or key.units >= job.held.units:
+    if job is None or job.held is None:
         return None
     return Reason(
         f"reserved:{key.pool}", f"{key.pool} drains for {job.id} of {job.case}, which waits for {job.held.units} nodes"

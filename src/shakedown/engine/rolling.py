@@ -18,6 +18,8 @@ from shakedown.engine.reasons import Outlook, binding_reason
 from shakedown.engine.state import Entry, Queue, Roll, State
 from shakedown.engine.time_up import ends_at
 
+_STORE = 0.02  # of the busy units: what waits of a filler
+
 
 @dataclass(slots=True)
 class Mix:
@@ -75,18 +77,26 @@ class Mix:
                     yield key, replace(last, repeat=last.repeat + beyond)
 
     def ordered(self, key: ClassKey) -> None:
-        """One more of this class is ordered, or, where it was before, may start."""
+        """One more of this class is ordered and may start."""
+        self.released(key)
+        self.stored(key)
+
+    def stored(self, key: ClassKey) -> None:
+        """One more of this class is ordered, and waits for its release."""
+        self.taken[key] = self.taken.get(key, 0) + 1
+
+    def released(self, key: ClassKey) -> None:
+        """One of this class that was ordered before may start."""
         test = self.tests[key.case]
         self.expected[test] += self.each[test]
-        self.taken[key] = self.taken.get(key, 0) + 1
 
     def full(self, state: State, ahead: Outlook, key: ClassKey) -> bool:
         """Enough is at the scheduler. A run wider than what is left is ordered all the same: the machine drains for it."""
         return self._units(state, ahead, key) >= self.topped[key.pool]
 
     def full_for_fillers(self, state: State, ahead: Outlook, key: ClassKey) -> bool:
-        """Nothing is idle that a filler could take: it queues nothing ahead."""
-        return self._units(state, ahead, key) + key.units > self.busy[key.pool]
+        """Nothing is idle that a filler could take, and a little of it waits for what falls idle before we hear of it."""
+        return self._units(state, ahead, key) >= self.busy[key.pool] + max(1.0, _STORE * self.busy[key.pool])
 
     def _units(self, state: State, ahead: Outlook, key: ClassKey) -> float:
         return state.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
@@ -98,14 +108,21 @@ class Mix:
     def _ahead(self, key: ClassKey) -> Reason | None:
         """Where a filler takes what others leave idle, a test that is two runs ahead of its share waits for them."""
         test = self.tests[key.case]
-        if not self.filled or test not in self.shares:
+        if not self.filled or not self.is_ahead(test):
             return None
+        text = f"{test} is ahead of its share of the mix; a filler takes what is idle"
+        return Reason(f"share:{test}", text, notable=False)
+
+    def is_ahead(self, test: str) -> bool:
+        """Whether a test has had, or is about to have, two runs more than its share."""
+        if test not in self.shares:
+            return False
         total = sum(self.expected[name] for name in self.shares)
-        if self.expected[test] - self.shares[test] * total <= 2 * self.each[test]:
-            return None
-        return Reason(
-            f"share:{test}", f"{test} is ahead of its share of the mix; a filler takes what is idle", notable=False
-        )
+        return self.expected[test] - self.shares[test] * total > 2 * self.each[test]
+
+    def in_time(self, test: str, now: float, wait_s: float) -> bool:
+        """Whether a run that begins so much later would be over before the component's time is."""
+        return self.ends is None or now + wait_s + self.longest.get(test, 0.0) <= self.ends
 
     def _too_late(self, state: State, key: ClassKey, now: float) -> Reason | None:
         """Near the end only what can be over in time is ordered; of a test that never ran nobody knows."""
@@ -145,7 +162,10 @@ def _mix(state: State, number: int, roll: Roll, ends: float | None) -> Mix:
     units = {case.test: case.shape.units for case in reversed(cases)}
     each = {case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)}
     each |= {test: roll.work.get(test, 0.0) / count for test, count in roll.judged.items() if count and test in each}
-    expected = {test: roll.work.get(test, 0.0) + roll.live.get(test, 0) * each[test] for test in each}
+    held = _held(state, number)
+    expected = {
+        test: roll.work.get(test, 0.0) + (roll.live.get(test, 0) - held.get(test, 0)) * each[test] for test in each
+    }
     seconds = {test: work / max(1, units[test]) for test, work in each.items()}
     own = {state.index.cases[name].test for name in component.cases}
     shares = dict(component.mix) or dict.fromkeys(own, 1.0 / len(own))
@@ -155,6 +175,17 @@ def _mix(state: State, number: int, roll: Roll, ends: float | None) -> Mix:
     mix = Mix(number, shares, expected, each, seconds, roll.longest, queues, tests, busy, topped, ends)
     mix.drain, mix.filled = component.fill.drain, bool(component.fillers)
     return mix
+
+
+def _held(state: State, number: int) -> dict[str, int]:
+    """Runs by test that wait for their release: nobody knows when they will take anything."""
+    counts: dict[str, int] = {}
+    for name in state.uncharged:
+        job = state.jobs[name]
+        if job.component == number and not job.after:
+            test = state.index.cases[job.case].test
+            counts[test] = counts.get(test, 0) + 1
+    return counts
 
 
 def _capacity(state: State, pool: str) -> float:

@@ -11,10 +11,13 @@ from shakedown.engine.state import Queue, State
 
 
 def freeze_state(state: State) -> bytes:
-    """Purpose: everything that was folded; the plan's index is derived and left out."""
+    """Purpose: everything that was folded; the plan's index is derived and left out, but for the tests that people capped, or
+    plans before it, by which waiting results are told apart.
+    """
     fields = {name: getattr(state, name) for name in state.__dataclass_fields__ if name not in ("plan", "queues")}
     queues = [[key, list(queue), queue.reason] for key, queue in state.queues.items()]
-    return msgspec.msgpack.encode({"state": fields, "queues": queues})
+    capped = sorted(state.plan.capped) if state.plan is not None else []
+    return msgspec.msgpack.encode({"state": fields, "queues": queues, "capped": capped})
 
 
 def thaw_state(data: bytes, plan: PlanIndex) -> State:
@@ -24,6 +27,8 @@ def thaw_state(data: bytes, plan: PlanIndex) -> State:
     for name, kind in _FIELD_TYPES.items():
         if name in raw["state"]:
             setattr(state, name, msgspec.convert(raw["state"][name], kind))
+    for test in raw.get("capped", ()):
+        plan.cap(test)
     for key, entries, reason in raw["queues"]:
         queue = Queue(reason=reason)
         for entry in msgspec.convert(entries, _ENTRIES):

@@ -29,6 +29,7 @@ class Entry:
     deferrals: int = 0  # how often the scheduler did not take it for now
     deferred: str = ""  # its words, the last time
     mode: str = ""
+    cancelled: str = ""  # why nobody wants it any more, of an entry that is to be judged so
 
     def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
         return self.case == case and self.repeat == repeat and self.component == component and self.mode == mode
@@ -184,11 +185,18 @@ class Roll:
 
 @dataclass(slots=True)
 class Pause:
-    """Why a component orders nothing new. ``phase``: it came to the end of this part of its time, "" = somebody paused it."""
+    """Why a component orders nothing new. ``phase``: it came to the end of this part of its time, "" = somebody paused it.
+
+    ``clock``: what it does to the component's clock: stops, restarts (it stands still and starts anew when the component goes
+    on), runs or "". ``since``: when it was said.
+    """
 
     why: str
     by: str = ""
     phase: str = ""
+    cause: str = ""
+    clock: str = ""
+    since: float = 0.0
 
 
 @dataclass(slots=True)
@@ -221,6 +229,7 @@ class State:
     fingerprint: str = ""  # digest of the machine as it was last found
     campaign: str = ""
     seed: int = 0
+    began: float = 0.0  # when the campaign did
     phase: str = ""  # "", running, ended
     driven: bool = False
     stopping: str = ""  # why nothing new is submitted
@@ -264,15 +273,21 @@ class State:
     caps: dict[str, int] = field(default_factory=dict)  # test -> the most runs at once, by a person's word
     amounts: dict[str, float] = field(default_factory=dict)  # budget, or budget@target -> amount by a person's word
     excluded: dict[str, str] = field(default_factory=dict)  # node's name -> why it is given nothing
-    node_failures: dict[str, list[str]] = field(default_factory=dict)  # node's name -> runs that failed by it
+    node_failures: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # node's name -> "run job.restart" of what failed by it
     streaks: dict[str, list[str]] = field(
         default_factory=dict
-    )  # "component case" -> its last runs, that failed in a row
+    )  # "component case" -> "run verdict" of its last runs, that failed in a row
     stopped: dict[str, str] = field(default_factory=dict)  # "component case" -> why it is ordered no more
     clocks: dict[str, list[Spell]] = field(default_factory=dict)  # component -> what was said of its clock, by time
+    parts_over: dict[str, int] = field(default_factory=dict)  # component -> how many parts of its time are over
+    said_by: dict[str, str] = field(default_factory=dict)  # "cap TEST", "budget NAME" -> who, since when, why
     idle: dict[str, list[int]] = field(default_factory=dict)  # pool -> idle nodes that a sweep still wants, by number
     pending: dict[str, int] = field(default_factory=dict)  # cluster that is yielded to -> jobs that wait there
-    yielding: list[str] = field(default_factory=list)  # clusters whose queues are too long, until they are short
+    yielding: list[str] = field(
+        default_factory=list
+    )  # "component number" of its yields whose clusters' queues are too long, until they are short
     allowed_at: dict[str, float] = field(default_factory=dict)  # test -> when a run of it was last allowed to start
     uncharged: dict[str, None] = field(default_factory=dict)  # jobs that wait for their release or for another to end
     unreleased: dict[str, None] = field(default_factory=dict)  # jobs whose release the scheduler did not take yet

@@ -14,6 +14,7 @@ from shakedown.engine.plan import ClassKey
 from shakedown.engine.reason import Reason
 from shakedown.engine.reasons import binding_reason
 from shakedown.engine.state import Entry, Queue, State
+from shakedown.engine.unwanted import stopped
 from shakedown.model.ports import Wanted
 
 Classes = dict[ClassKey, Queue]
@@ -62,8 +63,10 @@ def sweep_reason(state: State, key: ClassKey) -> Reason | None:
 
 
 def _classes(state: State, number: int, pool: str) -> Classes:
+    """What is wanted of each node. A case that was stopped is none of it: the others are not held back by it."""
     keys = [state.index.class_of(number, case) for case in state.index.components[number].cases]
-    return {key: state.queues[key] for key in keys if key.pool == pool and key in state.queues}
+    waiting = (key for key in keys if key.pool == pool and key in state.queues)
+    return {key: state.queues[key] for key in waiting if not stopped(state, number, key.case)}
 
 
 def _bound(state: State, plan: Promise, classes: Classes, now: float) -> dict[ClassKey, Reason]:

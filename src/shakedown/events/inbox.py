@@ -22,7 +22,10 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.ports import Command
 
-KNOWN = ("cancel", "stop", "amend", "attest", "rule", "change", "waive", "fingerprint")
+KNOWN = (
+    *("cancel", "stop", "amend", "attest", "rule", "change", "waive", "fingerprint"),
+    *("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock"),
+)
 LIMIT_BYTES = 64 * 1024
 REFUSED = "refused"  # as a command: a file that is none; as a directory: where such files are kept
 _SUFFIX = ".json"

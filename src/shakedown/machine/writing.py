@@ -48,6 +48,7 @@ def system_yaml(system: System, remarks: Remarks = NO_REMARKS) -> str:
         *_filesystems(system.filesystems),
         *_toolchains(system.toolchains, local),
         "# budgets: {scratch/bandwidth: 2 GB/s}   # what tests share and can use up; tests say what they load",
+        "# with targets: {mdt: [mdt0, mdt1]} of file system scratch: {scratch/mdt: 8 per target}, and each run loads one",
         *_found(system.found),
     ]
     return "\n".join(lines) + "\n"

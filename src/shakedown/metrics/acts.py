@@ -24,6 +24,9 @@ from shakedown.model.events import Event, machine_changed
 if TYPE_CHECKING:
     from shakedown.metrics.table import Record
 
+STANDING_ORDERS = (
+    "paused", "continued", "capped", "budget_set", "excluded", "included", "drain_request", "clock", "case_stopped",
+)  # fmt: skip
 _NOT_STARTED = frozenset({"ordered", "queued", "waiting again", "absent", "no_answer", "unknown"})
 
 
@@ -176,6 +179,12 @@ def _component_outcome(record: Record, event: Event) -> None:
     record.note(event)
 
 
+def _standing(record: Record, event: Event) -> None:
+    """A standing order, of a person or of the plan."""
+    record.note(event)
+    record.standing.append(record.notes[-1])
+
+
 def _sealed(record: Record, event: Event) -> None:
     record.seals.append(seal_row(event))
     record.note(event)
@@ -189,4 +198,5 @@ HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "fingerprint": _fingerprint,
     "component_outcome": _component_outcome,
     "sealed": _sealed,
+    **dict.fromkeys(STANDING_ORDERS, _standing),
 }

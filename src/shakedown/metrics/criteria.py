@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from shakedown.metrics.around import Around, figures_of
+from shakedown.metrics import floors
+from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.choosing import Chosen, choose
 from shakedown.metrics.contract import score_contract
 from shakedown.metrics.deciding import decide, together, worst
@@ -51,12 +52,8 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
     """
-    figures = figures_of(document)
     people = populations(document, record, over)
-    components = tuple(
-        _component(people[component.name], Around(document, record, component, figures))
-        for component in document.components
-    )
+    components = tuple(_component(people[around.component.name], around) for around in arounds(document, record))
     finished, others = record.ended is not None, other_waivers(record)
     outcome = campaign_outcome(components, finished)
     if outcome == "accepted" and others:
@@ -115,8 +112,8 @@ def _criterion(criterion: Criterion, population: Population, around: Around) -> 
 
 
 def _on(criterion: Criterion, population: Population, around: Around) -> CriterionScore:
-    if criterion.per == "case" and population.cases:
-        return _per_case(criterion, population, around)
+    if criterion.per and population.cases:
+        return _each(criterion, population, around)
     measured = measure(criterion, population, around)
     outcome, reason = decide(criterion, measured)
     return _scored(criterion, measured, outcome, reason, _own_unit(criterion, population, around))
@@ -169,41 +166,52 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
 
 
 def _own_unit(criterion: Criterion, population: Population, around: Around) -> str:
+    if criterion.measure in floors.UNITS:
+        return floors.unit_of(criterion)
     if criterion.measure != "value":
         return "share"
     known = (around.figure(case.case.test, criterion.of).unit for case in population.cases)
     return criterion.unit or next((unit for unit in known if unit), "")
 
 
-# ---- the worst case --------------------------------------------------------------------------------------------------
+# ---- the worst case or test ------------------------------------------------------------------------------------------
 
 
-def _per_case(criterion: Criterion, population: Population, around: Around) -> CriterionScore:
-    """Every case on its own; the worst one counts. A case that ended as expected has nothing to measure."""
+def _each(criterion: Criterion, population: Population, around: Around) -> CriterionScore:
+    """Every case, or every test, on its own; the worst one counts. One that ended as expected has nothing to measure."""
     unit = _own_unit(criterion, population, around)
-    asked = [case for case in population.cases if not _excused(criterion, case)]
-    scored = [(case, measure(criterion, Population((case,), ()), around)) for case in asked]
+    asked = [(name, cases) for name, cases in _parts(criterion, population) if not _excused(criterion, cases)]
+    scored = [(name, measure(criterion, Population(cases, ()), around)) for name, cases in asked]
     if not scored:
-        nothing = Measured(None, 0, "", reason="every case ended as expected, with nothing to measure")
+        nothing = Measured(None, 0, "", reason=f"every {criterion.per} ended as expected, with nothing to measure")
         return _scored(criterion, nothing, "undecided", nothing.reason, unit)
-    cases = tuple(_case(criterion, case, measured) for case, measured in scored)
-    place = worst(criterion, cases)
-    outcome, reason = together(cases)
+    parts = tuple(_part(criterion, name, measured) for name, measured in scored)
+    place = worst(criterion, parts)
+    outcome, reason = together(criterion, parts)
     whole = _scored(criterion, scored[place][1], outcome, reason, unit)
-    return _with_worst(whole, cases[place], cases)
+    return _with_worst(whole, parts[place], parts)
 
 
-def _excused(criterion: Criterion, case: CaseRuns) -> bool:
-    expected = bool(case.rows) and all(as_expected(row, case.case) for row in case.rows)
+def _parts(criterion: Criterion, population: Population) -> list[tuple[str, tuple[CaseRuns, ...]]]:
+    """The cases of a population, each alone or those of a test together, by name."""
+    found: dict[str, tuple[CaseRuns, ...]] = {}
+    for case in population.cases:
+        name = case.case.test if criterion.per == "test" else case.case.id
+        found[name] = (*found.get(name, ()), case)
+    return list(found.items())
+
+
+def _excused(criterion: Criterion, cases: Sequence[CaseRuns]) -> bool:
+    expected = all(bool(case.rows) and all(as_expected(row, case.case) for row in case.rows) for case in cases)
     return expected and not criterion.measure.startswith("passed")
 
 
-def _case(criterion: Criterion, case: CaseRuns, measured: Measured) -> CaseScore:
+def _part(criterion: Criterion, name: str, measured: Measured) -> CaseScore:
     outcome, reason = decide(criterion, measured)
-    return CaseScore(case.case.id, outcome, measured.value, measured.count, measured.arithmetic, reason)
+    return CaseScore(name, outcome, measured.value, measured.count, measured.arithmetic, reason)
 
 
-def _with_worst(whole: CriterionScore, which: CaseScore, cases: tuple[CaseScore, ...]) -> CriterionScore:
-    what = f"the worst of {plural(len(cases), 'case')}" if len(cases) > 1 else "the only case"
+def _with_worst(whole: CriterionScore, which: CaseScore, parts: tuple[CaseScore, ...]) -> CriterionScore:
+    what = f"the worst of {plural(len(parts), whole.per)}" if len(parts) > 1 else f"the only {whole.per}"
     text = f"{whole.arithmetic}; {what} is {which.case}" if whole.arithmetic else ""
-    return replace(whole, arithmetic=text, worst_case=which.case, cases=cases, count=min(case.count for case in cases))
+    return replace(whole, arithmetic=text, worst_case=which.case, cases=parts, count=min(part.count for part in parts))

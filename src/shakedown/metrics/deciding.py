@@ -13,7 +13,7 @@ def decide(criterion: Criterion, measured: Measured) -> tuple[Outcome, str]:
     """Purpose: met, not met or undecided, and why undecided. ``measured`` is in the bound's unit."""
     if measured.value is None:
         return "undecided", measured.reason
-    if measured.count < criterion.enough:
+    if measured.count < criterion.enough and not measured.whole:
         return "undecided", f"{measured.count} of the {criterion.enough} that are enough to judge"
     if measured.low is None or measured.high is None:
         return "undecided", "results are still to come"
@@ -53,12 +53,12 @@ def _badness(criterion: Criterion, case: CaseScore) -> tuple[int, float]:
     return rank, -case.measured if criterion.comparison.startswith(">") else case.measured
 
 
-def together(cases: Sequence[CaseScore]) -> tuple[Outcome, str]:
-    """Purpose: the outcome of all cases, and which are undecided."""
+def together(criterion: Criterion, cases: Sequence[CaseScore]) -> tuple[Outcome, str]:
+    """Purpose: the outcome of all cases (or tests), and which are undecided."""
     outcomes = {case.outcome for case in cases}
     outcome: Outcome = "not met" if "not met" in outcomes else "undecided" if "undecided" in outcomes else "met"
     undecided = [case for case in cases if case.outcome == "undecided"]
     if not undecided:
         return outcome, ""
-    count = plural(len(undecided), "case")
+    count = plural(len(undecided), criterion.per or "case")
     return outcome, f"{count} of {len(cases)} undecided, such as {undecided[0].case}: {undecided[0].reason}"

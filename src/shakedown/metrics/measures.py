@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shakedown.metrics import statistics
+from shakedown.metrics import floors, statistics
 from shakedown.metrics.around import Around
 from shakedown.metrics.choosing import outlier_runs
 from shakedown.metrics.contract_measure import rows_met
@@ -24,7 +24,12 @@ from shakedown.metrics.populations import (
 from shakedown.metrics.procedures import attested
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.scorecard import Measured
-from shakedown.metrics.utilisation import calendar_utilisation, contractual_utilisation, our_utilisation
+from shakedown.metrics.utilisation import (
+    available_utilisation,
+    calendar_utilisation,
+    contractual_utilisation,
+    our_utilisation,
+)
 from shakedown.metrics.words import plural, show_beside, show_share, show_value
 from shakedown.model.nouns import Criterion
 from shakedown.model.units import Quantity
@@ -243,4 +248,10 @@ MEASURES: dict[str, Measure] = {
     "contractual node-hours / clock node-hours": contractual_utilisation,
     "our node-hours / clock node-hours": our_utilisation,
     "delivered node-hours / calendar node-hours": calendar_utilisation,
+    "delivered node-hours / available node-hours": available_utilisation,
+    floors.RUNS: floors.runs,
+    floors.NODE_HOURS: floors.node_hours,
+    floors.PER_NODE: floors.hours_per_node,
+    floors.INTERRUPT: floors.mean_time_to_interrupt,
+    floors.HOLE: floors.longest_hole,
 }

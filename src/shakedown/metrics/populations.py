@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shakedown.metrics.overlap import Steps, set_aside, spans_of
-from shakedown.metrics.rows import RunRow, UnavailableRow
+from shakedown.metrics.clock import began, is_anew, time_has_passed
+from shakedown.metrics.overlap import Steps, set_aside, span_of, spans_of
+from shakedown.metrics.rows import OpenRun, RunRow, UnavailableRow
 from shakedown.metrics.table import Record
-from shakedown.metrics.wanted import ResultKey, is_asked, is_warm_up, newest_results, wanted_results
+from shakedown.metrics.wanted import FILLER, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
 from shakedown.model.events import COMPLETED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.places import sharing
@@ -27,6 +28,8 @@ RULES = (
     "A wrong answer is never left out of correct / completed, whatever ruling stands beside it.",
     "A figure's value is taken from runs that completed correctly; run time is elapsed time by one clock on one host.",
     "A warm-up run is in no count; one that did not pass is remarked.",
+    "A filler run takes nodes that the mix leaves idle; it is in no count but those of our node-hours and of hours per node.",
+    "A run that started before its component's clock was started, or started anew, stays in the record and is in no count.",
     "The figures of an isolated run count where it was alone among our runs on its partition, and on those that share nodes with "
     "it, for 95 % of its time, or the share that the mode names as overlap.",
     "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time, "
@@ -46,7 +49,8 @@ MANY = 10**8  # more results than any component orders: what may still come of o
 class CaseRuns(Struct, frozen=True):
     """One available case of a component: what is wanted of it and what was judged.
 
-    ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count. ``aside``: run -> why its
+    ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count, nor are runs from ``before`` the
+    component's clock was started anew. ``aside``: run -> why its
     figures do not count. ``more``: nobody can say yet how many results will be ordered; ``closed``: no attempt will follow.
     """
 
@@ -58,6 +62,7 @@ class CaseRuns(Struct, frozen=True):
     aside: Mapping[str, str] = {}
     more: bool = False
     closed: bool = False
+    before: tuple[RunRow, ...] = ()
 
     @property
     def repeats(self) -> int:
@@ -132,6 +137,11 @@ class Population(Struct, frozen=True):
     def to_come(self) -> int:
         """What is still to come, as far as it is known; a component that runs on is never at 0."""
         return max(sum(case.to_come for case in self.cases), int(self.more))
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether anything is still to come."""
+        return self.more or self.to_come > 0
 
     @property
     def most_to_come(self) -> int:
@@ -243,7 +253,7 @@ def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str,
 
 
 def _population(component: Component, machine: _Machine, record: Record) -> Population:
-    available, missing = [], []
+    available, missing, since = [], [], counts_since(component, record)
     for name in component.cases:
         case = machine.cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
         mine = machine.rows.get((component.name, name), [])
@@ -254,23 +264,44 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
         wanted = wanted_results(component, case, machine.system)
         counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
         warm_ups = tuple(row for row in mine if is_warm_up(row, component))
+        before = tuple(row for row in counted if start_of(row) < since)
+        counted = tuple(row for row in counted if start_of(row) >= since) if before else counted
         given_up = sum(row.run in record.given_up for row in counted)
-        available.append(CaseRuns(case, wanted, counted, given_up, warm_ups))
+        available.append(CaseRuns(case, wanted, counted, given_up, warm_ups, before=before))
     return Population(tuple(available), tuple(missing))
 
 
 def _until_time(component: Component, population: Population, record: Record, over: bool) -> Population:
     """Of a component that runs until a time has passed, every result that was ordered is wanted."""
     live = [run for run in record.open.values() if run.component == component.name]
-    first = record.first_orders.get(component.name)
-    passed = first is not None and record.last >= first + component.duration_s
+    since, passed = counts_since(component, record), time_has_passed(component, record)
     closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
+    asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 
     def ordered(case: CaseRuns) -> CaseRuns:
-        results = {row.result for row in case.rows} | {run.result for run in live if run.case == case.case.id}
+        results = {row.result for row in case.rows} | {run.result for run in asked if run.case == case.case.id}
         return replace(case, wanted=(("", len(results)),), more=not closed, closed=closed)
 
     return population.each(ordered)
+
+
+def counts_since(component: Component, record: Record) -> float:
+    """The moment from which runs must have started to count: that at which the component's clock was started anew, if it was."""
+    if not is_anew(component, record):
+        return float("-inf")
+    since = began(component, record)
+    return float("inf") if since is None else since
+
+
+def start_of(row: RunRow) -> float:
+    """When a run started; of one that never did, or whose times are not known, when it was judged."""
+    span = span_of(row)
+    return span[0] if span else row.time
+
+
+def _may_count(run: OpenRun, since: float) -> bool:
+    """A run that is not judged yet will count, as far as its start tells."""
+    return since < float("inf") and (run.started is None or run.started >= since)
 
 
 def _retry_waits(population: Population) -> bool:

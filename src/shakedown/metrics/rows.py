@@ -21,8 +21,9 @@ class RunRow(Struct, frozen=True):
     ``result`` numbers the wanted result that the run is an attempt at: attempts at the same one share it.
     ``figures``: name -> value in the unit of the test's figure. ``checks``: (text, held or None, detail).
     ``output`` points to the kept output. ``superseded_by`` is the seq of the verdict that replaced this one, or 0.
-    ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up or "". ``ruling``: the party
-    that a person said its failure belongs to.
+    ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up, filler or "". ``ruling``: the
+    party that a person said its failure belongs to. ``failed_nodes``: names of nodes that failed under it. ``targets``: budget ->
+    the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
     """
 
     run: str
@@ -52,10 +53,16 @@ class RunRow(Struct, frozen=True):
     retried: bool = False
     mode: str = ""
     ruling: str = ""
+    failed_nodes: tuple[str, ...] = ()
+    targets: Mapping[str, str] = {}
+    charged: float | None = None
+    freed: float | None = None
 
 
 class OpenRun(Struct, frozen=True):
-    """A run that was ordered and is not judged yet. ``state`` is the last thing a source said of its job."""
+    """A run that was ordered and is not judged yet. ``state`` is the last thing a source said of its job, ``started`` since when it
+    runs. ``targets``, ``charged``, ``freed``: as in ``RunRow``.
+    """
 
     run: str
     case: str
@@ -69,6 +76,10 @@ class OpenRun(Struct, frozen=True):
     epoch: int
     state: str = "ordered"
     mode: str = ""
+    started: float | None = None
+    targets: Mapping[str, str] = {}
+    charged: float | None = None
+    freed: float | None = None
 
 
 class BuildRow(Struct, frozen=True):

@@ -20,7 +20,8 @@ class Measured(Struct, frozen=True):
 
     ``value`` is None where there is nothing to measure. ``low`` and ``high`` bound what the measure can still become when
     the results still to come are in; both are ``value`` once nothing is to come. ``interval`` is at 95 %.
-    ``restricted``: every case of the population is unavailable.
+    ``restricted``: every case of the population is unavailable. ``whole``: it is about everything there is, so that no number of
+    values is too small to judge by: no run at all is fewer than the runs that must be.
     """
 
     value: float | None
@@ -31,10 +32,11 @@ class Measured(Struct, frozen=True):
     interval: tuple[float, float] | None = None
     reason: str = ""
     restricted: bool = False
+    whole: bool = False
 
 
 class CaseScore(Struct, frozen=True):
-    """A criterion ``per: case``, for one case."""
+    """A criterion ``per: case``, for one case; of one ``per: test`` ``case`` is the test."""
 
     case: str
     outcome: Outcome

@@ -20,6 +20,7 @@ _EXACT_FREEDOM = 200  # up to here Student's t is summed exactly, beyond it is e
 _EXACT_RANKS = (
     1000  # up to here the ranks around a median are counted exactly, beyond the normal distribution stands in
 )
+_EXACT_COUNTS = 1000  # up to here the interval of a count is exact
 _NOISE = 1e-9  # values this much apart, as a share of the median, are equal
 QUANTILES = ("p5", "p10", "p25", "p75", "p90", "p95", "p99")  # that criteria may name
 
@@ -195,6 +196,47 @@ def _rank(count: int, tail: float) -> int:
 
 def _near_rank(count: int, tail: float) -> int:
     return math.floor(count / 2 + 0.5 + normal_quantile(tail) * math.sqrt(count) / 2)
+
+
+def count_interval(count: int, confidence: float = CONFIDENCE) -> Interval:
+    """The exact interval of the mean of a Poisson count (Garwood 1936, Biometrika 28:437); from 0 where nothing was counted.
+
+    The two means under which as many or more, and as few or fewer, would be counted in (1 - confidence) / 2 of all cases: by
+    bisection on the exact distribution. Beyond 1000 the cube approximation of chi-square (Wilson and Hilferty 1931) is as good.
+    """
+    tail = (1 - confidence) / 2
+    if count > _EXACT_COUNTS:
+        return _near_count(count, normal_quantile(tail)), _near_count(count + 1, normal_quantile(1 - tail))
+    low = _poisson_mean(count - 1, 1 - tail) if count else 0.0
+    return low, _poisson_mean(count, tail)
+
+
+def no_more_than(confidence: float = CONFIDENCE) -> float:
+    """The mean above which counting nothing would be a chance of less than 1 - confidence: 3.0 at 95 %."""
+    return -math.log(1 - confidence)
+
+
+def _poisson_mean(count: int, share: float) -> float:
+    """The mean at which P(X <= count) is ``share``."""
+    low, high = 0.0, count + 1.0
+    while poisson_share(count, high) > share:
+        high *= 2
+    while high - low > 1e-12 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if poisson_share(count, middle) > share else (low, middle)
+    return (low + high) / 2
+
+
+def poisson_share(count: int, middle: float) -> float:
+    """P(X <= count) of a Poisson count with this mean."""
+    if middle <= 0:
+        return 1.0
+    logarithm = math.log(middle)
+    return math.fsum(math.exp(k * logarithm - middle - math.lgamma(k + 1)) for k in range(count + 1))
+
+
+def _near_count(count: int, z: float) -> float:
+    return count * (1 - 1 / (9 * count) + z / (3 * math.sqrt(count))) ** 3
 
 
 def normal_quantile(share: float) -> float:

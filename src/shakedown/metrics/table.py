@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shakedown.metrics import acts
+from shakedown.metrics import acts, builds
+from shakedown.metrics.facts import number, whole, words
 from shakedown.metrics.rows import (
     AttestationRow,
     BuildRow,
@@ -28,8 +29,7 @@ from shakedown.metrics.rows import (
     WaiverRow,
 )
 from shakedown.model.events import EVENTS, Event
-
-_BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square would not be a number
+from shakedown.model.ports import ENDED
 
 
 def fold_runs(events: Iterable[Event]) -> Record:
@@ -66,6 +66,8 @@ class Record(Struct):
     waivers: list[WaiverRow] = []
     attestations: dict[tuple[str, str], AttestationRow] = {}  # (component, procedure) -> the last one
     first_orders: dict[str, float] = {}  # component -> when its first run was ordered
+    standing: list[NoteRow] = []  # standing orders: pauses, clocks, caps, budgets, exclusions
+    time_up: dict[str, float] = {}  # component -> when it was said that its time is up
     epochs: list[EpochRow] = []
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
     fingerprints: list[FingerprintRow] = []
@@ -111,7 +113,7 @@ class Record(Struct):
 def _campaign_start(record: Record, event: Event) -> None:
     value = event.value
     record.campaign, record.plan = str(value.get("campaign", "")), str(value.get("plan", ""))
-    record.document, record.seed = str(value.get("document", "")), _whole(value.get("seed"))
+    record.document, record.seed = str(value.get("document", "")), whole(value.get("seed"))
     record.started = event.time
     record.epochs = [acts.epoch_row(event, 1)]
 
@@ -133,34 +135,15 @@ def _note(record: Record, event: Event) -> None:
     record.note(event)
 
 
+def _finding(record: Record, event: Event) -> None:
+    record.note(event)
+    if event.value.get("kind") == "time_is_up":
+        record.time_up[str(event.value.get("component", ""))] = event.time
+
+
 def _unavailable(record: Record, event: Event) -> None:
     component = str(event.value.get("component", ""))
     record.unavailable[component, event.case] = UnavailableRow(component, event.case, event.reason, event.seq)
-
-
-# ---- builds ----------------------------------------------------------------------------------------------------------
-
-
-def _build_order(record: Record, event: Event) -> None:
-    record.builds[event.build] = BuildRow(event.build, "ordered", event.time, seq=event.seq)
-
-
-def _build_start(record: Record, event: Event) -> None:
-    row = record.builds.get(event.build) or BuildRow(event.build, "ordered", event.time)
-    record.builds[event.build] = replace(row, state="started", seq=event.seq)
-
-
-def _build_end(record: Record, event: Event) -> None:
-    row = record.builds.get(event.build) or BuildRow(event.build, "ordered", event.time)
-    record.builds[event.build] = replace(
-        row,
-        state=str(event.value.get("state", "failed")),
-        ended=event.time,
-        elapsed_s=_number(event.value.get("elapsed_s")),
-        log=str(event.value.get("log", "")),
-        reason=event.reason,
-        seq=event.seq,
-    )
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
@@ -168,11 +151,14 @@ def _build_end(record: Record, event: Event) -> None:
 
 def _submit_order(record: Record, event: Event) -> None:
     value = event.value
-    component, repeat = str(value.get("component", "")), _whole(value.get("repeat"), 1)
-    attempt, mode = _whole(value.get("attempt"), 1), acts.mode_of(value)
+    component, repeat = str(value.get("component", "")), whole(value.get("repeat"), 1)
+    attempt, mode = whole(value.get("attempt"), 1), acts.mode_of(value)
     result = _result(record, (component, *mode, event.case, str(repeat)), attempt, event.run)
     ordered = (component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch)
-    record.open[event.run] = OpenRun(event.run, event.case, *ordered, mode=mode[0])
+    row = OpenRun(event.run, event.case, *ordered, mode=mode[0], charged=None if value.get("held") else event.time)
+    before = record.row_of(str(value.get("previous", "")))  # a start of the same job: it loads what that one loaded
+    targets = words(value.get("targets")) or (before.targets if before else {})
+    record.open[event.run] = replace(row, targets=targets)
     record._jobs[event.job] = event.run
     record.first_orders.setdefault(component, event.time)
     record.ended = None
@@ -192,9 +178,21 @@ def _result(record: Record, key: tuple[str, ...], attempt: int, run: str) -> int
 
 
 def _job_report(record: Record, event: Event) -> None:
+    run, state = event.run or record._jobs.get(event.job, ""), str(event.value.get("state", ""))
+    if run in record.open:
+        row = record.open[run]
+        began = number(event.value.get("began"))
+        started = (began or event.time) if state == "running" and row.started is None else row.started
+        freed = event.time if state in ENDED and row.freed is None else row.freed
+        record.open[run] = replace(row, state=state, started=started, freed=freed)
+
+
+def _release_order(record: Record, event: Event) -> None:
+    """A held job may start: its loads are counted from here, on the targets that are named."""
     run = event.run or record._jobs.get(event.job, "")
     if run in record.open:
-        record.open[run] = replace(record.open[run], state=str(event.value.get("state", "")))
+        targets = words(event.value.get("targets"))
+        record.open[run] = replace(record.open[run], targets=targets, charged=event.time)
 
 
 def _verdict(record: Record, event: Event) -> None:
@@ -219,8 +217,8 @@ def _first_row(record: Record, event: Event) -> RunRow:
     value, ordered = event.value, record.open.get(event.run)
     component = str(value.get("component", ordered.component if ordered else ""))
     case = event.case or (ordered.case if ordered else "")
-    repeat = _whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
-    attempt = _whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
+    repeat = whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
+    attempt = whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
     mode = acts.mode_of(value)
     key = (component, *mode, case, str(repeat))
     return RunRow(
@@ -237,8 +235,15 @@ def _first_row(record: Record, event: Event) -> RunRow:
         mode=mode[0] or (ordered.mode if ordered else ""),
         epoch=ordered.epoch if ordered else record.epoch,
         job=event.job or (ordered.job if ordered else ""),
-        **_evidence(value),
+        **(_loads(ordered, event.time) | _evidence(value)),
     )
+
+
+def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
+    """What a run loaded, from when until when; a run whose end nobody told of was over when it was judged."""
+    if ordered is None:
+        return {}
+    return {"targets": ordered.targets, "charged": ordered.charged, "freed": ordered.freed or now}
 
 
 def _supersede(record: Record, event: Event, older: RunRow) -> None:
@@ -261,19 +266,21 @@ def _evidence(value: dict[str, Any]) -> dict[str, Any]:
     """The fields of a verdict that may be absent, as they fit a row; those that are absent are left out."""
     found: dict[str, Any] = {}
     for name in ("started", "ended", "elapsed_s"):
-        if _number(value.get(name)) is not None:
-            found[name] = _number(value[name])
+        if number(value.get(name)) is not None:
+            found[name] = number(value[name])
     if isinstance(value.get("exit"), int):
         found["exit"] = value["exit"]
     for name in ("nodes", "excerpt"):
         if value.get(name):
             found[name] = str(value[name])
+    if isinstance(value.get("failed_nodes"), list):
+        found["failed_nodes"] = tuple(map(str, value["failed_nodes"]))
     if isinstance(value.get("output"), dict):
         found["output"] = value["output"]
     if isinstance(value.get("checks"), list):
         found["checks"] = tuple(_check(item) for item in value["checks"])
     figures = value["figures"] if isinstance(value.get("figures"), dict) else {}
-    found["figures"] = {str(name): number for name, said in figures.items() if (number := _number(said)) is not None}
+    found["figures"] = {str(name): amount for name, said in figures.items() if (amount := number(said)) is not None}
     problems = value["problems"] if isinstance(value.get("problems"), list) else []
     strange = [f"figure '{name}' is no believable number" for name in figures if str(name) not in found["figures"]]
     found["problems"] = (*map(str, problems), *strange)
@@ -297,22 +304,13 @@ def _given_up(record: Record, event: Event) -> None:
     record.given_up[event.run] = event.seq
 
 
-def _claim_taken(record: Record, event: Event) -> None:
-    """The job never ran and never will; its run waits again under its own id."""
+def _waits_again(record: Record, event: Event) -> None:
+    """The job was not taken, or never ran and never will; its run waits under its own id."""
     run = event.run or record._jobs.get(event.job, "")
     if run in record.open:
-        record.open[run] = replace(record.open[run], state="waiting again", job="")
-
-
-def _number(value: Any) -> float | None:
-    """A believable number, or None: what is not a number, not finite or absurd is no measurement."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if abs(value) < _BELIEVABLE else None
-
-
-def _whole(value: Any, default: int = 0) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+        claimed = event.event == "claim_taken"
+        row = replace(record.open[run], charged=None, freed=None)
+        record.open[run] = replace(row, state="waiting again", job="") if claimed else row
 
 
 _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
@@ -325,19 +323,17 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "cancel_request": _note,
     "command_refused": _note,
     "waiting": _note,
-    "finding": _note,
-    "excluded": _note,
-    "included": _note,
-    "build_order": _build_order,
-    "build_start": _build_start,
-    "build_end": _build_end,
+    "finding": _finding,
     "submit_order": _submit_order,
     "requeued": _submit_order,
     "job_report": _job_report,
-    "claim_taken": _claim_taken,
+    "release_order": _release_order,
+    "claim_taken": _waits_again,
+    "submit_deferred": _waits_again,
     "verdict": _verdict,
     "retry": _retry,
     "given_up": _given_up,
     "unavailable": _unavailable,
+    **builds.HANDLERS,
     **acts.HANDLERS,
 }

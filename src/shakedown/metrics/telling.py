@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from shakedown.metrics import floors
 from shakedown.metrics.contract import ContractScore
 from shakedown.metrics.populations import CaseRuns, Population
 from shakedown.metrics.rows import WaiverRow
@@ -31,7 +32,7 @@ def measure_text(criterion: Criterion) -> str:
         "the last epoch" if criterion.epochs == "last" else "",
         f"from epoch {criterion.epochs}" if criterion.epochs.isdigit() else "",
         f"without {', '.join(criterion.leave_out)}" if criterion.leave_out else "",
-        "per case" if criterion.per else "",
+        f"per {criterion.per}" if criterion.per else "",
     ]
     return ", ".join([text, *filter(None, parts)])
 
@@ -40,6 +41,8 @@ def must_text(criterion: Criterion) -> str:
     """The bound as the person wrote it."""
     if criterion.must:
         return criterion.must
+    if criterion.measure in floors.UNITS:
+        return f"{criterion.comparison} {show_value(criterion.bound, floors.unit_of(criterion))}"
     if criterion.measure != "value":
         return f"{criterion.comparison} {show_share(criterion.bound)}"
     return f"{criterion.comparison} {show_value(criterion.bound, criterion.unit)}"
@@ -166,7 +169,12 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         found.append(f"{plural(unwanted, 'run')} judged that the plan in force no longer asks for: not counted")
     for name, count in sorted(record.unknown.items()):
         found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
-    for population in people.values():
+    for name, population in people.items():
+        before = sum(len(case.before) for case in population.cases)
+        if before:
+            text = f"{plural(before, 'run')} of {name} from before its clock was started, or started anew, "
+            text += "does not count" if before == 1 else "do not count"
+            found.append(text)
         for case in population.cases:
             found += _of_case(case)
     return found + _of_waivers(document, record)

@@ -9,14 +9,26 @@ from shakedown.metrics.table import Record
 from shakedown.model.nouns import Case, Component, Document, System
 
 WARM_UP = "warm-up"
+FILLER = "filler"
 ResultKey = tuple[str, str, str, int]  # component, case, mode, repeat
 
 
 def wanted_results(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
-    """How many results of a case a component wants, by mode; a fill is wanted once for each of its copies."""
+    """How many results of a case a component wants, by mode: of a fill one for each of its copies, of a sweep one for each node."""
+    if component.sweep is not None and not component.modes:
+        return (("", component.repeats * component.sweep.rounds * _swept(system, case)),)
     if not component.modes:
         return (("", component.repeats),)
     return tuple((mode.name, mode.repeats * system.copies(mode, case)) for mode in component.modes)
+
+
+def _swept(system: System, case: Case) -> int:
+    """The nodes that a sweep sees: those of the case's partition; on one machine, which has no nodes to tell apart, one."""
+    for cluster in system.clusters:
+        for partition in cluster.partitions:
+            if f"{cluster.name}:{partition.name}" == case.partition:
+                return partition.count if cluster.scheduler != "local" else 1
+    return 1
 
 
 def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
@@ -29,8 +41,11 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
         if name in cases
     }
     newest = newest_results(record)
+    fillers = {component.name: component.fillers for component in document.components}
 
     def unwanted(row: RunRow) -> bool:
+        if row.mode == FILLER:
+            return row.case not in fillers.get(row.component, ())
         asked = wanted.get((row.component, row.case))
         return asked is None or not (is_warm_up(row, asked[0]) or is_asked(row, *asked, newest))
 

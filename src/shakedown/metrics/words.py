@@ -53,7 +53,7 @@ def with_unit(text: str, unit: str) -> str:
 
 def same(value: float, bound: float) -> bool:
     """Equal to within a billionth: 95 % read as 0.95 and 57 / 60 are the same share whatever the last bit says."""
-    return abs(value - bound) <= 1e-9 * max(abs(value), abs(bound))
+    return value == bound or abs(value - bound) <= 1e-9 * max(abs(value), abs(bound)) < float("inf")
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -316,9 +316,9 @@ class Criterion(Struct, frozen=True):
 
     ``measure``: ``passed / attempts``, ``passed / wanted``, ``correct / completed`` (shares of runs), ``value`` (a figure's
     statistic), ``sd / mean`` (a figure's spread), ``fill / isolated`` (how much worse a figure is on a full machine), ``attested``
-    (procedures), ``rows met`` (contract rows), or node-hours over node-hours (utilisation). ``of`` names the figure
-    (``elapsed`` is always there); ``test`` narrows the population to one test; ``per`` is "" (whole population) or ``case``
-    (the worst case counts).
+    (procedures), ``rows met`` (contract rows), node-hours over node-hours (utilisation), or a floor: ``runs``, ``node-hours``,
+    ``hours per node``, ``mean time to interrupt``, ``longest hole``. ``of`` names the figure (``elapsed`` is always there);
+    ``test`` narrows the population to one test; ``per`` is "" (whole population), ``case`` or ``test`` (the worst one counts).
     ``bound`` is in ``unit``, the unit of the figure itself; a share is a fraction of one (0.95). ``enough`` is the least
     count per population; below it the outcome is undecided. ``mode`` narrows the population to runs of one mode, ``basis``
     the contract rows that ``rows met`` asks for. ``leave_out``: runs that are not counted: ``ruled PARTY`` (a ruling's word),
@@ -333,7 +333,7 @@ class Criterion(Struct, frozen=True):
     of: str = ""
     test: str = ""
     statistic: Literal["mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "p90", "p95", "p99"] = "median"
-    per: Literal["", "case"] = ""
+    per: Literal["", "case", "test"] = ""
     enough: int = 1
     must: str = ""  # the bound as the person wrote it
     mode: Literal["", "isolated", "fill"] = ""

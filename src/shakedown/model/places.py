@@ -45,3 +45,13 @@ def nodes_of(partition: Partition) -> NodeSet:
 
 def place_of(partition: Partition) -> str:
     return f"{partition.cluster}:{partition.name}"
+
+
+def names_in(nodes: str) -> tuple[str, ...]:
+    """Purpose: the names of a folded node set as a job report has it; none where it is no node set."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    try:
+        return tuple(map(str, NodeSet(nodes, resolver=RESOLVER_NOGROUP)))
+    except NodeSetException:
+        return ()

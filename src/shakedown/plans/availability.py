@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shakedown.model.nouns import Loads, Shape
 from shakedown.model.units import show_duration
 from shakedown.plans.amounts import show_amount
+from shakedown.plans.budgets import licence_of
 from shakedown.plans.stages import Stage
 from shakedown.plans.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from shakedown.plans.context import Context
 
 _GET = {
     "mpiexec": "pip install mpich",
@@ -48,17 +52,20 @@ def over_limits(shape: Shape, stage: Stage) -> list[str]:
     return reasons
 
 
-def over_budgets(loads: Loads, stage: Stage, budgets: dict[str, tuple[float, str]]) -> list[str]:
-    """Sentences about what one run takes more of than there is. ``budgets``: name -> (how much, of which dimension)."""
+def over_budgets(loads: Loads, stage: Stage, context: Context) -> list[str]:
+    """Sentences about what one run takes more of than there is, in all or on the target that it loads."""
     licences, reasons = dict(stage.licences), []
     for name, amount in loads:
-        most, dimension = budgets[name]
+        most, dimension = context.budgets[name]
+        targets = context.targeted.get(name, ())
+        licence = licence_of(context.machine.system.licence_names, name, targets)
         taken = f"one run takes {show_amount(amount, dimension)} of {name}"
         if amount > most:
-            reasons.append(f"{taken} and the budget is {show_amount(most, dimension)}")
-        elif amount > licences.get(name, most):
-            reasons.append(f"{taken} and cluster {stage.partition.cluster} has {licences[name]:g} of this licence")
-        elif name in licences and amount != int(amount):
+            has = "each target has" if targets else "the budget is"
+            reasons.append(f"{taken} and {has} {show_amount(most, dimension)}")
+        elif amount > licences.get(licence, most):
+            reasons.append(f"{taken} and cluster {stage.partition.cluster} has {licences[licence]:g} of this licence")
+        elif licence in licences and amount != int(amount):
             reasons.append(f"{taken}, a licence that Slurm hands out in whole numbers")
     return reasons
 

@@ -18,6 +18,7 @@ from shakedown.plans.library import Definition
 from shakedown.plans.mpi import on_login_node
 from shakedown.plans.places import key_place, place
 from shakedown.plans.stages import Names, Stage
+from shakedown.plans.workplaces import workplace
 
 _KERNEL_TOOLS = ("make", "mpicc")
 
@@ -50,15 +51,22 @@ def resolve(test: Definition, context: Context, named: frozenset[str] = frozense
 
 
 def _check_systems(test: Definition, context: Context) -> None:
-    """A system in ``run.nodes`` that no file describes is a misspelt one."""
-    written = test.values["run"].get("nodes")
-    if not isinstance(written, dict) or test.shipped:
-        return
+    """A system in ``run.nodes`` or ``run.work`` that no file describes is a misspelt one."""
     known = context.elsewhere.systems | {context.machine.system.name, "default"}
-    for name in written:
-        if not context.elsewhere.may_have(name, known):
-            at = key_place(test.root, "run", "nodes", name)
-            context.problems.at(at, f"there is no system '{name}'", near_or_all(name, known))
+    for key in ("nodes", "work"):
+        written = test.values["run"].get(key)
+        if not isinstance(written, dict) or test.shipped:
+            continue
+        for name in written:
+            if not context.elsewhere.may_have(name, known):
+                at = key_place(test.root, "run", key, name)
+                context.problems.at(at, f"there is no system '{name}'", near_or_all(name, known))
+
+
+def _check_stage(test: Definition, context: Context) -> None:
+    if "stage" in test.values["run"] and "files" not in test.values["run"]:
+        at = key_place(test.root, "run", "stage")
+        context.problems.at(at, "'stage' has no meaning without files", "files: what a run finds in its directory")
 
 
 class _Maker:
@@ -69,6 +77,7 @@ class _Maker:
         self.build = build_plan(test, context) if "build" in test.values else None
         self.files: Pairs = ()
         self.absent: list[str] = []
+        _check_stage(test, context)
         if "files" in test.values["run"]:
             self.files, absent = input_files(test, context.library, context.around, context.problems)
             self.absent = [f"{absent} is not on this machine"] if absent else []
@@ -120,12 +129,14 @@ class _Maker:
         names = self.filler.names(stage, combination, toolchain, self.build is not None)
         shape = self.filler.shape(stage, names)
         loads = self.filler.loads(names)
+        place_of_work = workplace(self.filler, loads)
         build = self._build_key(stage, toolchain, names)
         launch = self.filler.launch(stage, shape, toolchain, self.build, names)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
         environment = self.filler.environment(stage, shape, toolchain, names)
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
-        reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context.budgets)]
+        reasons += filter(None, (place_of_work.unavailable,))
+        reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context)]
         return Case(
             id=ident,
             test=self.test.name,
@@ -141,6 +152,9 @@ class _Maker:
             expect=expect,
             because=because,
             files=self.files,
+            work=place_of_work.path,
+            targets=place_of_work.targets,
+            stage=place_of_work.stage,
         )
 
     def _toolchain(self, combination: dict[str, str]) -> tuple[Toolchain | None, str]:

@@ -20,7 +20,10 @@ from shakedown.plans.systems import Machine
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was looked at. ``tests`` and ``cases`` are the site's and the package's; ``cases`` of the system that has most."""
+    """What was looked at. ``tests`` and ``cases`` are the site's and the package's; ``cases`` of the system that has most.
+
+    ``warnings``: what a plan without faults may not do as it was meant.
+    """
 
     systems: int
     tests: int
@@ -28,6 +31,7 @@ class Checked:
     plans: int
     contracts: int
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
 
 
 def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Path | None = None) -> Checked:
@@ -46,6 +50,7 @@ def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Pat
         _check_contracts(reading, contexts, cases)
         problems = [p for p in reading.problems.found if not files or p.path in names]
         reading.problems.found = problems
+        reading.advice.found = [p for p in reading.advice.found if not files or p.path in names]
         return Checked(
             len(reading.machines),
             len(reading.tests),
@@ -53,6 +58,7 @@ def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Pat
             len(reading.plans),
             len(reading.contracts),
             tuple(reading.found_problems()),
+            tuple(reading.shown(reading.advice)),
         )
 
 

@@ -9,21 +9,32 @@ from yaml.nodes import Node
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Loads, Mode, Procedure
 from shakedown.model.units import parse_known
+from shakedown.plans.kinds import listed
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
 
-_ONLY = {"modes": "performance", "duration": "stability", "mix": "stability"}
-_OF_RUNS = ("repeats", "modes", "duration", "mix", "retry")
-_COUNTS = ("repeats", "modes", "duration")
+_PACKED = ("functionality", "performance", "stability", "site")
+_ONLY = {  # key -> the kinds of component that it goes with
+    "modes": ("performance",),
+    "duration": ("stability",),
+    "phases": ("stability",),
+    "mix": ("stability",),
+    "sweep": _PACKED,
+    "pack": _PACKED,
+}
+_OF_FILLING = ("phases", "fill", "filler", "clock", "limits", "windows", "yield_to", "sweep", "pack", "stop_after")
+_OF_RUNS = ("repeats", "modes", "duration", "mix", "retry", *_OF_FILLING)
+_COUNTS = ("repeats", "modes", "duration", "phases")
+_OF_A_TIME = ("mix", "fill", "filler", "clock")
+_NOT_BESIDE = {  # key -> keys that have no meaning beside it, and why
+    "sweep": (("repeats", "modes", "mix", "fill", "filler", "pack"), "each node is seen with all tests, in rounds"),
+    "pack": (("modes", "duration", "phases"), "a pack holds runs that repeats asks for"),
+}
 
 
 def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Problems) -> None:
     """Purpose: keys that have no meaning for this kind of component, or beside each other, are told."""
-    for key, wanted in _ONLY.items():
-        if key in entry and kind != wanted:
-            problems.at(
-                key_place(node, key), f"'{key}' has no meaning in a component of kind {kind}", f"it goes with {wanted}"
-            )
+    _check_kind(node, kind, entry, problems)
     if "tests" not in entry:
         if "procedures" not in entry:
             problems.at(
@@ -32,18 +43,30 @@ def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Probl
         for key in _OF_RUNS:
             if key in entry:
                 problems.at(key_place(node, key), f"'{key}' has no meaning without tests")
-    counts = [key for key in _COUNTS if key in entry]
+    counts = [key for key in _COUNTS if key in entry and not (key == "phases" and "duration" in entry)]
     if len(counts) > 1:
         message = f"'{counts[0]}' and '{counts[1]}' both say how often cases run"
         problems.at(key_place(node, counts[1]), message, "keep one of them")
-    if "mix" in entry and "duration" not in entry:
-        problems.at(
-            key_place(node, "mix"), "'mix' has no meaning without duration", "duration: how long runs follow each other"
-        )
+    for key, (beside, why) in _NOT_BESIDE.items():
+        for other in beside if key in entry else ():
+            if other in entry:
+                problems.at(key_place(node, other), f"'{other}' has no meaning beside {key}", why)
+    if "duration" not in entry and "phases" not in entry:
+        for key in _OF_A_TIME:
+            if key in entry:
+                message = f"'{key}' has no meaning without duration"
+                problems.at(key_place(node, key), message, "duration: how long runs follow each other")
     if "gate" in entry and "after" not in entry:
         problems.at(
             key_place(node, "gate"), "'gate' has no meaning without after", "after: the components that come first"
         )
+
+
+def _check_kind(node: Node, kind: str, entry: dict[str, Any], problems: Problems) -> None:
+    for key, wanted in _ONLY.items():
+        if key in entry and kind not in wanted:
+            at, fitting = key_place(node, key), listed(wanted)
+            problems.at(at, f"'{key}' has no meaning in a component of kind {kind}", f"it goes with {fitting}")
 
 
 def read_modes(node: Node, written: dict[str, dict[str, int]] | None, problems: Problems) -> tuple[Mode, ...]:

@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.events import VERDICTS
 from shakedown.model.nouns import Case, Component, Retry, Test
 from shakedown.plans.cases import Resolved, resolve
+from shakedown.plans.component_filling import (
+    check_filler,
+    read_clock,
+    read_fill,
+    read_pack,
+    read_phases,
+    read_sweep,
+)
 from shakedown.plans.component_parts import check_together, read_mix, read_modes, read_procedures
 from shakedown.plans.context import Context
 from shakedown.plans.criteria import read_criteria
 from shakedown.plans.expressions import ExpressionError, fill
+from shakedown.plans.limits import check_limits, read_limits
+from shakedown.plans.narrowing import Room, read_windows, read_yields
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
 
@@ -22,8 +33,10 @@ _NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "cancell
 _BESIDE = ("system", "partition", "toolchain")
 
 
-def read_components(root: MappingNode, written: list[tuple[str, Any]], selector: Selector) -> tuple[Component, ...]:
-    """Purpose: the components in their order; what is wrong goes to the selector's problems."""
+def read_components(
+    root: MappingNode, written: list[tuple[str, Any]], selector: Selector, zone: str = "UTC"
+) -> tuple[Component, ...]:
+    """Purpose: the components in their order; what is wrong goes to the selector's problems. ``zone``: of times that name none."""
     problems = selector.context.problems
     names = [entry.get("name", kind) for kind, entry in written]
     components = []
@@ -32,21 +45,22 @@ def read_components(root: MappingNode, written: list[tuple[str, Any]], selector:
         if names.index(names[number]) < number:
             at = place(root, *path, "name") if "name" in entry else key_place(root, *path)
             problems.at(at, f"there is a component '{names[number]}' already", "give it a name of its own")
-        components.append(_component(place(root, *path), kind, entry, names, names[number], selector))
+        kept = {key: value for key, value in entry.items() if value is not False}  # 'sweep: no' is no sweep
+        components.append(_component(place(root, *path), kind, kept, names, names[number], selector, zone))
     _check_order(root, components, problems)
     return tuple(components)
 
 
 def _component(
-    node: Node, kind: str, entry: dict[str, Any], names: list[str], name: str, selector: Selector
+    node: Node, kind: str, entry: dict[str, Any], names: list[str], name: str, selector: Selector, zone: str
 ) -> Component:
     """One component: its cases first, since the rest speaks of their tests."""
     problems = selector.context.problems
     check_together(node, kind, entry, problems)
     cases = selector.select(place(node, "tests"), entry.get("tests", []))
-    tests = list(dict.fromkeys(selector.cases[case].test for case in cases))
+    tests = selector.tests_of(cases)
     resolved = [selector.tests[test] for test in tests]
-    return Component(
+    component = Component(
         name=name,
         kind=cast(Any, kind),
         cases=tuple(cases),
@@ -57,10 +71,45 @@ def _component(
         modes=read_modes(place(node, "modes"), entry.get("modes"), problems),
         procedures=read_procedures(place(node, "procedures"), entry.get("procedures", []), problems),
         gate=entry.get("gate", "over"),
-        duration_s=entry.get("duration", 0.0),
         mix=read_mix(place(node, "mix"), entry.get("mix"), tests, problems),
         about=entry.get("about", ""),
+        stop_after=entry.get("stop_after", 0),
     )
+    return _filled(node, entry, component, selector, zone)
+
+
+def _filled(node: Node, entry: dict[str, Any], component: Component, selector: Selector, zone: str) -> Component:
+    """The component with how it keeps the machine busy, and spares it for others."""
+    context = selector.context
+    problems = context.problems
+    fillers = _fillers(node, entry, selector, selector.tests_of(component.cases))
+    cases = [selector.cases[name] for name in component.cases]
+    every = [*cases, *(selector.cases[name] for name in fillers)]
+    room = Room(context, selector.tests_of([case.id for case in every]), zone)
+    limits = read_limits(place(node, "limits"), entry.get("limits", {}), context)
+    check_limits(place(node, "limits"), "component", limits, room.tests, every, context)
+    phases, duration_s = read_phases(node, entry, problems)
+    return replace(
+        component,
+        duration_s=duration_s,
+        fillers=fillers,
+        limits=limits,
+        fill=read_fill(place(node, "fill"), entry.get("fill", {}), duration_s, problems),
+        windows=read_windows(place(node, "windows"), entry.get("windows", []), room),
+        yields=read_yields(place(node, "yield_to"), entry.get("yield_to", []), room),
+        clock=read_clock(place(node, "clock"), entry.get("clock", {}), problems),
+        phases=phases,
+        sweep=read_sweep(node, entry, cases, context),
+        pack=read_pack(node, entry, cases, context),
+    )
+
+
+def _fillers(node: Node, entry: dict[str, Any], selector: Selector, tests: list[str]) -> tuple[str, ...]:
+    written = entry.get("filler", [])
+    at = place(node, "filler")
+    fillers = selector.select(at, written if isinstance(written, list) else [written])
+    check_filler(at, selector.tests_of(fillers), tests, selector.context.problems)
+    return tuple(fillers)
 
 
 class Selector:
@@ -88,6 +137,10 @@ class Selector:
                 cases = self._test(at, selection)
             chosen.update(dict.fromkeys(case.id for case in cases))
         return list(chosen)
+
+    def tests_of(self, cases: Iterable[str]) -> list[str]:
+        """The tests of these cases, in their order."""
+        return list(dict.fromkeys(self.cases[case].test for case in cases))
 
     def _test(self, at: Node, name: str, named: frozenset[str] = frozenset()) -> tuple[Case, ...]:
         """The cases of a test on the usual partitions, and on those that are ``named``."""

@@ -21,6 +21,7 @@ class Elsewhere:
     partitions: frozenset[str] = frozenset()
     toolchains: frozenset[str] = frozenset()
     budgets: frozenset[str] = frozenset()
+    filesystems: frozenset[str] = frozenset()
     complete: bool = True  # False where a system's file cannot be read: it may have any name
 
     def may_have(self, name: str, names: frozenset[str]) -> bool:
@@ -39,6 +40,7 @@ class Context:
     problems: Problems = field(default_factory=Problems)
     builds: dict[str, Build] = field(default_factory=dict)
     budgets: dict[str, tuple[float, str]] = field(default_factory=dict)  # name -> how much, of which dimension
+    targeted: dict[str, tuple[str, ...]] = field(default_factory=dict)  # budget -> its targets, each with that much
     stages: list[Stage] = field(default_factory=list)
     toolchains: dict[str, tuple[Toolchain, dict[str, str]]] = field(default_factory=dict)
 
@@ -46,6 +48,7 @@ class Context:
         system = self.machine.system
         self.stages = stages_of(system)
         self.toolchains = {entry.name: (entry, toolchain_names(entry)) for entry in system.toolchains}
+        self.targeted = dict(system.targeted)
         self.budgets = {name: (amount, self.machine.dimensions[name]) for name, amount in system.budgets}
 
 
@@ -58,5 +61,6 @@ def elsewhere(machines: Iterable[Machine], complete: bool = True) -> Elsewhere:
         partitions=frozenset(name for p in partitions for name in (p.name, f"{p.cluster}:{p.name}")),
         toolchains=frozenset(entry.name for system in systems for entry in system.toolchains),
         budgets=frozenset(name for system in systems for name, _ in system.budgets),
+        filesystems=frozenset(entry.name for system in systems for entry in system.filesystems),
         complete=complete,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from yaml.nodes import Node
@@ -10,8 +9,8 @@ from yaml.nodes import Node
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Criterion, Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
-from shakedown.plans.keys_of_criteria import GOES_WITH, OF_FIGURES, OUTLIERS, UTILISATION, Must
-from shakedown.plans.kinds import Wrong
+from shakedown.plans.keys_of_criteria import COUNTS, GOES_WITH, OF_FIGURES, OUTLIERS, PER, TIMES, UTILISATION, Must
+from shakedown.plans.kinds import Wrong, listed
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
 
@@ -49,7 +48,7 @@ def _criterion(
         problems.at(place(node, "of"), f"criteria.{name}.of: {error}", error.hint)
         return None
     try:
-        bound, unit = (_in_unit_of(must, units), units[0]) if measure == "value" else (_share(must, measure), "%")
+        bound, unit = _bound(must, measure, units)
     except Wrong as error:
         problems.at(place(node, "must"), f"criteria.{name}.must: {error}", error.hint)
         return None
@@ -71,6 +70,25 @@ def _criterion(
         epochs=entry.get("epochs", "all"),
         clause=entry.get("clause", ""),
     )
+
+
+def _bound(must: Must, measure: str, units: list[str]) -> tuple[float, str]:
+    """The bound and its unit: of a figure its own, hours of a time, plain counts, else a fraction of one. Raises Wrong."""
+    if measure == "value":
+        return _in_unit_of(must, units), units[0]
+    if measure in TIMES:
+        return _in_unit_of(must, ["h"]), "h"
+    if measure in COUNTS:
+        return _count(must, measure), COUNTS[measure][-1]
+    return _share(must, measure), "%"
+
+
+def _count(must: Must, measure: str) -> float:
+    """So many runs, or node-hours."""
+    quantity = _quantity(must.amount, COUNTS[measure][-1])
+    if quantity.unit not in COUNTS[measure] or quantity.value < 0:
+        raise Wrong(f"'{must.amount}' is no number of {measure}", "write a plain number, such as '>= 500'")
+    return quantity.value
 
 
 def _listed(written: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -98,17 +116,17 @@ def _check_keys(node: Node, name: str, entry: dict[str, Any], problems: Problems
     for key, fitting in GOES_WITH.items():
         if key in entry and measure not in fitting:
             message = f"criteria.{name}: '{key}' has no meaning for measure '{measure}'"
-            problems.at(place(node, key), message, f"it goes with {_and(fitting)}")
+            problems.at(place(node, key), message, f"it goes with {listed(fitting)}")
+    per = entry.get("per")
+    if per and measure in GOES_WITH["per"] and measure not in PER[per]:
+        message = f"criteria.{name}: '{measure}' cannot be told per {per}"
+        problems.at(place(node, "per"), message, f"per: {per} goes with {listed(PER[per])}")
     if OUTLIERS in _listed(entry.get("leave_out", ())) and measure not in OF_FIGURES:
         message = f"criteria.{name}: '{measure}' has no outliers"
-        problems.at(place(node, "leave_out"), message, f"figures have: {_and(OF_FIGURES)}")
+        problems.at(place(node, "leave_out"), message, f"figures have: {listed(OF_FIGURES)}")
     if measure == "fill / isolated" and entry.get("statistic") == "sd":
         message = f"criteria.{name}: a slowdown is no ratio of deviations"
         problems.at(place(node, "statistic"), message, "mean and median compare run times and rates")
-
-
-def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _check_component(

@@ -15,6 +15,7 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
+from shakedown.plans.advice import advise
 from shakedown.plans.components import Selector, read_components
 from shakedown.plans.context import Context
 from shakedown.plans.contract_freezing import Frozen, freeze_contracts
@@ -73,10 +74,11 @@ def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None =
     context = _context(reading, root, values, here, kernels)
     if context is None:
         return None
-    limits = read_limits(root, values.get("limits", {}), context)
+    at = place(root, "limits")
+    limits = read_limits(at, values.get("limits", {}), context)
     selector = Selector(context)
-    components = read_components(root, values["components"], selector)
-    check_limits(root, limits, selector)
+    components = read_components(root, values["components"], selector, values.get("zone", "UTC"))
+    check_limits(at, "plan", limits, selector.asked, selector.cases.values(), context)
     if len(problems) > before:
         return None
     cases = _cases_of(components, selector)
@@ -85,12 +87,14 @@ def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None =
         return None
     plan = Source(file.name, hashlib.sha256(data).hexdigest())
     sources = (plan, *_sources(reading, context, selector), *contracts.sources)
-    return _document(values, context, limits, components, selector, contracts, sources)
+    document = _document(values, context, limits, components, selector, contracts, sources)
+    advise(root, document, reading.advice)
+    return document
 
 
 def _cases_of(components: tuple[Component, ...], selector: Selector) -> list[Case]:
     """Cases in the order in which components first name them."""
-    names = dict.fromkeys(name for component in components for name in component.cases)
+    names = dict.fromkeys(name for component in components for name in (*component.cases, *component.fillers))
     return [selector.cases[name] for name in names]
 
 

@@ -15,8 +15,11 @@ UTILISATION = (
     "contractual node-hours / clock node-hours",
     "our node-hours / clock node-hours",
     "delivered node-hours / calendar node-hours",
+    "delivered node-hours / available node-hours",
 )
-MEASURES = (*OF_RUNS, *OF_FIGURES, "rows met", "attested", *UTILISATION)
+COUNTS = {"runs": ("",), "node-hours": ("", "node-hours")}  # measure -> the units that its bound may be written in
+TIMES = ("hours per node", "mean time to interrupt", "longest hole")  # all in hours
+MEASURES = (*OF_RUNS, *OF_FIGURES, "rows met", "attested", *UTILISATION, *COUNTS, *TIMES)
 STATISTICS = ("mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "p90", "p95", "p99")
 OUTLIERS = "outliers"
 _OF_RESULTS = (*OF_RUNS, *OF_FIGURES, "rows met")
@@ -25,11 +28,12 @@ GOES_WITH = {  # key -> the measures that it has a meaning for
     "statistic": ("value", "fill / isolated"),
     "basis": ("rows met",),
     "mode": (*OF_RUNS, "value", "sd / mean", "rows met"),
-    "test": (*_OF_RESULTS, UTILISATION[0]),
-    "per": _OF_RESULTS,
+    "test": (*_OF_RESULTS, UTILISATION[0], *COUNTS, "longest hole"),
+    "per": (*_OF_RESULTS, *COUNTS, "longest hole"),
     "leave_out": _OF_RESULTS,
     "epochs": _OF_RESULTS,
 }
+PER = {"case": (*_OF_RESULTS, *COUNTS), "test": (*COUNTS, "longest hole")}  # a word of ``per`` -> its measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ CRITERION = Record(
         "of": Key(Text("a figure's name"), f"the figure, for {', '.join(OF_FIGURES)}; elapsed is always there"),
         "test": Key(Name("a test's name"), "only this test's runs; without it all of the component's"),
         "statistic": Key(Choice(STATISTICS), "of the figure's values; p95 is the 95 % quantile; without it median"),
-        "per": Key(Choice(("case",)), "case: every case on its own, the worst counts"),
+        "per": Key(Choice(("case", "test")), "case or test: each of them on its own, the worst counts"),
         "enough": Key(Whole(1), "the fewest results to judge by; without it 1"),
         "mode": Key(Choice(("isolated", "fill")), "only runs in this mode; without it all but warm-up"),
         "basis": Key(

@@ -6,6 +6,7 @@ import re
 
 from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.keys_of_criteria import CRITERION
+from shakedown.plans.keys_of_filling import MOST, STAGGER, ZONE, keys_of_filling
 from shakedown.plans.keys_of_test import BUDGET_NAME
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong
 from shakedown.plans.records import Either, Key, ListOf, MapOf, OneKey, Record
@@ -14,7 +15,7 @@ KINDS = ("vendor", "functionality", "performance", "stability", "site")
 _NAME = Name("a name")
 _TEST = Name("a test's name")
 _DURATION = Duration()
-MOST_RESULTS = 1_000_000  # of one case: each that is wanted takes its place in memory
+MOST_RESULTS = MOST  # of one case: each that is wanted takes its place in memory
 
 
 def _times(text: str) -> tuple[int, float]:
@@ -109,6 +110,7 @@ _COMPONENT = Record(
             MapOf(_TEST, Text("a share such as 40%"), "shares by test", "TEST"),
             "the share of the node-hours that each test has in duration; without it all the same",
         ),
+        **keys_of_filling(_SELECTION),
         "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
         "after": Key(
             Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),
@@ -132,7 +134,7 @@ _LIMITS = Record(
         "budgets": Key(
             MapOf(
                 BUDGET_NAME,
-                Text("an amount, or a share such as 50%"),
+                Text("an amount, such as 20 GB/s or 4 per target, or a share such as 50%"),
                 "amounts by budget",
                 "BUDGET",
             ),
@@ -140,6 +142,8 @@ _LIMITS = Record(
         ),
         "builds": Key(Whole(1), "builds at once; without it 2"),
         "queued": Key(Whole(1), "jobs at the scheduler at once; without it the engine decides"),
+        "stagger": STAGGER,
+        "exclude_after": Key(Whole(1), "a node that failed so many runs is given no more; without it never"),
     },
 )
 
@@ -154,6 +158,7 @@ PLAN = Record(
             "the contract, or several, whose rows its figures are judged by",
         ),
         "seed": Key(Whole(), "where the order of equals is drawn from; without it 0"),
+        "zone": Key(ZONE, "the time zone of windows that name none; without it UTC"),
         "components": Key(
             ListOf(
                 OneKey(

@@ -130,6 +130,8 @@ _LAUNCH = Record(
     },
 )
 
+_PLACE = Name("a file system's name")
+
 _RUN = Record(
     "a map that says what is run",
     {
@@ -151,7 +153,15 @@ _RUN = Record(
             Either(scalar=_LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
         ),
         "files": Key(
-            ListOf(Text("a file"), "a list of files"), "input files, from this file; linked into the run's directory"
+            ListOf(Text("a file"), "a list of files"), "input files, from this file; placed in the run's directory"
+        ),
+        "work": Key(
+            Either(scalar=_PLACE, keys=MapOf(Name("a system's name"), _PLACE, "file systems by system", "SYSTEM")),
+            "the file system that it works on, or campaign; or a map from system to one; without it that of the targets it loads",
+        ),
+        "stage": Key(
+            Choice(("link", "copy", "per-target")),
+            "how its files get there: linked, copied for each run, or placed once on each target; without it linked",
         ),
         "environment": Key(
             MapOf(Identifier("a variable"), Text(templated=True), "variables of the environment", "VARIABLE"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from yaml.nodes import Node, ScalarNode
@@ -43,6 +43,11 @@ def near_or_all(word: str, known: Iterable[str]) -> str:
     """A hint for a word that is not known: the nearest known one, else all of them."""
     names = sorted(known)
     return did_you_mean(word, names) or f"there are: {', '.join(names) or 'none'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence has them: a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 class Scalar:

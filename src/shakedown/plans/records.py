@@ -179,7 +179,8 @@ def documented(kind: Any, path: str = "") -> Iterator[tuple[str, Key]]:
         yield from documented(kind.item, f"{path}[]")
     elif isinstance(kind, Either):
         for choice in kind.kinds:
-            yield from documented(choice, path)
+            if not any(isinstance(other, ListOf) and other.item is choice for other in kind.kinds):  # once, in its list
+                yield from documented(choice, path)
 
 
 def _key_name(node: Node, label: str, problems: Problems) -> str | None:

@@ -37,6 +37,7 @@ class Site:
     library: Library = field(default_factory=Library)
     plans: dict[str, Found] = field(default_factory=dict)
     contracts: dict[str, Found] = field(default_factory=dict)
+    advice: Problems = field(default_factory=Problems)  # no faults: what plans may not do as they were meant
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -75,8 +76,12 @@ class Site:
 
     def found_problems(self) -> list[Problem]:
         """What is wrong, with names as people are shown them."""
+        return self.shown(self.problems)
+
+    def shown(self, problems: Problems) -> list[Problem]:
+        """These, each once and in the order of their places, with names as people are shown them."""
         show = shown_from(self.path)
-        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in self.problems.found}
+        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in problems.found}
         return sorted(renamed, key=lambda p: (p.path, p.line, p.column, p.message))
 
 

@@ -11,6 +11,7 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Cluster, FileSystem, NodeType, Partition, Patience, System, Toolchain
+from shakedown.plans.budgets import read_budgets
 from shakedown.plans.kinds import Wrong
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
@@ -19,6 +20,8 @@ from shakedown.plans.tables import SYSTEM
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _NODE_SET = re.compile(r"[A-Za-z0-9_.,\[\]/-]+")
 _MOST_NODES = 1_000_000
+_CLASS = re.compile(r"\{([^{}]*)\}")
+IN_CAMPAIGN = "campaign"  # where tests work that name no file system
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +49,7 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         problems.at(place(root, "clusters"), "the system has no partition", "jobs are sent to one")
     if len(problems) > before:
         return None
-    budgets = values.get("budgets", {})
-    amounts = {budget: amount.base for budget, amount in budgets.items()}
-    dimensions = {budget: amount.dimension for budget, amount in budgets.items()}
-    for licence, total in _licences(clusters).items():
-        amounts.setdefault(licence, total)
-        dimensions.setdefault(licence, "number")
-    _check_licences(root, clusters, amounts, dimensions, problems)
+    budgets = read_budgets(root, values, clusters, problems)
     if len(problems) > before:
         return None
     system = System(
@@ -63,11 +60,13 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         network=tuple(values.get("network", {}).items()),
         filesystems=tuple(_filesystem(name, entry) for name, entry in values.get("filesystems", {}).items()),
         toolchains=tuple(_toolchain(name, entry) for name, entry in values.get("toolchains", {}).items()),
-        budgets=tuple(amounts.items()),
+        budgets=budgets.amounts,
         found=tuple(values.get("found", {}).items()),
         fingerprint=tuple(values.get("fingerprint", {}).items()),
+        targeted=budgets.targeted,
+        licence_names=budgets.licence_names,
     )
-    return Machine(system, dimensions, name, hashlib.sha256(data).hexdigest())
+    return Machine(system, dict(budgets.dimensions), name, hashlib.sha256(data).hexdigest())
 
 
 def count_nodes(text: str) -> int:
@@ -141,32 +140,6 @@ def _patience(root: MappingNode, cluster: str, entry: dict[str, float], problems
     return patience
 
 
-def _licences(clusters: tuple[Cluster, ...]) -> dict[str, float]:
-    """How much of each licence there is in all clusters together."""
-    totals: dict[str, float] = {}
-    for cluster in clusters:
-        for name, total in cluster.licences:
-            totals[name] = totals.get(name, 0.0) + total
-    return totals
-
-
-def _check_licences(
-    root: MappingNode,
-    clusters: tuple[Cluster, ...],
-    amounts: dict[str, float],
-    dimensions: dict[str, str],
-    problems: Problems,
-) -> None:
-    """A budget of a licence's name may narrow it, in the same numbers."""
-    for name, total in _licences(clusters).items():
-        at = place(root, "budgets", name)
-        if dimensions[name] != "number":
-            problems.at(at, f"budgets.{name} is in {dimensions[name]}, and the licence is a plain number", "rename one")
-        elif amounts[name] > total:
-            message = f"budgets.{name} is {amounts[name]:g}, and there are only {total:g} of the licence"
-            problems.at(at, message, "a budget narrows a licence; without it all can be used")
-
-
 def _partition(
     root: MappingNode,
     cluster: str,
@@ -199,14 +172,26 @@ def _partition(
 
 
 def _check_filesystems(root: MappingNode, written: dict[str, Any], problems: Problems) -> None:
-    """What stands in braces in a path is a class of targets."""
+    """Names and targets mean one thing each; a path is absolute, and what stands in its braces is a class of targets."""
     for name, entry in written.items():
-        targets = entry.get("targets", {})
-        for word in re.findall(r"\{([^{}]*)\}", entry.get("path", "")):
+        targets, path, at = entry.get("targets", {}), entry.get("path", ""), place(root, "filesystems", name, "path")
+        if name == IN_CAMPAIGN:
+            hint = "in a test it means the campaign's directory"
+            problems.at(key_place(root, "filesystems", name), f"'{name}' is no name for a file system", hint)
+        for kind, names in targets.items():
+            for number, target in enumerate(names):
+                if target in names[:number]:
+                    twice = place(root, "filesystems", name, "targets", kind, number)
+                    problems.at(twice, f"target '{target}' is written twice", "keep one")
+        for word in _CLASS.findall(path):
             if word not in targets:
                 near = did_you_mean(word, targets) or f"there are: {', '.join(targets) or 'none'}"
-                at = place(root, "filesystems", name, "path")
                 problems.at(at, f"'{{{word}}}' is no class of targets of file system {name}", near)
+        rest = _CLASS.sub("", path)
+        if path and (not path.startswith("/") or ".." in path.split("/") or not path.isprintable()):
+            problems.at(at, f"'{path}' is no absolute path", "it begins with '/' and goes nowhere up")
+        elif "{" in rest or "}" in rest:
+            problems.at(at, f"'{path}': a brace stands alone", "a class of targets stands in two, such as {mdt}")
 
 
 def _node_type(name: str, entry: dict[str, Any]) -> NodeType:

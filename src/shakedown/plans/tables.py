@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shakedown.plans.amounts import known_amount
+from shakedown.plans.budgets import BUDGET
 from shakedown.plans.cluster_words import submission_option
 from shakedown.plans.keys_of_contract import CONTRACT
 from shakedown.plans.keys_of_plan import PLAN
-from shakedown.plans.keys_of_test import AMOUNT, BUDGET_NAME, TEST, mpi_word
+from shakedown.plans.keys_of_test import BUDGET_NAME, TEST, mpi_word
 from shakedown.plans.kinds import Choice, Duration, Identifier, Known, Name, Parsed, Text, Whole, Word
 from shakedown.plans.records import Key, ListOf, MapOf, Record
 
@@ -149,8 +149,8 @@ SYSTEM = Record(
             "how programs are built; the first is taken where a test names none",
         ),
         "budgets": Key(
-            MapOf(BUDGET_NAME, Parsed(AMOUNT, known_amount), "amounts by name", "BUDGET"),
-            "how much there is of what tests share; tests say what they load",
+            MapOf(BUDGET_NAME, BUDGET, "amounts by name", "BUDGET"),
+            "how much there is of what tests share, in all or on each target; tests say what they load",
         ),
         "fingerprint": Key(
             MapOf(Identifier("a fact's name"), Text("a shell command"), "commands by name", "FACT"),

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.loads import Load, loads
 from shakedown.metrics.populations import measured_value
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.rulings import RatesOfTest, rates
 from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.stability import Stability, stability
 from shakedown.metrics.table import Record
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.model.nouns import Document
@@ -31,6 +33,8 @@ class Evidence:
     rates: tuple[RatesOfTest, ...]
     utilisation: tuple[Utilisation, ...]
     nodes: NodesExamined
+    stability: tuple[Stability, ...] = ()
+    loads: tuple[Load, ...] = ()
 
     @property
     def variation(self) -> list[tuple[CaseSummary, FigureSummary]]:
@@ -52,6 +56,8 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         rates=rates(document, record),
         utilisation=utilisation(document, record),
         nodes=examine_nodes(document, record),
+        stability=stability(document, record),
+        loads=loads(document, record),
     )
 
 

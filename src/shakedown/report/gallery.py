@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shakedown.report.draw_counts import draw_counts
@@ -11,6 +11,7 @@ from shakedown.report.draw_machine import draw_machine
 from shakedown.report.draw_nodes import draw_nodes
 from shakedown.report.draw_pairs import NodeMedian, node_medians
 from shakedown.report.draw_sides import draw_sides
+from shakedown.report.draw_stability import draw_stability
 from shakedown.report.draw_times import draw_times
 from shakedown.report.drawing import Drawing
 from shakedown.report.evidence import Evidence
@@ -29,10 +30,11 @@ class Pictures:
     nodes: list[NodeMedian]
     node_map: list[Drawing]
     troubles: list[str]
+    stability: list[Drawing] = field(default_factory=list)
 
     @property
     def all(self) -> list[Drawing]:
-        return [*self.line, *self.sides, *self.counts, *self.times, *self.node_map, *self.machine]
+        return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.node_map, *self.machine]
 
 
 def hang(root: Path, evidence: Evidence) -> Pictures:
@@ -50,5 +52,6 @@ def hang(root: Path, evidence: Evidence) -> Pictures:
         machine=machine,
         nodes=node_medians(gathered.cases),
         node_map=draw_nodes(evidence.nodes),
+        stability=draw_stability(evidence.document, evidence.record, evidence.stability, evidence.loads, begin),
         troubles=[*gathered.troubles, *said_of_sides, *said_of_times, *said_of_machine],
     )

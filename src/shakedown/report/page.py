@@ -12,6 +12,7 @@ from typing import Any
 
 from shakedown import __version__
 from shakedown.diagnosis.findings import FALSE_FINDINGS
+from shakedown.metrics import floors
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.contract import ROW_RULES
 from shakedown.metrics.populations import RULES, good
@@ -83,7 +84,8 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
         "superseded": _superseded(record), "waits": _waits(record), "rules": [*RULES, *ROW_RULES],
-        "definitions": DEFINITIONS, "recipes": list(recipes(document, scorecard)), "tables": TABLES,
+        "definitions": DEFINITIONS, "floors": floors.DEFINITIONS, "orders": record.standing,
+        "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
@@ -102,6 +104,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("performance", "Isolated, fill and vendor", evidence.sides),
         ("runs", "Runs by test", evidence.counts),
         ("times", "Run times", pictures.times or evidence.variation),
+        ("stability", "Stability", evidence.stability),
         ("utilisation", "Utilisation", evidence.utilisation),
         ("failures", "What did not pass", True),
         ("nodes", "Nodes", evidence.nodes.several),

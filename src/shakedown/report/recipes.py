@@ -32,6 +32,21 @@ TABLES = {
     "verdicts-by-test.csv": "Attempts by component, test and verdict of runs.csv with counted = yes; share = count / attempts.",
     "utilisation.csv": "share = node_hours / of_node_hours. node_hours: the sum over the runs that the definition counts of "
     "nodes x hours inside the clock; of_node_hours = nodes x hours of the clock.",
+    "clocks.csv": "What was said of each component's clock, as of when, by time: start and restart begin at nothing.",
+    "clock-spans.csv": "The stretches in which each clock ran, which all node-hours of the clock are cut to; maintenance = yes: "
+    "announced maintenance.",
+    "days.csv": "24-hour days from the beginning of a clock: share = delivered / (all_nodes x hours); of_clock = contractual / "
+    "(nodes x clock_hours); ours_of_clock = ours / the same. Node-hours as in utilisation.csv, of that day.",
+    "shares.csv": "One line a test of a mix, fillers last: share = node_hours / the sum of all that are no filler; node_hours of "
+    "all counted runs while the clock ran, right_node_hours of those with verdict passed or performance; hole: see longest hole.",
+    "node-use.csv": "One line a node: hours of the clock in which any run of ours held it, by nodes, started and elapsed_s of "
+    "runs.csv.",
+    "interrupts.csv": "mean_h = clock_h / interrupts; system: those within 60 s of the one before are the same. Intervals: exact "
+    "(Poisson); without an interrupt the low end is clock_h / 3.0.",
+    "failure-rates.csv": "Attempts with counted = yes and good = no, by verdict and by class; per_1000_node_hours = 1000 x count / "
+    "node_hours (of all attempts, failed ones too). after: without those ruled other than vendor.",
+    "loads.csv": "Each change of what runs took of a budget or target (BUDGET@TARGET), and the limit that held then.",
+    "standing-orders.csv": "What people, or the plan, said while it ran: pauses, clocks, caps, budgets, exclusions.",
     "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "
     "figures do not count; result: which wanted result it is an attempt at.",
     "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",
@@ -67,6 +82,15 @@ _MEASURES = {
 }
 
 
+FLOORS = {
+    "runs": "shares.csv, rows with {}: the sum of right",
+    "node-hours": "shares.csv, rows with {}: the sum of right_node_hours",
+    "hours per node": "node-use.csv, rows with {}: the least of hours",
+    "mean time to interrupt": "interrupts.csv, row with {}: mean_h",
+    "longest hole": "shares.csv, rows with {}: the greatest of hole_s",
+}
+
+
 def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str, str]]:
     """Purpose: component, criterion, and how its number is computed again, for each criterion of the scorecard."""
     components = {component.name: component for component in document.components}
@@ -78,6 +102,8 @@ def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str
 def recipe(component: str, criterion: Criterion) -> str:
     """Purpose: one criterion's sentence."""
     pattern = _MEASURES.get(criterion.measure)
+    if criterion.measure in FLOORS:
+        return _floor(component, criterion)
     if pattern is None:
         known = "utilisation.csv, the row of the component with this name: node_hours / of_node_hours"
         return known if criterion.measure in DEFINITIONS else f"this version knows no measure named {criterion.measure}"
@@ -92,6 +118,15 @@ def recipe(component: str, criterion: Criterion) -> str:
     return text + "".join(_more(criterion))
 
 
+def _floor(component: str, criterion: Criterion) -> str:
+    """The table, the rows and the column that a measure of stability campaigns is read from."""
+    test = f" and test = {criterion.test}" if criterion.test else ""
+    each = (
+        f"; for each {criterion.per} on its own, the worst one counts (criteria-by-case.csv)" if criterion.per else ""
+    )
+    return f"{FLOORS[criterion.measure].format(f'component = {component}{test}')}{each}"
+
+
 def _more(criterion: Criterion) -> Iterator[str]:
     if criterion.epochs == "last":
         yield "; of the last epoch only"
@@ -99,5 +134,5 @@ def _more(criterion: Criterion) -> Iterator[str]:
         yield f"; with epoch {criterion.epochs} or later"
     if criterion.leave_out:
         yield f"; without rows that are {' or '.join(criterion.leave_out)}"
-    if criterion.per == "case" or criterion.measure == "fill / isolated":
-        yield "; for each case on its own, the worst one counts (criteria-by-case.csv)"
+    if criterion.per or criterion.measure == "fill / isolated":
+        yield f"; for each {criterion.per or 'case'} on its own, the worst one counts (criteria-by-case.csv)"

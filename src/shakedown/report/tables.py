@@ -24,26 +24,24 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
     from shakedown.report.tables_of_judging import judging_tables
     from shakedown.report.tables_of_nodes import node_tables
+    from shakedown.report.tables_of_stability import stability_tables
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
-    tables = (
-        {
-            "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
-            "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
-            "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
-            "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
-            "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),
-            "runs.csv": to_csv(_RUNS, _runs(evidence)),
-            "values.csv": to_csv(_VALUES, _values(evidence)),
-            "unavailable.csv": to_csv(("component", "case", "reason", "event"), _unavailable(scorecard)),
-            "builds.csv": to_csv(_BUILDS, _builds(document, record)),
-            "notes.csv": to_csv(("event", "kind", "time", "run", "case", "reason"), _notes(record)),
-            "sources.csv": to_csv(("path", "sha256"), ((source.path, source.sha256) for source in document.sources)),
-            "nodes.csv": to_csv(_NODES, _nodes(nodes)),
-        }
-        | judging_tables(evidence)
-        | node_tables(evidence.nodes)
-    )
+    tables = {
+        "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
+        "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
+        "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
+        "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
+        "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),
+        "runs.csv": to_csv(_RUNS, _runs(evidence)),
+        "values.csv": to_csv(_VALUES, _values(evidence)),
+        "unavailable.csv": to_csv(("component", "case", "reason", "event"), _unavailable(scorecard)),
+        "builds.csv": to_csv(_BUILDS, _builds(document, record)),
+        "notes.csv": to_csv(("event", "kind", "time", "run", "case", "reason"), _notes(record)),
+        "sources.csv": to_csv(("path", "sha256"), ((source.path, source.sha256) for source in document.sources)),
+        "nodes.csv": to_csv(_NODES, _nodes(nodes)),
+    }
+    tables |= judging_tables(evidence) | stability_tables(evidence) | node_tables(evidence.nodes)
     return {name: tables[name] for name in TABLES} | {"README.txt": _readme()}
 
 

@@ -1,0 +1,23 @@
+"""Facts of an event's value as they are believed: the log is not trusted to be well-formed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_BELIEVABLE = 1e100  # a figure beyond this is no measurement, and its square would not be a number
+
+
+def number(value: Any) -> float | None:
+    """Purpose: a believable number, or None: what is not a number, not finite or absurd is no measurement."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < _BELIEVABLE else None
+
+
+def whole(value: Any, default: int = 0) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def words(value: Any) -> dict[str, str]:
+    """A map of words; {} where it is none."""
+    return {str(key): str(word) for key, word in value.items()} if isinstance(value, dict) else {}

@@ -1,0 +1,78 @@
+"""How often runs failed, by verdict and by class: of the runs, and in a thousand node-hours, before and after rulings."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import Struct
+
+from shakedown.metrics.around import Around
+from shakedown.metrics.clock import Hours
+from shakedown.metrics.interrupts import rate_interval
+from shakedown.metrics.populations import Population, good
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rulings import Rate, somebody_elses
+
+ALWAYS = Hours([(float("-inf"), float("inf"))])
+THOUSAND = 1000.0
+
+
+class FailureRate(Struct, frozen=True):
+    """Failures of one kind in one component: ``by`` is verdict or class, ``name`` which; "" in both for all of them together.
+
+    ``before`` are shares of all attempts, ``after`` of those that are left without failures that were ruled somebody else's than
+    the vendor's. ``node_hours``: what all these attempts took, failed ones too.
+    """
+
+    component: str
+    by: str
+    name: str
+    before: Rate
+    after: Rate
+    node_hours: float
+
+    @property
+    def per_thousand(self) -> float | None:
+        """Failures in 1,000 node-hours, before rulings."""
+        return THOUSAND * self.before.hits / self.node_hours if self.node_hours > 0 else None
+
+    @property
+    def per_thousand_after(self) -> float | None:
+        return THOUSAND * self.after.hits / self.node_hours if self.node_hours > 0 else None
+
+    @property
+    def per_thousand_interval(self) -> tuple[float, float] | None:
+        """At 95 %, exact (Poisson), before rulings."""
+        return rate_interval(self.before.hits, self.node_hours / THOUSAND)
+
+
+def failure_rates(population: Population, around: Around) -> tuple[FailureRate, ...]:
+    """Purpose: a line a verdict and a class that any failure of a component has, the commonest first, and one for all of them.
+
+    A failure is an attempt that neither passed nor ended as its case expects.
+    """
+    cases = {case.case.id: case.case for case in population.cases}
+    rows = population.rows
+    bad = [row for row in rows if not good(row, cases[row.case])]
+    left = [row for row in bad if not somebody_elses(row)]
+    took = around.nodes.sum(rows, ALWAYS).node_hours
+    after = len(rows) - len(bad) + len(left)
+
+    def line(by: str, name: str, hits: int, hits_after: int) -> FailureRate:
+        return FailureRate(around.component.name, by, name, Rate(hits, len(rows)), Rate(hits_after, after), took)
+
+    found = [line("", "", len(bad), len(left))] if rows else []
+    for by, kind in (("verdict", _verdict), ("class", _class)):
+        every, rest = Counter(map(kind, bad)), Counter(map(kind, left))
+        names = sorted((name for name in every if name), key=lambda name: (-every[name], name))
+        found += [line(by, name, every[name], rest[name]) for name in names]
+    return tuple(found)
+
+
+def _verdict(row: RunRow) -> str:
+    return row.verdict
+
+
+def _class(row: RunRow) -> str:
+    """The class of its failure, where the verdict says one."""
+    return str(getattr(row, "failure_class", "") or "")

@@ -1,0 +1,119 @@
+"""How much of each budget, and of each of its targets, our runs took at any moment, against what was allowed.
+
+A run's load counts from when it was let start (its order, or its release where it was held) until its end was known: never less
+than what ran.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from shakedown.metrics.rows import OpenRun, RunRow
+from shakedown.metrics.table import Record
+from shakedown.model.nouns import Case, Document
+
+NOISE = 1e-9
+Steps = tuple[tuple[float, float], ...]
+
+
+class Load(Struct, frozen=True):
+    """One budget, or one target of it (``BUDGET@TARGET``). ``steps`` and ``limits``: (from when, how much), by time; ``first`` is
+    the limit before any word. ``over``: for how many seconds it was above its limit, by loads that were let start above it.
+    """
+
+    name: str
+    steps: Steps
+    limits: Steps
+    most: float
+    over: float
+
+    def limit_at(self, time: float) -> float:
+        return next((amount for at, amount in reversed(self.limits) if at <= time), self.limits[0][1])
+
+
+def loads(document: Document, record: Record) -> tuple[Load, ...]:
+    """Purpose: every budget that a case loads, and each of its targets, in the order of the system."""
+    changes = _changes(document, record)
+    found = []
+    for name, amount in _limits(document).items():
+        steps = _staircase(changes.get(name, {}))
+        if steps or name in _asked(document):
+            limits = _limit_steps(name, amount, record)
+            load = Load(name, steps, limits, max((load for _, load in steps), default=0.0), 0.0)
+            found.append(Load(name, steps, limits, load.most, _over(load)))
+    return tuple(found)
+
+
+def _limits(document: Document) -> dict[str, float]:
+    """Each budget, or each of its targets, with what the system has and the plan allows of it."""
+    narrowed, targeted = dict(document.limits.budgets), dict(document.system.targeted)
+    found: dict[str, float] = {}
+    for name, amount in document.system.budgets:
+        least = min(amount, narrowed.get(name, amount))
+        for key in [f"{name}@{target}" for target in targeted.get(name, ())] or [name]:
+            found[key] = least
+    return found | {
+        name: amount for name, amount in document.limits.budgets if name not in dict(document.system.budgets)
+    }
+
+
+def _asked(document: Document) -> frozenset[str]:
+    """Budgets and targets that some case loads."""
+    targeted = dict(document.system.targeted)
+    names = {name for case in document.cases for name, _ in case.loads}
+    return frozenset(key for name in names for key in [f"{name}@{one}" for one in targeted.get(name, ())] or [name])
+
+
+def _changes(document: Document, record: Record) -> Mapping[str, dict[float, float]]:
+    """By budget or target: time -> by how much its load changes."""
+    cases = {case.id: case for case in document.cases}
+    found: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
+    rows: list[RunRow | OpenRun] = [*record.current(), *record.open.values()]
+    for row in rows:
+        case = cases.get(row.case)
+        until = row.freed if row.freed is not None else record.last
+        if case is None or row.charged is None or until <= row.charged:
+            continue
+        for name, amount in _of_run(case, row):
+            found[name][row.charged] += amount
+            found[name][until] -= amount
+    return found
+
+
+def _of_run(case: Case, row: RunRow | OpenRun) -> Iterator[tuple[str, float]]:
+    for name, amount in case.loads:
+        target = row.targets.get(name)
+        yield (f"{name}@{target}" if target else name), amount
+
+
+def _staircase(changes: Mapping[float, float]) -> Steps:
+    load, steps = 0.0, []
+    for time in sorted(changes):
+        load += changes[time]
+        steps.append((time, 0.0 if abs(load) < NOISE else load))
+    return tuple(steps)
+
+
+def _limit_steps(name: str, amount: float, record: Record) -> Steps:
+    """The limit from the beginning on, and after each word of a person about this budget or this target."""
+    steps = [(record.started or 0.0, amount)]
+    for row in record.standing:
+        if row.kind == "budget_set" and row.value.get("budget") in (name, name.partition("@")[0]):
+            said = row.value.get("amount")
+            steps.append((row.time, float(said) if isinstance(said, int | float) else amount))
+    return tuple(steps)
+
+
+def _over(load: Load) -> float:
+    """Seconds in which more was let start than allowed. A budget that shrinks ends nothing: only what rises above it counts."""
+    seconds, above, before = 0.0, False, 0.0
+    for place, (time, amount) in enumerate(load.steps):
+        limit = load.limit_at(time)
+        above = amount > limit * (1 + NOISE) and (above or amount > before)
+        if above and place + 1 < len(load.steps):
+            seconds += load.steps[place + 1][0] - time
+        before = amount
+    return seconds

@@ -1,0 +1,59 @@
+"""Node-hours of runs: what a run takes of the machine inside some stretches of time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from shakedown.metrics.clock import Hours
+from shakedown.metrics.overlap import span_of
+from shakedown.metrics.rows import RunRow
+from shakedown.model.events import NEVER_STARTED
+from shakedown.model.nouns import Case, Component, Document, Partition
+from shakedown.model.places import place_of
+
+RIGHT = ("passed", "performance")  # verdicts of runs that ran to their end with the right answer
+
+
+class Taken(Struct, frozen=True):
+    """What some runs took: ``runs`` of them some time, ``untimed`` are not counted, for it is not known when they ran."""
+
+    node_hours: float
+    runs: int
+    untimed: int
+
+
+class Nodes:
+    """The cases of a plan, and how many nodes a run of each holds: ``units`` times nodes a unit."""
+
+    def __init__(self, document: Document) -> None:
+        self.cases: Mapping[str, Case] = {case.id: case for case in document.cases}
+        counts = {place_of(partition): partition.count for partition in document.system.partitions()}
+        capacities = document.system.capacities()
+        self._per_unit = {place: counts[place] / units for place, units in capacities.items() if units > 0}
+        self.partitions: Mapping[str, Partition] = {place_of(one): one for one in document.system.partitions()}
+
+    def held(self, case: Case) -> float:
+        """Nodes that a run of a case holds; a share of one where the partition counts cores."""
+        return case.shape.units * self._per_unit.get(case.partition, 1.0)
+
+    def taken(self, row: RunRow, hours: Hours) -> float | None:
+        """Node-hours that a run took inside; None where its times or its case are not known. One that never ran took nothing."""
+        span, case = span_of(row), self.cases.get(row.case)
+        if row.verdict in NEVER_STARTED and span is None:
+            return 0.0
+        if span is None or case is None:
+            return None
+        return hours.inside(span) / 3600 * self.held(case)
+
+    def sum(self, rows: Iterable[RunRow], hours: Hours) -> Taken:
+        """What these runs took together."""
+        amounts = [self.taken(row, hours) for row in rows]
+        known = [amount for amount in amounts if amount is not None]
+        return Taken(math.fsum(known), sum(amount > 0 for amount in known), len(amounts) - len(known))
+
+    def places(self, component: Component) -> set[str]:
+        """The partitions that a component's cases run on."""
+        return {self.cases[name].partition for name in component.cases if name in self.cases}

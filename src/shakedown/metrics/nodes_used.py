@@ -1,0 +1,86 @@
+"""For how long each node was held by our runs: the least used one shows what the campaign has not tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from shakedown.metrics.clock import Clock, Hours
+from shakedown.metrics.node_hours import Nodes
+from shakedown.metrics.overlap import Span, span_of
+from shakedown.metrics.rows import RunRow
+from shakedown.model.events import NEVER_STARTED
+from shakedown.model.nouns import Partition
+from shakedown.model.places import names_in, nodes_of
+
+Node = tuple[str, str]  # cluster, name
+
+
+class NodeTimes(Struct, frozen=True):
+    """``seconds``: node -> how much of the clock's time one of our runs held it, 0 for one that none did. ``unknown``: runs that
+    are not counted, for it is not known when or where they ran.
+    """
+
+    seconds: dict[Node, float]
+    unknown: int
+
+    @property
+    def worst(self) -> Node | None:
+        """The node that was held least; of several the first."""
+        return min(self.seconds, key=lambda node: (self.seconds[node], node), default=None)
+
+    def least(self, count: int) -> list[tuple[Node, float]]:
+        return sorted(self.seconds.items(), key=lambda pair: (pair[1], pair[0]))[:count]
+
+
+def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Clock) -> NodeTimes:
+    """Purpose: the times of every node of these partitions. A moment in which several runs held a node counts once.
+
+    ``rows``: all our runs, whatever their verdict, fillers and warm-ups too.
+    """
+    partitions = {place: nodes.partitions[place] for place in places if place in nodes.partitions}
+    alone = {place: _only(partition) for place, partition in partitions.items()}
+    seconds = {(one.cluster, str(name)): 0.0 for one in partitions.values() for name in nodes_of(one)}
+    clusters = {one.cluster for one in partitions.values()}
+    until = dict.fromkeys(seconds, float("-inf"))
+    unfolded: dict[tuple[str, str], list[Node]] = {}
+    hours, unknown = Hours(clock.spans), 0
+    for row in sorted(rows, key=_begin):
+        case, span = nodes.cases.get(row.case), span_of(row)
+        cluster = case.partition.partition(":")[0] if case else ""
+        if span is None or case is None or cluster not in clusters:
+            unknown += span is None and row.verdict not in NEVER_STARTED and (case is None or cluster in clusters)
+            continue
+        held = unfolded.get((cluster, row.nodes))
+        if held is None:
+            held = [(cluster, name) for name in names_in(row.nodes) if (cluster, name) in seconds]
+            unfolded[cluster, row.nodes] = held
+        held = held or alone.get(case.partition, [])
+        unknown += not held and case.partition in partitions
+        _hold(seconds, until, held, span, hours)
+    return NodeTimes(seconds, unknown)
+
+
+def _hold(seconds: dict[Node, float], until: dict[Node, float], held: list[Node], span: Span, hours: Hours) -> None:
+    """Count a run on its nodes; what an earlier run held of the same time already counts."""
+    begin, end = span
+    whole = hours.inside(span)
+    for node in held:
+        covered = until[node]
+        if covered <= begin:
+            seconds[node] += whole
+            until[node] = end
+        elif covered < end:
+            seconds[node] += hours.inside((covered, end))
+            until[node] = end
+
+
+def _begin(row: RunRow) -> float:
+    span = span_of(row)
+    return span[0] if span else row.time
+
+
+def _only(partition: Partition) -> list[Node]:
+    """The node of a partition that has one: whatever a run says of its place, it was there."""
+    return [(partition.cluster, str(name)) for name in nodes_of(partition)] if partition.count == 1 else []

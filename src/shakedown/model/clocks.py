@@ -1,0 +1,85 @@
+"""The clock of a component: what was said of it, and how long it has run. Pure; the engine and the figures read the same.
+
+Acts are pairs of a time (seconds since 1970) and a word: ``start`` and ``restart`` begin at nothing, ``stop`` halts, ``go on``
+lets it run again. They may come in any order, as "it stood still from 06:00 to 08:00" is said at 09:00; of those at the same time
+the one that was said last counts. What lies after the moment that is asked about has not happened yet. A clock that was never
+started does not run, whatever else was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Act = tuple[float, str]
+Spans = tuple[tuple[float, float], ...]
+
+BEGINS = ("start", "restart")
+
+
+def running(acts: Sequence[Act], until: float) -> Spans:
+    """Purpose: the times in which the clock ran since it was last started or started anew, up to ``until``; none is empty."""
+    spans: list[tuple[float, float]] = []
+    begun, since = False, None
+    for at, act in _said(acts, until):
+        if act in BEGINS:
+            begun, since, spans = True, at, []
+        elif act == "stop" and since is not None:
+            spans, since = _with(spans, since, at), None
+        elif act == "go on" and begun and since is None:
+            since = at
+    return tuple(spans if since is None else _with(spans, since, until))
+
+
+def ran(acts: Sequence[Act], now: float) -> float:
+    """Purpose: for how many seconds it has run since it was last started or started anew."""
+    return sum(end - begin for begin, end in running(acts, now))
+
+
+def since(acts: Sequence[Act]) -> float | None:
+    """Purpose: when it was last started or started anew; None where it never was."""
+    return max((at for at, act in acts if act in BEGINS), default=None)
+
+
+def is_running(acts: Sequence[Act], now: float) -> bool:
+    """Purpose: whether it runs from ``now`` on, as far as was said."""
+    begun = runs = False
+    for _, act in _said(acts, now):
+        begun = begun or act in BEGINS
+        runs = begun and act != "stop" if act in (*BEGINS, "stop", "go on") else runs
+    return runs
+
+
+def when(acts: Sequence[Act], amount: float, now: float) -> float | None:
+    """Purpose: the moment at which it has run ``amount`` seconds: the one that has passed, or that to come if nothing changes.
+
+    None where it has not run so long and stands still.
+    """
+    spans = running(acts, now)
+    passed = reached(spans, amount)
+    if passed is not None or not is_running(acts, now):
+        return passed
+    return now + max(amount - sum(end - begin for begin, end in spans), 0.0)
+
+
+def reached(spans: Spans, amount: float) -> float | None:
+    """Purpose: the moment at which these spans have lasted ``amount`` seconds together; None where they do not."""
+    left = amount
+    for begin, end in spans:
+        if end >= begin + left:
+            return begin + left
+        left -= end - begin
+    return None
+
+
+def _said(acts: Sequence[Act], until: float) -> list[Act]:
+    """By time; equal times as they were said."""
+    return sorted((act for act in acts if act[0] <= until), key=lambda act: act[0])
+
+
+def _with(spans: list[tuple[float, float]], begin: float, end: float) -> list[tuple[float, float]]:
+    """One span more, unless it is empty or goes on where the last one ended."""
+    if end <= begin:
+        return spans
+    if spans and spans[-1][1] == begin:
+        return [*spans[:-1], (spans[-1][0], end)]
+    return [*spans, (begin, end)]

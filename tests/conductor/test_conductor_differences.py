@@ -1,0 +1,66 @@
+"""What an amendment changes in how a machine is filled is told in lines that a person can judge by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from shakedown.conductor.differences import differences
+from shakedown.model.filling import Fill, Pack, Phase, Sweep, Window, Yield
+from shakedown.model.nouns import Case, Cluster, Component, Document, Limits, NodeType, Partition, System, Test
+
+SYSTEM = System(
+    name="c5",
+    clusters=(Cluster("c5", "slurm", (Partition("batch", "c5", "n[1-8]", 8, "t"),)),),
+    node_types=(NodeType("t", cores=8),),
+    budgets=(("f2/mdt", 8.0),),
+)
+COMPONENT = Component("full", "stability", ("a",), duration_s=7200.0, mix=(("a", 1.0),))
+DOCUMENT = Document("p", SYSTEM, (COMPONENT,), (Case("a", "a", "c5:batch"),), (Test("a"),))
+MORNING = Window("Mon 06:00 to Mon 18:00", 21600.0, 64800.0, budgets=(("f2/mdt", 2.0),))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ({}, {"fill": Fill(target=0.9, drain=False)}, ["fill.target 1.0 -> 0.9", "fill.drain yes -> no"]),
+        ({}, {"limits": Limits((("a", 4),))}, ["limits.copies of a none -> 4"]),
+        ({"limits": Limits((("a", 4),))}, {"limits": Limits((("a", 6),))}, ["limits.copies of a 4 -> 6"]),
+        ({}, {"windows": (MORNING,)}, ["windows: now Mon 06:00 to Mon 18:00 UTC: f2/mdt 2"]),
+        (
+            {"windows": (MORNING,)},
+            {"windows": (replace(MORNING, budgets=(), closed=True),)},
+            [
+                "windows: no longer Mon 06:00 to Mon 18:00 UTC: f2/mdt 2",
+                "windows: now Mon 06:00 to Mon 18:00 UTC: closed",
+            ],
+        ),
+        (
+            {},
+            {"yields": (Yield(("c3",), 50, 25, copies=(("a", 0),)),)},
+            ["yields: now 50 jobs waiting on c3 until 25: a 0"],
+        ),
+        ({}, {"phases": (Phase("x", 7200.0),)}, ["phases: now x for 2 h 00 min"]),
+        ({}, {"sweep": Sweep()}, ["sweep is added"]),
+        ({"sweep": Sweep()}, {"sweep": Sweep(queued=4)}, ["sweep.queued 16 -> 4"]),
+        ({"pack": Pack()}, {"pack": None}, ["pack is removed"]),
+        ({}, {"stop_after": 3, "fillers": ("b",)}, ["fillers", "stop_after none -> 3"]),
+    ],
+)
+def test_what_a_component_does_otherwise(before: dict[str, Any], after: dict[str, Any], lines: list[str]) -> None:
+    old, new = (replace(DOCUMENT, components=(replace(COMPONENT, **given),)) for given in (before, after))
+    assert differences(old, new) == [f"component full is changed: {line}" for line in lines]
+
+
+def test_what_the_plan_allows_and_the_system_has_is_told_by_name() -> None:
+    new = replace(
+        DOCUMENT,
+        limits=Limits(budgets=(("f2/mdt", 4.0),), stagger_s=30.0),
+        system=replace(SYSTEM, budgets=(("f2/mdt", 6.0), ("band", 1e9)), targeted=(("f2/mdt", ("a", "b")),)),
+    )
+    assert differences(DOCUMENT, new) == [
+        "limits are changed: budgets of f2/mdt none -> 4; stagger_s none -> 30.0",
+        "the system is changed: budgets of f2/mdt 8 -> 6; budgets of band none -> 1000000000; targeted",
+    ]
