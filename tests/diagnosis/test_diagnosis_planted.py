@@ -95,7 +95,7 @@ def test_who_ran_with_a_bad_node_is_not_blamed_where_their_own_runs_are_good() -
 
 def test_an_unlucky_companion_with_a_higher_rate_than_the_bad_node_is_not_blamed_either() -> None:
     """n2 ran with n1 only, when it failed most: without n1's runs nothing speaks against it, without its runs n1 still fails."""
-    found = examine(hand_made(("n1,n2", 1, 8), ("n1", 10, 5), *others(6)))
+    found = examine(hand_made(("n1,n2", 0, 8), ("n1", 22, 3), *others(6)))
     assert named(found, "node-failures") == ["n1"]
 
 
@@ -143,17 +143,23 @@ def test_an_hour_in_which_everything_fails_blames_not_the_node_that_was_free() -
     assert examine(rows + away).findings == ()
 
 
-def test_an_afternoon_in_which_most_runs_fail_everywhere_blames_none_of_those_that_got_most_of_them() -> None:
-    rows = hand_made(*((f"n{node}", 20, 0) for node in range(1, 30)))
-    dice = random.Random(2)
-    nodes = ["n3"] * 20 + [f"n{node}" for node in range(1, 30)] * 2
-    dice.shuffle(nodes)
-    ends = ["failed" if dice.random() < 0.9 else "passed" for _ in nodes]
-    away = [
-        replace(rows[0], run=f"x{n}", seq=9000 + n, verdict=end, nodes=node, started=17010.0 + n)
-        for n, (node, end) in enumerate(zip(nodes, ends, strict=True))
-    ]
+@pytest.mark.parametrize("seed", range(8))
+def test_outages_in_which_most_runs_fail_everywhere_blame_not_the_node_that_got_most_of_them(seed: int) -> None:
+    """Ten times nine of ten runs fail wherever they start; a fifth of those starts are on n3, which is otherwise well."""
+    rows = hand_made(*((f"n{node}", 20, 0) for node in range(1, 60)))
+    dice, away = random.Random(seed), list[RunRow]()
+    for outage in range(10):
+        nodes = ["n3"] * 10 + [f"n{node}" for node in dice.sample(range(4, 60), 40)]
+        dice.shuffle(nodes)
+        for n, node in enumerate(nodes):
+            verdict, start = "failed" if dice.random() < 0.9 else "passed", 5010.0 + 10000.0 * outage + n
+            number = len(away)
+            away.append(
+                replace(rows[0], run=f"x{number}", seq=9000 + number, verdict=verdict, nodes=node, started=start)
+            )
     assert examine(rows + away).findings == ()
+    only = [replace(row, verdict="passed") if row.nodes != "n3" else row for row in away]
+    assert named(examine(rows + only), "node-failures") == ["n3"]
 
 
 def test_nodes_used_before_the_machine_was_slowed_down_for_all_are_not_fast_nor_the_others_slow() -> None:
