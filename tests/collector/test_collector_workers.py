@@ -86,7 +86,7 @@ def test_a_worker_that_hangs_is_ended_and_the_rest_of_its_orders_are_done_by_ano
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_at(monkeypatch, "r000003", hang)
-    collector = room.open(workers=1, seconds=0.3, excerpt=0.1, grace=0.2)
+    collector = room.open(workers=1, seconds=0.3, excerpt=0.1, classify=0.1, grace=0.2)
     (first,) = collector.pids()
     got = room.collect(collector, [room.order(Test("t", checks=(DONE,)), BAIT) for _ in range(8)])
     assert [run for run, evidence in got.items() if not evidence.checks[0].held] == ["r000003"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.model.nouns import Case, Cluster, Partition, Shape
+from shakedown.model.nouns import Case, Cluster, Pairs, Partition, Shape
+from shakedown.model.ports import JobOrder, Part
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.runner import Runner, command_environment
 
@@ -19,9 +21,20 @@ EMU = Cluster(
 )
 
 
+def ordered(after: str = "", names: Pairs = (), cluster: Cluster = EMU, **fields: Any) -> list[str]:
+    """The words of an order that are not those of a plain one."""
+    loads = fields.pop("loads", ())
+    order = JobOrder("j1", "r1", Case("c", "t", "emu:batch", loads=loads, shape=Shape(requeue=True)), **fields)
+    words = commands.sbatch(order, cluster, "sd-1-j1", "/c/job.sh", "/c/slurm.out", "/c", False, names, after)
+    return [
+        word for word in words if word.startswith(("--nodel", "--ex", "--dep", "--lic", "--no-", "--re", "--hold"))
+    ][1:]
+
+
 def submission(shape: Shape | None = None, held: bool = False, several: bool = False, **fields: object) -> list[str]:
     case = Case("c", "t", "emu:batch", shape=shape or Shape(), **fields)  # type: ignore[arg-type]
-    return commands.sbatch(case, EMU, "sd-1-j1", "/c/job.sh", "/c/100%/slurm.out", "/c", held, several)
+    order = JobOrder("j1", "r1", case, held=held)
+    return commands.sbatch(order, EMU, "sd-1-j1", "/c/job.sh", "/c/100%/slurm.out", "/c", several)
 
 
 def test_a_whole_submission() -> None:
@@ -125,3 +138,32 @@ def test_a_command_that_is_not_there() -> None:
     ran = runner(["no-such-command-of-slurm"], 5.0)
     assert (ran.status, ran.error) == (127, "no-such-command-of-slurm cannot be run: No such file or directory")
     assert (runner.take_calls(), runner.take_calls()) == ({"no-such-command-of-slurm": 1}, {})
+
+
+def test_where_a_job_may_go_and_after_which_other() -> None:
+    assert ordered(node=3) == ["--nodelist=n003", "--requeue", "--export=ALL"]
+    assert ordered(exclude=("n002", "n001", "n099")) == ["--exclude=n[001-002]", "--requeue", "--export=ALL"]
+    assert ordered(exclude=("n099",)) == ["--requeue", "--export=ALL"], "Slurm refuses a name that it does not know"
+    assert ordered(after="17", held=True) == ["--dependency=afterany:17", "--requeue", "--export=ALL", "--hold"]
+    with pytest.raises(IndexError):
+        ordered(node=5)
+
+
+def test_a_job_of_several_runs_is_never_put_back_into_the_queue() -> None:
+    assert ordered(parts=(Part("r1", Case("c", "t", "emu:batch")),)) == ["--no-requeue", "--export=ALL"]
+
+
+@pytest.mark.parametrize(
+    ("loads", "targets", "wanted"),
+    [
+        ((("scratch", 1.0),), (), ["--licenses=scratch:1"]),
+        ((("f2/mdt", 1.5),), (("f2/mdt", "mdt0"),), ["--licenses=mds:2"]),
+        ((("f2/mdt", 1.0),), (("f2/mdt", "mdt1"),), []),
+        ((("f2/mdt", 1.0),), (), []),
+        ((("scratch", 1.0),), (("scratch", "a"),), ["--licenses=scratch:1"]),
+        ((("bandwidth", 3.0), ("scratch", 1.0)), (), ["--licenses=scratch:4"]),
+    ],
+)
+def test_licences_by_the_names_that_the_site_has_for_them(loads: Any, targets: Any, wanted: list[str]) -> None:
+    names = (("f2/mdt@mdt0", "mds"), ("bandwidth", "scratch"))
+    assert [w for w in ordered(names=names, loads=loads, targets=targets) if "licenses" in w] == wanted

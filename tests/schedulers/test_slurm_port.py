@@ -15,7 +15,7 @@ from fake_slurm import cluster
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Patience, Shape
-from shakedown.model.ports import JobOrder, JobReport
+from shakedown.model.ports import JobOrder, JobReport, Wanted
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.slurm import SlurmScheduler
 
@@ -223,3 +223,75 @@ def test_helpers_end_with_the_conductor(site: Site) -> None:
     while Path(f"/proc/{pid}").exists():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+# ---- one after the other -------------------------------------------------------------------------------------------------
+
+PROBLEM = """case "$*" in
+*dependency=*) echo "sbatch: error: Batch job submission failed: Job dependency problem" >&2; exit 1;;
+*) echo 8;;
+esac"""
+AFTER = JobOrder("j000002", "r000002", CASE, after=("j000001", "7"))
+
+
+def test_a_job_after_one_that_slurm_no_longer_knows_is_submitted_without_it(site: Site) -> None:
+    site.write("sbatch", PROBLEM)
+    (answer,) = site.open().submit([AFTER])
+    assert (answer.outcome, answer.scheduler_id) == ("accepted", "8")
+
+
+def test_a_job_after_one_that_may_still_run_is_tried_again_later(site: Site) -> None:
+    site.write("sbatch", PROBLEM)
+    scheduler = site.open()
+    site.write("squeue", queue_of("RUNNING").format(token=site.campaign / "token"))
+    (answer,) = scheduler.submit([AFTER])
+    assert (answer.outcome, answer.transient) == ("refused", True)
+    site.write("squeue", "echo away >&2; exit 1")
+    (answer,) = scheduler.submit([AFTER])
+    assert (answer.outcome, answer.transient) == ("refused", True), "silence is no proof"
+    mark = site.campaign / "jobs/000/j000001/marks.0"
+    mark.parent.mkdir(parents=True)
+    mark.write_text("began=1.00 ended=2.00 status=0 told= .\n")
+    (mark.parent / "claim.0").write_text("job=7 host=n001 uptime=1.00 pid=9 nodes=n001 .\n")
+    assert scheduler.submit([AFTER])[0].outcome == "accepted"
+
+
+def test_the_one_before_is_found_by_its_name_and_is_on_the_same_cluster(site: Site) -> None:
+    site.write("sbatch", f'echo "$*" >>{site.campaign}/given; echo 8')
+    scheduler = site.open()
+    nameless = JobOrder("j000002", "r000002", CASE, after=("j000001", ""))
+    (answer,) = scheduler.submit([nameless])
+    assert answer.transient
+    assert answer.message == "run r000002 is to start after job j000001, which Slurm on emu does not know now"
+    site.write("squeue", queue_of("RUNNING").format(token=site.campaign / "token"))
+    assert scheduler.submit([nameless])[0].outcome == "accepted"
+    assert "--dependency=afterany:7 " in (site.campaign / "given").read_text()
+    (answer,) = scheduler.submit([JobOrder("j000003", "r000003", CASE, after=("j000001", "7;other"))])
+    assert (answer.outcome, answer.transient) == ("refused", False)
+    assert "Slurm knows no order between clusters" in answer.message
+
+
+# ---- several runs, and what is looked up besides ---------------------------------------------------------------------------
+
+
+def test_parts_are_taken_once_and_only_those_that_have_not_begun(site: Site) -> None:
+    scheduler = site.open()
+    begun = site.campaign / "jobs/000/j000001/parts/r000002"
+    begun.parent.mkdir(parents=True)
+    begun.write_text("job=7 host=n001 uptime=1.00 restart=0 lane=9 .\n")
+    runs = ["r000001", "r000002", "r000003"]
+    for _ in range(2):
+        assert list(scheduler.take_parts(View("j000001"), runs)) == ["r000001", "r000003"]
+
+
+def test_a_survey_needs_no_jobs_and_comes_once(site: Site) -> None:
+    site.write("sinfo", "printf 'idle\\037n[002-003]\\nallocated\\037n001\\n'")
+    scheduler = site.open()
+    wanted = Wanted(idle=("emu:batch",))
+    found, end = scheduler.survey(wanted), time.monotonic() + PATIENCE_S
+    while found is None and time.monotonic() < end:
+        site.reactor.wait(site.reactor.now() + 1.0)
+        found = scheduler.survey(wanted)
+    assert found is not None and found.idle == {"emu:batch": (2, 3)}
+    asked = site.count("squeue")
+    assert scheduler.survey(Wanted()) is None and site.count("squeue") == asked

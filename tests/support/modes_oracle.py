@@ -38,10 +38,15 @@ def wants(document: Document) -> Iterator[tuple[Want, bool]]:
             available = not cases[name].unavailable
             for mode, count in counts(document, component, cases[name]):
                 yield from (((component.name, name, mode, n + 1), available) for n in range(count))
+        for name in component.fillers if component.duration_s else ():
+            yield (component.name, name, "filler", 1), not cases[name].unavailable
 
 
 def counts(document: Document, component: Component, case: Case) -> Iterator[tuple[str, int]]:
-    if component.duration_s:
+    swept = swept_nodes(document, component, case)
+    if swept:
+        yield "", swept * (1 if component.duration_s or component.sweep is None else component.sweep.rounds)
+    elif component.duration_s:
         yield "", 1
     elif not component.modes:
         yield "", component.repeats
@@ -49,6 +54,17 @@ def counts(document: Document, component: Component, case: Case) -> Iterator[tup
         copies = 1 if mode.name == "isolated" else mode.copies or full(document, case)
         yield f"warm-up {mode.name}", mode.warm_up * copies
         yield mode.name, mode.repeats * copies
+
+
+def swept_nodes(document: Document, component: Component, case: Case) -> int:
+    """How many nodes a sweep sees with a case: one result is wanted of each. 0 where there is none, or only one's own machine."""
+    if component.sweep is None:
+        return 0
+    for cluster in document.system.clusters:
+        for partition in cluster.partitions:
+            if f"{cluster.name}:{partition.name}" == case.partition:
+                return 0 if cluster.scheduler == "local" else partition.count
+    return 0
 
 
 def full(document: Document, case: Case) -> int:
@@ -112,7 +128,7 @@ class ModeRules:
         case = self._case(event.case)
         want = (value["component"], event.case, mode_of(value), value["repeat"])
         stage: Stage = None
-        if value.get("mode"):
+        if value.get("mode", "filler") != "filler":
             stage = (value["component"], value.get("of", value["mode"]), event.case)
         self._alone(event, stage, case)
         if component is not None:
@@ -157,6 +173,8 @@ class ModeRules:
                 need(books.outcomes.get(name) == "met", f"{component.name} began although {name} is not met")
 
     def _in_time(self, component: Component, event: Event, want: Want) -> None:
+        if component.duration_s and want not in self.books.attempted:
+            need(want[0] not in self.books.up, f"{event.run} of {component.name} was ordered after its time")
         if component.duration_s and want not in self.books.attempted:
             began = self.books.began.get(component.name, event.value["now"])
             ran = clock_time(component, began, self.books.clocks, event.value["now"])

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from modes_oracle import ModeRules, Violation, Want, mode_of, need, wants
+from load_rules import LoadRules
+from modes_oracle import ModeRules, Violation, Want, mode_of, need, swept_nodes, wants
+from node_rules import NodeRules, PartRules
 
 from shakedown.conductor.driving import fold_one
 from shakedown.engine import State, decide, explain
@@ -28,9 +30,11 @@ NEXT = {
         "verdict",
     },
     "submit_unknown": {"submit_unknown", "job_report", "claim_order", "verdict", "cancel_order"},
-    "submit_accepted": {"job_report", "claim_order", "verdict", "cancel_order"},
+    "submit_accepted": {"job_report", "claim_order", "verdict", "cancel_order", "release_order"},
+    "release_order": {"released", "release_order", "job_report", "claim_order", "verdict", "cancel_order"},
+    "released": {"release_order", "job_report", "claim_order", "verdict", "cancel_order"},
     "submit_refused": {"job_report", "verdict"},
-    "job_report": {"job_report", "verdict", "claim_order", "cancel_order", "finding", "requeued"},
+    "job_report": {"job_report", "verdict", "claim_order", "cancel_order", "finding", "requeued", "release_order"},
     "claim_order": {"claim_taken", "claim_found", "claim_order", "job_report"},
     "claim_found": {"job_report", "verdict", "cancel_order", "finding"},
     "claim_taken": set(),
@@ -51,12 +55,16 @@ class Books:
     jobs: dict[str, str] = field(default_factory=dict)  # job -> its last event
     job_runs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job -> run by restart
     void_jobs: set[str] = field(default_factory=set)
+    bundles: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job of several runs -> its runs
     verdicts: dict[str, str] = field(default_factory=dict)
     attempts: Counter[Want] = field(default_factory=Counter)
     open: dict[Want, str] = field(default_factory=dict)  # wanted result -> waiting | flying
     closed: int = 0
     unavailable: int = 0
 
+
+# Reasons that end by the clock on the wall, or by what is looked up now and then.
+BY_THE_CLOCK = ("shut:", "stagger", "window", "ramp", "drain", "pause", "clock", "yield", "idle", "sweep")
 
 __all__ = ["Oracle", "Violation"]
 
@@ -68,13 +76,18 @@ class Oracle:
         self.last = Event("none")
         self.shadow = State()
         self.durable_prefix = b""
-        self.amended = False  # then what is wanted has changed, and only the engine's own sums are compared
+        self.amended = False  # or drained, or a case stopped: only the engine's own sums are compared then
         self.document = campaign.document  # the plan in force
         self._new_rules()
         self._watch_the_machine()
 
     def _new_rules(self) -> None:
         self.rules = ModeRules(lambda: self.document, lambda: self.books.open if not self.amended else {})
+        self.loads, self.nodes, self.parts = (
+            LoadRules(self.document),
+            NodeRules(self.document),
+            PartRules(self.document),
+        )
 
     # ---- after every event -----------------------------------------------------------------------------------------------
 
@@ -105,8 +118,17 @@ class Oracle:
             self._want_everything()
         if event.event == "amended":
             self.amended, self.document = True, self.campaign.documents[value["document"]]
+        if event.event in ("drain_request", "case_stopped"):
+            self.amended = True
         self.rules.see(event)
-        if event.job and event.event in NEXT:
+        if not self.amended:
+            self.loads.see(event)
+            self.nodes.see(event)
+            self.parts.see(event)
+        if event.event == "submit_order" and value.get("part"):
+            books.bundles[event.job].append(event.run)
+            books.jobs[event.job] = event.event
+        if event.job and event.event in NEXT and event.job not in books.bundles:
             before = books.jobs.get(event.job)
             need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")
             need(
@@ -117,8 +139,7 @@ class Oracle:
         if event.event in ("submit_order", "requeued"):
             self._ordered(event)
         elif event.event in ("claim_taken", "submit_deferred"):
-            books.void_jobs.add(event.job)
-            books.open[books.runs[event.run]["want"]] = "waiting"
+            self._given_back(event)
         elif event.event == "verdict":
             self._judged(event)
         elif event.event == "retry":
@@ -155,15 +176,28 @@ class Oracle:
             runs.append(event.run)
         runs[-1] = event.run
 
+    def _given_back(self, event: Event) -> None:
+        """A job never ran and never will, or one part of it: what it held waits again."""
+        books = self.books
+        runs = [event.run]
+        if not event.value.get("part"):
+            books.void_jobs.add(event.job)
+            runs = [run for run in books.bundles[event.job] if self.parts.home.get(run, event.job) == event.job] or runs
+        for run in runs:
+            if run not in books.verdicts and books.runs[run]["job"] == event.job:
+                books.open[books.runs[run]["want"]] = "waiting"
+
     def _want_next(self, want: Want) -> None:
         """Of a mix the next result of a case is wanted once one was ordered for the first time, until its time is up."""
         component = next((c for c in self.document.components if c.name == want[0]), None)
         rolls = component is not None and component.duration_s and want[0] not in self.rules.books.up
-        if rolls and self.books.attempts[want] == 1:
-            self.books.open[(*want[:3], want[3] + 1)] = "waiting"
+        if rolls and component is not None and self.books.attempts[want] == 1:
+            case = next(case for case in self.document.cases if case.id == want[1])
+            step = swept_nodes(self.document, component, case) or 1
+            self.books.open[(*want[:3], want[3] + step)] = "waiting"
 
     def _executing(self) -> list[str]:
-        return [execution.job for execution in self.campaign.world.executions if execution.end is None]
+        return [execution.job for execution in self.campaign.world.live.values()]
 
     def _judged(self, event: Event) -> None:
         books, value = self.books, event.value
@@ -204,20 +238,12 @@ class Oracle:
 
     def _loads_fit(self) -> None:
         """Ground truth: what really runs now never exceeds a budget, copies included."""
-        document = self.campaign.document
         if self.amended:
             return
-        limits = dict(document.system.budgets) | dict(document.limits.budgets)
-        limits |= {f"copies:{test}": float(n) for test, n in document.limits.copies}
-        cases = {case.id: case for case in document.cases}
-        used: dict[str, float] = defaultdict(float)
-        for execution in self.campaign.world.executions:
-            if execution.end is None:
-                case = cases[execution.case]
-                for name, load in (*case.loads, (f"copies:{case.test}", 1.0)):
-                    used[name] += load
-        for name, limit in limits.items():
-            need(used[name] <= limit, f"{name}: {used[name]} of {limit} is really loaded")
+        world = self.campaign.world
+        targets = {name: world.jobs[name][0].targets for name, _, _ in world.live}
+        self.loads.look_at(world.live.values(), targets)
+        self.parts.look_at(world.live.values())
 
     # ---- when the conductor waits ------------------------------------------------------------------------------------------
 
@@ -236,7 +262,8 @@ class Oracle:
             return
         flying = [want for want, where in self.books.open.items() if where == "flying"]
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
-        timed = any(w.key == "backoff" or w.key.startswith(("shut:", "drain:", "stagger:")) for w in reasons)
+        timed = any(waiting.key == "backoff" or waiting.key.startswith(BY_THE_CLOCK) for waiting in reasons)
+        timed = timed or bool(state.paused or state.yielding or state.idle)
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
         timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
         lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:"))]
@@ -280,8 +307,15 @@ class Oracle:
             withdrawn = state.phase != "ended" and facts["job"] in books.void_jobs
             need(run in books.verdicts or withdrawn, f"{run} has no verdict")
         executed = Counter[str]()
+        if not self.amended and state.phase == "ended":
+            self.nodes.at_the_end()
+            self.parts.look_at(world.executions)
+            self.parts.at_the_end()
         for execution in world.executions:
             need(execution.job not in books.void_jobs, f"{execution.job} ran although its claim was taken")
+            if execution.part:
+                executed[execution.run] += 1
+                continue
             runs = books.job_runs[execution.job]
             executed[
                 runs[min(execution.restart, len(runs) - 1)] if execution.restart < len(runs) else execution.job

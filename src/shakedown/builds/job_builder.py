@@ -35,6 +35,7 @@ class BuildJob(Struct):
     scheduler_id: str = ""
     restart: int = 0
     ordered: float = 0.0  # when, for searches in accounting; seconds since 1970
+    parts: tuple[str, ...] = ()  # a build is one thing
 
 
 @dataclass(slots=True, eq=False)

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shakedown.checks.classify.ending import weigh
 from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import room_for, trim
 from shakedown.model.contracts import beside, holds, source_text
+from shakedown.model.events import COMPLETED
+from shakedown.model.failures import Failure
 from shakedown.model.nouns import Case, ContractRow, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
 from shakedown.model.units import Quantity, show_duration
@@ -46,6 +49,7 @@ class Judgement:
     checks: tuple[CheckResult, ...] = ()
     problems: tuple[str, ...] = ()
     excerpt: str = ""
+    failure: Failure | None = None  # None where it passed
 
     def value(self) -> dict[str, Any]:
         """The fields of a verdict event's value that come from judging; empty ones are left out."""
@@ -58,6 +62,8 @@ class Judgement:
             value["problems"] = list(self.problems)
         if self.excerpt:
             value["excerpt"] = self.excerpt
+        if self.failure is not None:
+            value["failure"] = self.failure.value()
         return value
 
 
@@ -84,6 +90,7 @@ def judge(
         checks,
         evidence.problems,
         "" if verdict == "passed" else evidence.excerpt,
+        weigh(verdict, report.message or (why if verdict in COMPLETED else ""), _status(report), evidence.failure),
     )
     return fit(judgement, room_for(report))
 

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("why", "Why a run or case waits, failed, or was judged as it was."),
     "log": ("log", "The events of a campaign."),
     "runs": ("runs", "The runs of a campaign as a table."),
+    "failures": ("failures", "What failed runs are put down to, by class and by likeness."),
     "export": ("export", "Write one run as files: script, environment, output, events."),
     "cancel": ("cancel", "Cancel runs, cases or a whole campaign."),
     "pause": ("pause", "Order nothing new of a component until it is resumed."),

@@ -20,6 +20,7 @@ from shakedown.conductor.hiring import BUSY_S, Task, Worker, fork_worker, how_it
 from shakedown.conductor.reading import ReadingLimits
 from shakedown.conductor.worker import Answer, Order, pack
 from shakedown.model.errors import ShakedownError
+from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.ports import CollectOrder, Evidence
 
@@ -44,8 +45,19 @@ class Watcher(Protocol):
 class WorkerCollector:
     """The Collector port: one worker from the start, a second one when the first is long at something."""
 
-    def __init__(self, layout: Layout, reactor: Watcher, workers: int = 2, limits: ReadingLimits | None = None) -> None:
-        """The first worker is forked here, while the conductor is small. Raises ShakedownError where that fails."""
+    def __init__(
+        self,
+        layout: Layout,
+        reactor: Watcher,
+        workers: int = 2,
+        limits: ReadingLimits | None = None,
+        failures: Callable[[], tuple[FailureClass, ...]] = tuple,
+    ) -> None:
+        """The first worker is forked here, while the conductor is small. Raises ShakedownError where that fails.
+
+        ``failures``: the site's own classes of failures that are in force; ``self.failures`` may be set later.
+        """
+        self.failures = failures
         self._layout = Layout(layout.root.absolute())
         self._reactor = reactor
         self._most = max(1, workers)
@@ -134,7 +146,10 @@ class WorkerCollector:
         new = None if test_number in worker.tests else order.test
         worker.tests[test_number] = order.test
         worker.tasks[number] = task
-        worker.unsent += pack(Order(number, order.run, test_number, order.output, order.case.files, new))
+        classes = self.failures()
+        told = None if worker.failures == classes else classes
+        worker.failures = classes
+        worker.unsent += pack(Order(number, order.run, test_number, order.output, order.case.files, new, told))
 
     def _flush(self, worker: Worker) -> bool:
         """Send what fits into the pipe now; the rest when there is room. Not news."""
@@ -187,7 +202,7 @@ class WorkerCollector:
             return False
         before = len(self._arrived)
         self._dying = [pid for pid in self._dying if not is_collected(pid)]
-        late = self._limits.seconds + self._limits.excerpt + self._limits.grace
+        late = self._limits.seconds + self._limits.excerpt + self._limits.classify + self._limits.grace
         for worker in list(self._workers):
             number, seconds = worker.at_work()
             if number and seconds > late:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from shakedown.model.contracts import where_text
+from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
 from shakedown.model.nouns import Component, Contract, ContractRow, Criterion, Document
 from shakedown.model.units import show_duration
@@ -26,6 +27,7 @@ def differences(before: Document, after: Document) -> list[str]:
         *_named("contract", before.contracts, after.contracts, _of_contract),
         *_named("test", before.tests, after.tests, _of_fields),
         *_named("case", before.cases, after.cases, _of_fields),
+        *_named("class of failures", _placeless(before), _placeless(after), _of_fields),
     ]
     if before.limits != after.limits:
         lines.append(f"limits are changed: {'; '.join(_of_fields(before.limits, after.limits))}")
@@ -34,6 +36,11 @@ def differences(before: Document, after: Document) -> list[str]:
     if not lines and before.components != after.components:
         lines.append("the order of the components is changed")
     return [line if len(line) <= LONGEST else line[: LONGEST - 1] + "…" for line in lines]
+
+
+def _placeless(document: Document) -> list[FailureClass]:
+    """The site's classes; where in a file they are written makes no difference."""
+    return [replace(one, place="") for one in document.failures]
 
 
 def shortened(lines: Sequence[str]) -> list[str]:

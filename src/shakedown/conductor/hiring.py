@@ -13,6 +13,7 @@ from mmap import PAGESIZE, mmap
 from shakedown.checks.judge import signal_name
 from shakedown.conductor.reading import ReadingLimits
 from shakedown.conductor.worker import AT_WORK, COUNT, SECONDS, SINCE, TAKEN_BACK, Answer, Messages, serve
+from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Test
 from shakedown.model.ports import CollectOrder
@@ -41,6 +42,7 @@ class Worker:
     tasks: dict[int, Task] = field(default_factory=dict)
     unsent: bytearray = field(default_factory=bytearray)
     tests: dict[int, Test] = field(default_factory=dict)  # id -> test that it knows; kept, so that no id is used twice
+    failures: tuple[FailureClass, ...] = ()  # the site's classes that it knows
     answered: int = 0
     born: float = field(default_factory=time.monotonic)
 

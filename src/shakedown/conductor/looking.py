@@ -178,6 +178,8 @@ def _why_run(state: State, rows: list[Any], run: str) -> list[str]:
             f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
         ]
         lines += [f"  {problem}" for problem in row.problems]
+        if row.failure_class:
+            lines.append(f"  class {row.failure_class}{': ' + row.failure_line if row.failure_line else ''}")
         if row.excerpt:
             lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
     return [line for line in lines if line]

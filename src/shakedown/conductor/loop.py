@@ -258,6 +258,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         checks=[[c.text, c.held, c.detail] for c in judgement.checks],
         problems=list(judgement.problems),
         excerpt=judgement.excerpt if judgement.verdict != "passed" else "",
+        failure=judgement.failure.value() if judgement.failure is not None else {},
     )
     conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
 

@@ -40,6 +40,7 @@ class ReadingLimits:
     seconds: float = 5.0  # for everything that one run asks for
     quick: float = 0.5  # for one check or figure, before all others had their turn
     excerpt: float = 0.5  # for the last lines of an output that nothing else asked for
+    classify: float = 1.5  # for the line of an output that tells most of a failure
     grace: float = 2.0  # what a worker may be late before it is replaced
     memory: int = 2 << 30  # what a worker may take more than it began with
     files: int = 10_000  # that one golden glob may find
@@ -106,6 +107,13 @@ class RunReader:
                 self._known["output"] = known  # worth a sentence, though no check asked for it
         return excerpt(known) if isinstance(known, Text) else ""
 
+    def parts(self, head: int, tail: int) -> tuple[str, ...]:
+        """Purpose: the beginning and the end of the output, at most so many bytes of each, or what was read of it anyway."""
+        known = self._known.get("output")
+        if known is None:
+            known = self._read_output(tail, head)
+        return known.parts if isinstance(known, Text) else ()
+
     def problems(self) -> list[str]:
         """Sentences about what was read, in the order in which it was read."""
         said: list[str] = []
@@ -115,7 +123,8 @@ class RunReader:
 
     # ---- the output ----
 
-    def _read_output(self, tail_only: int = 0) -> Contents:
+    def _read_output(self, tail: int = 0, head: int = 0) -> Contents:
+        """All that is scanned of it; or, where ``tail`` is given, no more than so many bytes of its end and its beginning."""
         pointer = self.output
         size = int(pointer.get("bytes", 0))
         if "lost" in pointer:
@@ -126,24 +135,29 @@ class RunReader:
         try:
             if "pack" in pointer:
                 descriptor = self.pack.open(self.layout.packs, name)
-                return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail_only)
+                return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail, head)
             opened = _open_regular("output", self.layout.root / name, self._allowed())
             if isinstance(opened, Missing):
                 return Missing("output", f"the output is gone: {opened.detail}")
             try:
-                return self._slice(opened, 0, size, tail_only)
+                return self._slice(opened, 0, size, tail, head)
             finally:
                 os.close(opened)
         except OSError as error:
             return Missing("output", f"the output is gone: {printable(name)} cannot be read: {error.strerror}")
 
-    def _slice(self, descriptor: int, offset: int, size: int, tail_only: int) -> Contents:
-        """The output, or its last bytes, out of a larger file; a pack that is too short is said to be."""
+    def _slice(self, descriptor: int, offset: int, size: int, tail: int, head: int) -> Contents:
+        """The output, or its last and first bytes, out of a larger file; a pack that is too short is said to be."""
         there = min(size, max(0, os.fstat(descriptor).st_size - offset))
         if there < size:
             return Missing("output", f"the output is gone: of its {size} bytes {there} are left")
-        if tail_only and tail_only < size:
-            return decode("output", _read(descriptor, offset + size - tail_only, tail_only))
+        if tail and tail + head < size:
+            end = _read(descriptor, offset + size - tail, tail)
+            return (
+                decode("output", _read(descriptor, offset, head), end, size - tail - head)
+                if head
+                else decode("output", end)
+            )
         return self._decode("output", descriptor, offset, size)
 
     def _decode(self, subject: str, descriptor: int, offset: int, size: int) -> Text:

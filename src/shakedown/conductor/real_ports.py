@@ -16,6 +16,7 @@ from shakedown.model.nouns import Cluster, Document
 from shakedown.model.ports import Builder, Clock, JobReport, Ports, Scheduler
 
 if TYPE_CHECKING:
+    from shakedown.conductor.collector import WorkerCollector
     from shakedown.processes.reactor import Reactor
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
@@ -62,6 +63,7 @@ class RealPorts:
     ports: Ports
     clock: SessionClock
     end_runs: Callable[[], Sequence[JobReport]] | None
+    collector: WorkerCollector
 
 
 @contextmanager
@@ -79,7 +81,7 @@ def open_ports(
         closing.callback(log.close)
         reactor = Reactor()
         closing.callback(reactor.close)
-        collector = WorkerCollector(layout, reactor)
+        collector = WorkerCollector(layout, reactor, failures=lambda: document.failures)
         closing.callback(collector.close)
         here = LocalBuilder(layout, reactor)
         closing.callback(here.close)
@@ -89,7 +91,7 @@ def open_ports(
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
         clock = SessionClock(reactor, lease, log, idle)
         ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
-        yield RealPorts(ports, clock, end_runs)
+        yield RealPorts(ports, clock, end_runs, collector)
 
 
 def _open_scheduler(
@@ -99,7 +101,7 @@ def _open_scheduler(
     if clusters[0].scheduler == "slurm":
         from shakedown.schedulers.slurm import SlurmScheduler
 
-        slurm = SlurmScheduler(layout, reactor, clusters)
+        slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
         closing.callback(slurm.close)
         return slurm, None
     from shakedown.schedulers.local import LocalScheduler

@@ -17,6 +17,7 @@ from shakedown.checks.trim import TRIMMED, size
 from shakedown.conductor.amending import ANOTHER_NAME, another_unit
 from shakedown.conductor.frozen_rows import FrozenRows
 from shakedown.conductor.reading import run_directory
+from shakedown.metrics.failures import failure_of
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.layout import Layout
@@ -243,6 +244,9 @@ def _report(old: Event) -> JobReport:
 def _differs(old: Event, judgement: Judgement) -> bool:
     """Whether anything that was judged came out otherwise. Another excerpt of the same output is no difference."""
     new, before = judgement.value(), old.value
+    put_down_to = failure_of(old)
+    if (judgement.failure.name if judgement.failure else "") != (put_down_to.name if put_down_to else ""):
+        return True
     if judgement.reason != old.reason or judgement.verdict != before.get("verdict"):
         return True
     if new.get("figures", {}) != before.get("figures", {}):
@@ -317,7 +321,7 @@ def _on_disk(
     from shakedown.processes.reactor import Reactor
 
     reactor = Reactor()
-    collector = WorkerCollector(layout, reactor)
+    collector = WorkerCollector(layout, reactor, failures=lambda: plan.failures)
 
     def wait() -> None:
         beat(reactor.now())

@@ -72,6 +72,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             conductor.reread = lambda: read_events(layout.log)
             if state.plan is None:
                 state.plan = index_plan(document)
+            real.collector.failures = lambda: conductor.state.index.document.failures
             fingerprints = Fingerprints(layout, probe_of(layout, document, cast("Reactor", real.clock.clock)))
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)

@@ -98,6 +98,7 @@ class _Found:
         self._ordered: dict[
             str, str
         ] = {}  # job -> the run it was submitted for; a restart may have given it to another
+        self._shared: set[str] = set()  # jobs of several runs
         for event in read_events(layout.log):
             if event.event in ("campaign_start", "amended") and not self.events:
                 self.digest = event.value["document"]
@@ -107,6 +108,8 @@ class _Found:
                 known.add(event.run)
             if event.event == "submit_order":
                 self._ordered[event.job] = event.run
+                if event.value.get("parts", 0) > 1 or event.value.get("part"):
+                    self._shared.add(event.job)
             if run in (event.run, event.value.get("previous")) or self._is_of_its_job(event):
                 self.events.append(event)
         if not self.events:
@@ -144,6 +147,8 @@ class _Found:
         case = next(case for case in document.cases if case.id == self.case)
         if not self.job:
             return {"job.sh": case.script}
+        if self.job in self._shared:
+            return scripts_of_part(case, self.layout, self.job)
         return scripts_of(document.system, case, self.layout, self._ordered.get(self.job, self.run), self.job)
 
     def environment(self) -> dict[str, str]:
@@ -166,6 +171,16 @@ def scripts_of(system: System, case: Case, layout: Layout, run: str, job: str) -
         path = payload_path(layout, payload)
         return {"job.sh": cluster_script(layout, job, run, case, path), "payload.sh": payload}
     return {"job.sh": job_script(case, layout, run, job, str(layout.build(case.build)) if case.build else "")}
+
+
+def scripts_of_part(case: Case, layout: Layout, job: str) -> dict[str, str]:
+    """Purpose: the same for one run of a job of several. Its script is kept: it has all of them."""
+    path = layout.job(job) / "job.sh"
+    try:
+        script = path.read_text("utf-8", "replace")
+    except OSError as error:
+        script = f"# the script of job {job} cannot be read: {path}: {error.strerror}\n"
+    return {"job.sh": script, "payload.sh": payload_script(case, layout)}
 
 
 def in_one(scripts: dict[str, str]) -> str:

@@ -25,7 +25,9 @@ import msgspec
 
 from shakedown.checks import extract, figures
 from shakedown.checks.text import cut, printable
+from shakedown.conductor.classifying import Classes, failure_in
 from shakedown.conductor.reading import OpenPack, ReadingLimits, RunReader
+from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
@@ -43,7 +45,7 @@ DETAIL_LIMIT, PROBLEM_LIMIT, MOST_PROBLEMS = 300, 300, 20
 
 
 class Order(msgspec.Struct, array_like=True, gc=False):
-    """One run to look at. ``test`` comes along where ``test_number`` is new to this worker."""
+    """One run to look at. ``test`` comes along where ``test_number`` is new to this worker; so do the site's classes."""
 
     number: int
     run: str
@@ -51,6 +53,7 @@ class Order(msgspec.Struct, array_like=True, gc=False):
     output: dict[str, Any]
     files: Pairs = ()
     test: Test | None = None
+    failures: tuple[FailureClass, ...] | None = None  # the site's classes, where they are new to this worker
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
@@ -92,19 +95,22 @@ def pack(message: Order | Answer) -> bytes:
 def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: ReadingLimits) -> None:
     """Purpose: the life of a worker, from just after the fork until the orders end. ``orders``, ``answers``: descriptors."""
     _become_a_worker({orders, answers}, limits)
-    messages, pack_file = Messages(Order), OpenPack()
+    messages, pack_file, classes = Messages(Order), OpenPack(), Classes()
     tests: dict[int, Test] = {}
     while data := os.read(orders, 1 << 16):
         waiting, since = bytearray(), time.monotonic()
         for order in messages.feed(data):
             if order.test is not None:
                 tests[order.test_number] = order.test
+            if order.failures is not None:
+                classes = Classes(order.failures)
             if order.number <= COUNT.unpack_from(page, TAKEN_BACK)[0]:
                 continue
             SECONDS.pack_into(page, SINCE, time.monotonic())
             COUNT.pack_into(page, AT_WORK, order.number)
             reader = RunReader(layout, order.run, order.output, order.files, limits, pack_file)
-            waiting += pack(Answer(order.number, _safely(order.run, tests[order.test_number], reader, limits)))
+            evidence = _safely(order.run, tests[order.test_number], reader, limits, classes)
+            waiting += pack(Answer(order.number, evidence))
             if time.monotonic() - since > ANSWER_AT_ONCE_S:
                 _send(answers, waiting, page)
                 since = time.monotonic()
@@ -149,10 +155,11 @@ def _send(answers: int, waiting: bytearray, page: mmap) -> None:
         view = view[os.write(answers, view) :]
 
 
-def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits) -> Evidence:
+def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
     """A fault of ours at one run is told of that run; the others must not suffer."""
     try:
-        return take_evidence(run, test, reader, limits)
+        evidence = take_evidence(run, test, reader, limits)
+        return with_failure(evidence, test, reader, limits, classes)
     except Exception as error:  # noqa: BLE001 - said in the evidence, which makes the run incorrect
         why = cut(printable(f"a fault of Shakedown itself: {type(error).__name__}: {error}"), PROBLEM_LIMIT)
         return Evidence(run, extract.undecided(test, why), (), (why,))
@@ -224,6 +231,24 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
         last_lines,
     )
+
+
+def with_failure(
+    evidence: Evidence, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes
+) -> Evidence:
+    """Purpose: the evidence with what the most telling line of the output says, found so far when its time is over.
+
+    Nobody here knows the exit status. Where all that was asked holds, less is looked at: it has most likely passed.
+    """
+    there = {name for name, _ in evidence.figures}
+    doubtful = any(check.held is not True for check in evidence.checks) or any(
+        spec.required and spec.name not in there for spec in test.figures
+    )
+    scan = classes.scan()
+    if reader.output.get("bytes"):
+        classes.ready()  # not in the time of one run
+    within(limits.classify, partial(failure_in, scan, reader, doubtful))
+    return msgspec.structs.replace(evidence, failure=scan.failure())
 
 
 # ---- time ------------------------------------------------------------------------------------------------------------

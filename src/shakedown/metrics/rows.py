@@ -24,6 +24,7 @@ class RunRow(Struct, frozen=True):
     ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up, filler or "". ``ruling``: the
     party that a person said its failure belongs to. ``failed_nodes``: names of nodes that failed under it. ``targets``: budget ->
     the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
+    ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
     """
 
     run: str
@@ -57,6 +58,9 @@ class RunRow(Struct, frozen=True):
     targets: Mapping[str, str] = {}
     charged: float | None = None
     freed: float | None = None
+    failure_class: str = ""
+    failure_family: str = ""
+    failure_line: str = ""
 
 
 class OpenRun(Struct, frozen=True):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from shakedown.metrics import acts, builds
 from shakedown.metrics.facts import number, whole, words
+from shakedown.metrics.failures import failure_fields
 from shakedown.metrics.rows import (
     AttestationRow,
     BuildRow,
@@ -235,7 +236,7 @@ def _first_row(record: Record, event: Event) -> RunRow:
         mode=mode[0] or (ordered.mode if ordered else ""),
         epoch=ordered.epoch if ordered else record.epoch,
         job=event.job or (ordered.job if ordered else ""),
-        **(_loads(ordered, event.time) | _evidence(value)),
+        **(_loads(ordered, event.time) | _evidence(value) | failure_fields(event)),
     )
 
 
@@ -259,7 +260,7 @@ def _supersede(record: Record, event: Event, older: RunRow) -> None:
         checks=(),
         excerpt="",
     )
-    _append(record, replace(newer, **_evidence(event.value)))
+    _append(record, replace(newer, **_evidence(event.value), **failure_fields(event)))
 
 
 def _evidence(value: dict[str, Any]) -> dict[str, Any]:

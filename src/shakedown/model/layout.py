@@ -70,6 +70,24 @@ class Layout:
     def job_output(self, job: str, restart: int) -> Path:
         return self.outputs / shard(job) / f"{job}.{restart}.out"
 
+    # ---- of a job of several runs, each of them, by its run: all in directories of the job's own ----
+
+    def part_marks(self, job: str) -> Path:
+        return self.job(job) / "parts"
+
+    def part_mark(self, job: str, run: str) -> Path:
+        """Claim, begin mark and end mark of a part, in one file."""
+        return self.part_marks(job) / run
+
+    def part_work(self, job: str, run: str) -> Path:
+        return self.job_work(job, 0) / run
+
+    def part_outputs(self, job: str) -> Path:
+        return self.outputs / shard(job) / f"{job}.0"
+
+    def part_output(self, job: str, run: str) -> Path:
+        return self.part_outputs(job) / f"{run}.out"
+
     @property
     def payloads(self) -> Path:
         return self.root / "payloads"

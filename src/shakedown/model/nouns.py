@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from shakedown.model.failures import FailureClass
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
@@ -459,3 +460,4 @@ class Document(Struct, frozen=True):
     sources: tuple[Source, ...] = ()
     contracts: tuple[Contract, ...] = ()
     schema: int = SCHEMA
+    failures: tuple[FailureClass, ...] = ()  # the site's own; those of the package come with the package

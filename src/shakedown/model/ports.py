@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 
 from shakedown.model.events import Event
+from shakedown.model.failures import Failure
 from shakedown.model.nouns import Build, Case, Pairs, Test
 
 # What a source can say of a job. "absent": every source that can be reached was asked and does not know it.
@@ -34,7 +35,10 @@ ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "
 
 
 class JobView(Protocol):
-    """What a scheduler may know of one of our jobs. The engine's own job satisfies it."""
+    """What a scheduler may know of one of our jobs. The engine's own job satisfies it.
+
+    A job of several runs has ``parts`` too: those whose end is not known yet.
+    """
 
     @property
     def id(self) -> str: ...  # ours; it is also the job's name at the scheduler
@@ -87,6 +91,7 @@ class ReleaseOrder(Struct, frozen=True):
     scheduler_id: str = ""
     restart: int = 0
     targets: Pairs = ()
+    parts: tuple[str, ...] = ()
 
 
 class SubmitAnswer(Struct, frozen=True):
@@ -111,8 +116,9 @@ class JobReport(Struct, frozen=True):
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
-    ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed" and
-    "failed" are said, and all that is known of the parts comes before the word that the job is over.
+    ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed",
+    "failed", "timeout" (ended at its own case's time limit, the others go on) and "refused" are said, each once in a session,
+    and all that is known of the parts comes before the word that the job is over.
     ``failed_nodes``: the names of those of its nodes that are known to have failed.
     """
 
@@ -228,6 +234,9 @@ class Evidence(Struct, frozen=True):
     figures: tuple[tuple[str, float], ...] = ()
     problems: tuple[str, ...] = ()
     excerpt: str = ""  # the last lines of the output, printable, for reasons
+    failure: Failure | None = (
+        None  # what the most telling line says, should it be judged to have failed; None: not looked at
+    )
 
 
 class Collector(Protocol):

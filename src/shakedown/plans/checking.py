@@ -84,14 +84,14 @@ def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Ca
 def _names(reading: Site, files: tuple[str, ...]) -> set[str]:
     """The files as problems name them."""
     known = {"site.yaml", *reading.library.directories, *(file.name for file in reading.plans.values())}
-    known |= {file.name for file in reading.contracts.values()}
+    known |= {file.name for file in reading.contracts.values()} | {source.path for source in reading.failure_sources}
     known |= {problem.path for problem in reading.problems.found} | {m.file for m in reading.machines.values()}
     names = set()
     for file in files:
         path = Path(file).resolve()
         name = str(path.relative_to(reading.path)) if path.is_relative_to(reading.path) else str(path)
         if name not in known:
-            folders = "systems/, tests/, contracts/ and plans/"
+            folders = "systems/, tests/, contracts/, failures/ and plans/"
             hint = did_you_mean(name, known) or f"files of a site are site.yaml and those in {folders}"
             raise UsageError(f"{file} is no file of the site {reading.path}", hint)
         names.add(name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from yaml.nodes import MappingNode
 
 from shakedown.model.errors import UsageError, did_you_mean
@@ -86,8 +87,10 @@ def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None =
     if contracts is None:
         return None
     plan = Source(file.name, hashlib.sha256(data).hexdigest())
-    sources = (plan, *_sources(reading, context, selector), *contracts.sources)
-    document = _document(values, context, limits, components, selector, contracts, sources)
+    sources = (plan, *_sources(reading, context, selector), *contracts.sources, *reading.failure_sources)
+    document = replace(
+        _document(values, context, limits, components, selector, contracts, sources), failures=reading.failures
+    )
     advise(root, document, reading.advice)
     return document
 

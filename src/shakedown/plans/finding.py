@@ -22,6 +22,7 @@ Here = Callable[[], System]
 _PACKAGE = os.path.dirname(os.path.abspath(shakedown.__file__))
 KERNELS = os.path.join(_PACKAGE, "kernels", "c")
 CATALOGUE_TESTS = os.path.join(_PACKAGE, "catalogue", "tests")
+CATALOGUE_FAILURES = os.path.join(_PACKAGE, "catalogue", "failures")
 
 
 def find_site(start: Path | None = None) -> Path:

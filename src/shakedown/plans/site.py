@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shakedown.model.errors import Problem, UsageError, did_you_mean
-from shakedown.model.nouns import System
+from shakedown.model.failures import FailureClass
+from shakedown.model.nouns import Source, System
 from shakedown.plans.context import Context, Elsewhere, elsewhere
 from shakedown.plans.contracts import find_contracts
+from shakedown.plans.failures import site_failures
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes, scan
 from shakedown.plans.finding import KERNELS, Here, test_files
 from shakedown.plans.library import Definition, Library, forget_sources, read_library
@@ -38,6 +40,8 @@ class Site:
     plans: dict[str, Found] = field(default_factory=dict)
     contracts: dict[str, Found] = field(default_factory=dict)
     advice: Problems = field(default_factory=Problems)  # no faults: what plans may not do as they were meant
+    failures: tuple[FailureClass, ...] = ()
+    failure_sources: tuple[Source, ...] = ()
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -96,6 +100,7 @@ def read_site(site: Path, parts: str = "tests plans") -> Site:
     if "plans" in parts:
         _find_plans(reading)
         reading.contracts = find_contracts(reading.path, reading.problems)
+        reading.failures, reading.failure_sources = site_failures(reading.path, reading.problems)
     return reading
 
 

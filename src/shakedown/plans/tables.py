@@ -5,6 +5,7 @@ from __future__ import annotations
 from shakedown.plans.budgets import BUDGET
 from shakedown.plans.cluster_words import submission_option
 from shakedown.plans.keys_of_contract import CONTRACT
+from shakedown.plans.keys_of_failures import FAILURES
 from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.keys_of_test import BUDGET_NAME, TEST, mpi_word
 from shakedown.plans.kinds import Choice, Duration, Identifier, Known, Name, Parsed, Text, Whole, Word
@@ -160,4 +161,11 @@ SYSTEM = Record(
     },
 )
 
-TABLES: dict[str, Record] = {"site": SITE, "system": SYSTEM, "test": TEST, "plan": PLAN, "contract": CONTRACT}
+TABLES: dict[str, Record] = {
+    "site": SITE,
+    "system": SYSTEM,
+    "test": TEST,
+    "plan": PLAN,
+    "contract": CONTRACT,
+    "failures": FAILURES,
+}

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 
 from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
 from shakedown.metrics.populations import as_expected
 from shakedown.metrics.rows import RunRow
+from shakedown.model.failures import UNCLASSIFIED
 from shakedown.report.outputs import read_output
 from shakedown.report.reading import CampaignRead
 from shakedown.report.words import harmless
@@ -20,7 +22,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Runs of one case that ended alike: the same verdict and, numbers aside, the same reason.
+    """Runs of one case that ended alike: the same verdict and class and, numbers aside, the same reason.
 
     ``checks`` are those that did not hold, in the first of the runs, which ``excerpt`` is from too.
     """
@@ -34,6 +36,8 @@ class Failure:
     problems: tuple[str, ...]
     excerpt: str
     expected: str = ""
+    failure_class: str = ""
+    failure_line: str = ""
 
 
 def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tuple[list[Failure], int]:
@@ -44,11 +48,23 @@ def find_failures(campaign: CampaignRead, cases: tuple[CaseSummary, ...]) -> tup
         for row in summary.rows:
             if row.verdict != "passed":
                 alike = _NUMBERS.sub("#", row.reason)
-                groups.setdefault((summary.component, summary.case.id, row.verdict, alike), []).append(row)
-    found = [(by_name[component, case], rows) for (component, case, _, _), rows in groups.items()]
+                key = (summary.component, summary.case.id, row.verdict, row.failure_class, alike)
+                groups.setdefault(key, []).append(row)
+    found = [(by_name[component, case], rows) for (component, case, *_), rows in groups.items()]
     found.sort(key=lambda item: as_expected(item[1][0], item[0].case))
     shown = [_failure(campaign, summary, rows) for summary, rows in found[:SHOWN_LIMIT]]
     return shown, max(0, len(found) - SHOWN_LIMIT)
+
+
+def failures_by_class(cases: tuple[CaseSummary, ...]) -> list[FailureGroup]:
+    """Purpose: the runs that failed and were not expected to, by class; unclassified ones by the likeness of their lines.
+
+    A run that counts in several components is in each of them, as everywhere in the report.
+    """
+    rows = [row for one in cases for row in one.rows if row.failure_class and not as_expected(row, one.case)]
+    tests = {one.case.id: one.case.test for one in cases}
+    known = [group for group in by_class(rows, tests) if group.name != UNCLASSIFIED]
+    return known + by_likeness(rows, tests)
 
 
 def _failure(campaign: CampaignRead, summary: CaseSummary, rows: list[RunRow]) -> Failure:
@@ -63,6 +79,8 @@ def _failure(campaign: CampaignRead, summary: CaseSummary, rows: list[RunRow]) -
         problems=first.problems[:8],
         excerpt=_excerpt(campaign, first),
         expected=summary.case.because if as_expected(first, summary.case) else "",
+        failure_class=harmless(first.failure_class),
+        failure_line=harmless(first.failure_line),
     )
 
 

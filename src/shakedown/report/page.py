@@ -25,7 +25,7 @@ from shakedown.model.units import show_duration
 from shakedown.report.cover import parties, what_is_missing
 from shakedown.report.draw_pairs import NodeMedian, is_time
 from shakedown.report.evidence import Evidence
-from shakedown.report.failures import find_failures
+from shakedown.report.failures import failures_by_class, find_failures
 from shakedown.report.gallery import Pictures
 from shakedown.report.reading import CampaignRead
 from shakedown.report.recipes import TABLES, recipes
@@ -84,7 +84,8 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
         "superseded": _superseded(record), "waits": _waits(record), "rules": [*RULES, *ROW_RULES],
-        "definitions": DEFINITIONS, "floors": floors.DEFINITIONS, "orders": record.standing,
+        "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
+        "orders": record.standing,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip

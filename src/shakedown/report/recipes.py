@@ -30,6 +30,8 @@ TABLES = {
     "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "
     "all; after = the same without rows with good = no and a ruling other than vendor. Intervals are Wilson's.",
     "verdicts-by-test.csv": "Attempts by component, test and verdict of runs.csv with counted = yes; share = count / attempts.",
+    "failures-by-class.csv": "One line a class of failures: runs.csv with counted = yes, good = no and this failure_class; of "
+    "unclassified ones a line for each likeness, which is the failure_line without its numbers, times, paths and nodes.",
     "utilisation.csv": "share = node_hours / of_node_hours. node_hours: the sum over the runs that the definition counts of "
     "nodes x hours inside the clock; of_node_hours = nodes x hours of the clock.",
     "clocks.csv": "What was said of each component's clock, as of when, by time: start and restart begin at nothing.",

@@ -12,6 +12,7 @@ from shakedown.model.contracts import where_text
 from shakedown.model.nouns import Document
 from shakedown.report.csv_files import Cell, to_csv
 from shakedown.report.evidence import Evidence
+from shakedown.report.failures import failures_by_class
 from shakedown.report.recipes import recipes
 
 Rows = Iterable[Sequence[Cell]]
@@ -29,6 +30,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
         "variation.csv": to_csv(_VARIATION, _variation(evidence)),
         "rates.csv": to_csv(_RATES, _rates(evidence)),
         "verdicts-by-test.csv": to_csv(_VERDICTS, _verdicts(evidence)),
+        "failures-by-class.csv": to_csv(_FAILURES, _failures(evidence)),
         "utilisation.csv": to_csv(_UTILISATION, _utilisation(evidence)),
         "epochs.csv": to_csv(("epoch", "opened_by", "time", "by", "because", "difference", "event"), _epochs(record)),
         "rulings.csv": to_csv(("run", "as", "by", "because", "time", "event", "in_force"), _rulings(record)),
@@ -58,6 +60,7 @@ _RATES = (
     "after_low_95", "after_high_95", "ruled",
 )  # fmt: skip
 _VERDICTS = ("component", "test", "verdict", "count", "attempts", "share", "low_95", "high_95")
+_FAILURES = ("class", "family", "likeness", "runs", "tests", "nodes", "verdicts", "first", "last", "line")
 _UTILISATION = (
     "component", "name", "share", "node_hours", "of_node_hours", "nodes", "hours", "runs", "runs_of_unknown_times",
     "definition",
@@ -135,6 +138,14 @@ def _verdicts(evidence: Evidence) -> Rows:
     for one in evidence.rates:
         for verdict, rate in one.verdicts:
             yield one.component, one.test, verdict, rate.hits, rate.count, rate.share, *_ends(rate.interval)
+
+
+def _failures(evidence: Evidence) -> Rows:
+    for one in failures_by_class(evidence.cases):
+        counted = (
+            " ".join(f"{name}={count}" for name, count in pairs) for pairs in (one.tests, one.nodes, one.verdicts)
+        )
+        yield one.name, one.family, one.key, one.count, *counted, one.first, one.last, one.line
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:

@@ -11,12 +11,16 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from shakedown.model.errors import UsageError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.model.ports import JobOrder
+from shakedown.model.ports import JobOrder, Part
+from shakedown.schedulers.inputs import copy_input
 from shakedown.schedulers.job_script import cluster_script, payload_script
+from shakedown.schedulers.parts_script import parts_script
 from shakedown.schedulers.workplace import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
 
 MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
@@ -38,26 +42,76 @@ class JobPlaces:
         self._workplace = Workplace(self.layout)
 
     def prepare(self, order: JobOrder) -> Path:
-        """Purpose: everything that a job needs on disk before it is submitted; the script to submit.
+        """Purpose: everything that a job needs in the campaign before it is submitted; the script to submit.
 
-        Doing it again for the same order changes nothing. Raises CannotStart with a sentence.
+        What it needs on targets is placed by ``targets.py``. Doing it again for the same order changes nothing. Raises
+        CannotStart with a sentence.
         """
         try:
-            self._workplace.check_files(order.case.files)
-            payload = self._payload(order.case)
-            self.output(order.job, order.restart).parent.mkdir(parents=True, exist_ok=True)
             self.control(order.job).mkdir(parents=True, exist_ok=True)
-            self._workplace.prepare(
-                order.run, place=str(self.directory(order.job, order.restart)), files=order.case.files
-            )
+            text = self._prepare_parts(order) if order.parts else self._prepare_run(order)
             script = self.script(order.job)
-            text = cluster_script(self.layout, order.job, order.run, order.case, payload)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
+            if order.held and any(part.case.work for part in order.parts):
+                self._keep(order)
         except OSError as error:
             raise cannot_start(order.run, error, self.layout) from error
         except ValueError as error:
             raise CannotStart(f"run {order.run} cannot be started: {error}") from error
         return script
+
+    def _prepare_run(self, order: JobOrder) -> str:
+        case = order.case
+        self._workplace.check_files(case.files)
+        payload = self._payload(case)
+        self.output(order.job, order.restart).parent.mkdir(parents=True, exist_ok=True)
+        place = self.directory(order.job, order.restart)
+        if case.work:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            self._place(order.run, place, case)
+        return cluster_script(self.layout, order.job, order.run, case, payload)
+
+    def _prepare_parts(self, order: JobOrder) -> str:
+        """A directory for each part, and one script. Payloads and input files are looked at once for all that share them."""
+        layout, job = self.layout, order.job
+        for folder in (layout.part_marks(job), layout.part_outputs(job), layout.job_work(job, 0)):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._workplace.check_files(tuple(dict.fromkeys(file for part in order.parts for file in part.case.files)))
+        kept: dict[str, str] = {}
+        words: list[tuple[Part, str]] = []
+        for part in order.parts:
+            text = payload_script(part.case, layout)
+            if text not in kept:
+                kept[text] = keep_payload(layout, text).stem
+            words.append((part, kept[text]))
+            if not part.case.work:
+                self._place(part.run, layout.part_work(job, part.run), part.case)
+        return parts_script(layout, job, words, order.at_once)
+
+    def _place(self, run: str, place: Path, case: Case) -> None:
+        """A directory in the campaign and its input files. There are no targets: what is placed on each is linked."""
+        if case.stage == "copy":
+            self._workplace.prepare(run, place=str(place), files=())
+            for name, source in case.files:
+                copy_input(Path(source), place / name)
+        else:
+            self._workplace.prepare(run, place=str(place), files=case.files)
+
+    def _keep(self, order: JobOrder) -> None:
+        """Who releases a held job, perhaps another conductor, has to know its parts."""
+        path = self.order(order.job)
+        draft = path.with_name(f".order.{os.getpid()}.{threading.get_ident()}")
+        draft.write_bytes(msgspec.msgpack.encode(order))
+        draft.replace(path)
+
+    def kept_parts(self, job: str) -> tuple[Part, ...]:
+        """Purpose: the parts of a held job, where any works on a target. Raises OSError, ValueError."""
+        try:
+            data = self.order(job).read_bytes()
+        except FileNotFoundError:
+            return ()
+        return msgspec.msgpack.decode(data, type=JobOrder).parts
 
     # ---- where things are ----
 
@@ -78,6 +132,9 @@ class JobPlaces:
 
     def script(self, job: str) -> Path:
         return self.control(job) / "job.sh"
+
+    def order(self, job: str) -> Path:
+        return self.control(job) / "order"
 
     def claim(self, job: str, restart: int) -> Path:
         return self.control(job) / f"claim.{restart}"
@@ -103,6 +160,17 @@ class JobPlaces:
         """
         data = read_small(self.claim(job, restart))
         return None if data is None else holder_of(data)
+
+    def take_part(self, job: str, run: str) -> bool:
+        """Purpose: take a part's claim for the conductor, so that it can never begin. False: it has begun.
+
+        Raises CannotStart or OSError where the disk does not let us tell.
+        """
+        mark = self.layout.part_mark(job, run)
+        if make_claim(mark, job, self.layout):
+            return True
+        data = read_small(mark)
+        return data is not None and holder_of(data) == CONDUCTOR
 
     # ---- what is kept once for all jobs of a case ----
 

@@ -24,13 +24,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
-_SCRIPT = r"""#!/bin/sh
+_HEAD = r"""#!/bin/sh
 # job {job}
 _sd_restart=${{SLURM_RESTART_COUNT:-0}}
 _sd_control={control}
-_sd_payload={payload}
-_sd_work={work}.$_sd_restart
-_sd_output={output}.$_sd_restart.out
 read -r _sd_began _ </proc/uptime
 read -r _sd_host </proc/sys/kernel/hostname
 _sd_count=0
@@ -48,10 +45,11 @@ while :; do
     _sd_count=$((_sd_count + 1))
 done
 set +C
-if [ ! -d "$_sd_work" ]; then
-    mkdir -p "$_sd_work"
-{links}fi
-if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output"; then
+"""
+_SCRIPT = r"""_sd_payload={payload}
+_sd_work={work}.$_sd_restart
+_sd_output={output}.$_sd_restart.out
+{place}if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output"; then
     export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RUN={run} SHAKEDOWN_RESTART="$_sd_restart"
     _sd_told=
     trap '_sd_told=TERM' TERM
@@ -77,18 +75,21 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
     ``payload``: the file that ``payload_script`` was written to.
     """
     work = _without_restart(layout.job_work(job, 0), ".0")
-    return _SCRIPT.format(
-        job=job,
-        control=quoted(layout.job(job)),
+    return head(layout, job) + _SCRIPT.format(
         payload=quoted(payload),
         work=shlex.quote(work),
         output=shlex.quote(_without_restart(layout.job_output(job, 0), ".0.out")),
         root=quoted(layout.root),
         run=shlex.quote(run),
-        links="".join(_link(name, target) for name, target in case.files),
+        place=_place(case),
         limit=max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else 2**31,
         taken=CLAIM_TAKEN,
     )
+
+
+def head(layout: Layout, job: str) -> str:
+    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set."""
+    return _HEAD.format(job=job, control=quoted(layout.job(job)), taken=CLAIM_TAKEN)
 
 
 def payload_script(case: Case, layout: Layout) -> str:
@@ -119,9 +120,26 @@ def _without_restart(path: Path, ending: str) -> str:
     return str(path).removesuffix(ending)
 
 
-def _link(name: str, target: str) -> str:
+def _place(case: Case) -> str:
+    """A directory for a restart, where nobody made it: restarts of jobs on a target find there where the first start was."""
+    if not case.work:
+        lines = "".join(
+            _input(name, source, "link" if case.stage == "per-target" else case.stage) for name, source in case.files
+        )
+        return f'if [ ! -d "$_sd_work" ]; then\n    mkdir -p "$_sd_work"\n{lines}fi\n'
+    lines = "".join(_input(name, source, case.stage) for name, source in case.files)
+    return f"{_ON_TARGET}{lines}fi\n"
+
+
+_ON_TARGET = """if [ ! -d "$_sd_work" ] && IFS= read -r _sd_place <"$_sd_control/place"; then
+    mkdir -p "$_sd_place.$_sd_restart"
+    ln -s "$_sd_place.$_sd_restart" "$_sd_work"
+"""
+
+
+def _input(name: str, source: str, stage: str) -> str:
     """An input file for a directory that the script itself had to make."""
-    folder = str(Path(name).parent)
-    place = '"$_sd_work"/' + shlex.quote(name)
+    folder, word = str(Path(name).parent), shlex.quote(name)
     deeper = "" if folder == "." else f'    mkdir -p "$_sd_work"/{shlex.quote(folder)}\n'
-    return f"{deeper}    ln -s {shlex.quote(target)} {place}\n"
+    how = {"copy": f"cp -RL {shlex.quote(source)}", "per-target": f'cp -P "$_sd_place.0"/{word}'}
+    return f'{deeper}    {how.get(stage, f"ln -s {shlex.quote(source)}")} "$_sd_work"/{word}\n'

@@ -27,7 +27,8 @@ class Marks(Struct, frozen=True):
     ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
     clock of the file system, which is one for all jobs. ``exit_status``: the payload's, None while it has not ended by itself.
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
-    ``trouble``: why the payload never ran although the job did. ``output_bytes``: what it wrote up to now.
+    ``trouble``: why the payload never ran although the job did. ``output_bytes``: what it wrote up to now. ``left``: of a job of
+    several runs that came to its own end, how many of them nobody had claimed then.
     """
 
     restart: int
@@ -43,6 +44,7 @@ class Marks(Struct, frozen=True):
     output_bytes: int = 0
     told: str = ""
     trouble: str = ""
+    left: int | None = None
 
 
 def read_marks(places: JobPlaces, job: str) -> Marks | None:
@@ -57,8 +59,8 @@ def read_marks(places: JobPlaces, job: str) -> Marks | None:
 def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     """Purpose: the marks of one restart. Raises OSError."""
     claim = read_small(places.claim(job, restart))
-    begin = _words(claim)
-    end = _words(read_small(places.marks(job, restart)))
+    begin = words_of(claim)
+    end = words_of(read_small(places.marks(job, restart)))
     holder = "" if claim is None else holder_of(claim)
     told = end.get("told", "")
     return Marks(
@@ -68,13 +70,14 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         host=begin.get("host", ""),
         scheduler_id="" if holder == CONDUCTOR else holder,
         nodes=begin.get("nodes", ""),
-        began_uptime_s=_seconds(end.get("began", begin.get("uptime"))),
+        began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
         claimed_at=_written(places, job, restart) if begin and holder != CONDUCTOR else None,
-        exit_status=None if told else _status(end.get("status")),
-        elapsed_s=_elapsed(end),
+        exit_status=None if told else as_status(end.get("status")),
+        elapsed_s=elapsed_of(end),
         output_bytes=_size(places, job, restart),
         told=told,
-        trouble=_TROUBLE.get(end.get("trouble", ""), ""),
+        trouble=TROUBLE.get(end.get("trouble", ""), ""),
+        left=_count(end.get("left")),
     )
 
 
@@ -90,7 +93,7 @@ def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
     return Marks(restart, claimed=True, output_bytes=size)
 
 
-_TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
+TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
 
 
 def _newest_restart(places: JobPlaces, job: str) -> int | None:
@@ -104,7 +107,7 @@ def _newest_restart(places: JobPlaces, job: str) -> int | None:
     return max(found, default=None)
 
 
-def _words(data: bytes | None) -> dict[str, str]:
+def words_of(data: bytes | None) -> dict[str, str]:
     """The words of the first line; of a line whose end is not there yet, none."""
     line, newline, _ = (data or b"").partition(b"\n")
     if not newline or not line.endswith(b" .") or b"\0" in line:
@@ -112,17 +115,21 @@ def _words(data: bytes | None) -> dict[str, str]:
     return dict(_WORD.findall(line.decode("ascii", "replace")))
 
 
-def _seconds(word: str | None) -> float | None:
+def as_seconds(word: str | None) -> float | None:
     return float(word) if word and re.fullmatch(r"\d{1,12}(\.\d{1,9})?", word) else None
 
 
-def _status(word: str | None) -> int | None:
+def as_status(word: str | None) -> int | None:
     return int(word) if word and re.fullmatch(r"\d{1,3}", word) else None
 
 
-def _elapsed(end: dict[str, str]) -> float | None:
+def _count(word: str | None) -> int | None:
+    return int(word) if word and re.fullmatch(r"\d{1,9}", word) else None
+
+
+def elapsed_of(end: dict[str, str]) -> float | None:
     """Between two readings on one host; what cannot be is not known."""
-    began, ended = _seconds(end.get("began")), _seconds(end.get("ended"))
+    began, ended = as_seconds(end.get("began")), as_seconds(end.get("ended"))
     return None if began is None or ended is None or ended < began else round(ended - began, 6)
 
 

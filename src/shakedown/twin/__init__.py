@@ -3,7 +3,7 @@
 from shakedown.twin.clock import NothingWillHappen, VirtualClock
 from shakedown.twin.ports import MemoryInbox, MemoryLog, SimulatedBuilder, SimulatedCollector
 from shakedown.twin.scheduler import SimulatedScheduler
-from shakedown.twin.world import Fates, Lies, World
+from shakedown.twin.world import Fates, Lies, Others, World
 
 __all__ = [
     "Fates",
@@ -11,6 +11,7 @@ __all__ = [
     "MemoryInbox",
     "MemoryLog",
     "NothingWillHappen",
+    "Others",
     "SimulatedBuilder",
     "SimulatedCollector",
     "SimulatedScheduler",

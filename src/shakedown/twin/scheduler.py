@@ -7,20 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
-from shakedown.twin.world import SimulatedJob, World
-
-_IN_QUEUE = ("queued", "running")
+from shakedown.model.ports import (
+    ENDED,
+    JobOrder,
+    JobReport,
+    JobView,
+    ReleaseOrder,
+    SubmitAnswer,
+    Survey,
+    Wanted,
+)
+from shakedown.twin.jobs import IN_QUEUE, SimulatedJob
+from shakedown.twin.news import News
+from shakedown.twin.surveys import look_around
+from shakedown.twin.world import World
 
 
 class SimulatedScheduler:
-    """One driver's view. A new driver gets a new one; the world stays."""
+    """One driver's view. A new driver gets a new one, to which everything is news; the world stays.
 
-    def __init__(self, world: World, poll_s: float = 5.0) -> None:
+    It is asked every ``poll_s``. ``quiet``: it says only what changed, and wakes the clock at the polls that find something:
+    long campaigns then cost what happens in them, not how often somebody asks.
+    """
+
+    def __init__(self, world: World, poll_s: float = 5.0, quiet: bool = False) -> None:
         self.world = world
-        self.poll_s = 0.0 if world.local else poll_s
+        self.quiet = quiet and not world.local and not world.lies.outage
+        self.poll_s = 0.0 if world.local or self.quiet else poll_s
+        self.news = News(world, poll_s) if self.quiet else None
+        self._told: set[tuple[str, str, str]] = set()  # (job, part, state)
+        self._runs: dict[str, str] = {}  # job -> the run that it was last told of as
 
-    # ---- submit, cancel, claim -----------------------------------------------------------------------------------------
+    # ---- submit, release, cancel, claim ----------------------------------------------------------------------------------
 
     def submit(self, orders: Sequence[JobOrder]) -> list[SubmitAnswer]:
         return [self._submit(order) for order in orders]
@@ -52,6 +70,29 @@ class SimulatedScheduler:
 
         self.world.clock.at(self.world.clock.now() + self.world.lies.late_s, arrive)
 
+    def release(self, orders: Sequence[ReleaseOrder]) -> list[str]:
+        """Let held jobs go; the answer may be lost, or the request."""
+        if self._outage():
+            return []
+        return [order.id for order in orders if self._release(order)]
+
+    def _release(self, order: ReleaseOrder) -> bool:
+        world, lies = self.world, self.world.lies
+        key = ("release", order.id, int(world.clock.now()))
+        lot = world.draw(*key).random() if lies.release_lost or lies.release_unheard else 1.0
+        if lot < lies.release_lost:
+            return False
+
+        def let_go() -> bool:
+            world.release(order.id, dict(order.targets))
+            return world.local
+
+        if lies.release_s:
+            world.clock.at(world.clock.now() + lies.release_s, let_go)
+        else:
+            let_go()
+        return lot >= lies.release_lost + lies.release_unheard
+
     def cancel(self, jobs: Sequence[JobView]) -> list[str]:
         if self._outage():
             return []
@@ -59,35 +100,44 @@ class SimulatedScheduler:
             self.world.cancel(job.id)
         return [job.id for job in jobs]
 
-    def release(self, orders: Sequence[ReleaseOrder]) -> list[str]:
-        """Nothing is submitted held here: every job may start already."""
-        return [order.id for order in orders]
+    def take_claim(self, job: JobView) -> bool:
+        return self._claim(job.id, job.restart)
 
     def take_parts(self, job: JobView, runs: Sequence[str]) -> list[str]:
-        """No job has parts here."""
-        return []
+        """Those of a job's parts that had not begun; they never will."""
+        return [run for run in runs if self._claim(job.id, run)]
+
+    def _claim(self, job: str, what: int | str) -> bool:
+        if (job, what) in self.world.claims:
+            return False
+        self.world.claims.add((job, what))
+        return True
 
     def survey(self, wanted: Wanted) -> Survey | None:
-        return None
+        return look_around(self.world, wanted, self._outage()) if wanted.idle or wanted.pending else None
 
     def calls(self) -> dict[str, int]:
         return {}
 
-    def take_claim(self, job: JobView) -> bool:
-        claim = (job.id, job.restart)
-        if claim in self.world.claims:
-            return False
-        self.world.claims.add(claim)
-        return True
-
     # ---- poll ------------------------------------------------------------------------------------------------------------
 
     def poll(self, jobs: Mapping[str, JobView]) -> list[JobReport]:
-        return [self._report(job) for job in jobs.values()]
+        changed = self.news.due() if self.news is not None else None
+        reports: list[JobReport] = []
+        for name, view in jobs.items():
+            if changed is None or name in changed or self._runs.get(name) != view.run:
+                self._runs[name] = view.run
+                self._report(view, reports)
+        return reports
 
-    def _report(self, view: JobView) -> JobReport:
+    def _report(self, view: JobView, reports: list[JobReport]) -> None:
         known = self.world.jobs.get(view.id, [])
         job = next((job for job in known if not job.void), known[-1] if known else None)
+        if job is not None and job.order.parts:
+            self._report_parts(job, reports)
+        reports.append(self._about(view, job))
+
+    def _about(self, view: JobView, job: SimulatedJob | None) -> JobReport:
         marked = self._from_marks(view, job)
         if marked is not None:
             return marked
@@ -99,14 +149,41 @@ class SimulatedScheduler:
                 return seen
         return JobReport(view.id, "absent", "accounting", restart=view.restart)
 
+    def _report_parts(self, job: SimulatedJob, reports: list[JobReport]) -> None:
+        """What the marks of a job's parts say, each thing once."""
+        seen = self.world.clock.now() - self.world.lies.marks_late_s
+        for run, marks in job.marks.items():
+            if marks.ended is not None and marks.ended <= seen:
+                state = "completed" if marks.status == 0 else "failed"
+                more = {"exit_status": marks.status, "elapsed_s": marks.elapsed}
+            elif marks.began <= seen:
+                state, more = "running", {}
+            else:
+                continue
+            if (job.name, run, state) not in self._told:
+                self._told.add((job.name, run, state))
+                nodes = self._nodes(job)
+                fields = {"run": run, "began": marks.began, "nodes": nodes, **more}
+                reports.append(JobReport(job.name, state, "marks", job.id, job.restart, **fields))  # type: ignore[arg-type]
+
     def _from_marks(self, view: JobView, job: SimulatedJob | None) -> JobReport | None:
         if job is None or job.end_mark is None or job.void:
             return None
         written, status, elapsed = job.end_mark
         if self.world.clock.now() < written + self.world.lies.marks_late_s:
             return None
-        state = "completed" if status == 0 else "failed"
-        return JobReport(view.id, state, "marks", job.id, job.restart, exit_status=status, elapsed_s=elapsed)
+        state, began = "completed" if status == 0 else "failed", written - elapsed
+        return JobReport(
+            view.id,
+            state,
+            "marks",
+            job.id,
+            job.restart,
+            status,
+            elapsed,
+            self._nodes(job),
+            began=began,
+        )
 
     def _from_queue(self, job: SimulatedJob) -> JobReport | None:
         """What the queue showed ``stale_s`` ago; an ended job is remembered for ``purge_s``."""
@@ -118,7 +195,7 @@ class SimulatedScheduler:
         if shown is None or shown[1] == "gone":
             return None
         when, state, restart = shown
-        if state not in _IN_QUEUE and now - lies.stale_s > when + lies.purge_s:
+        if state not in IN_QUEUE and now - lies.stale_s > when + lies.purge_s:
             return None
         return self._said(job, state, restart, "local" if self.world.local else "queue")
 
@@ -136,10 +213,27 @@ class SimulatedScheduler:
 
     def _said(self, job: SimulatedJob, state: str, restart: int, source: str) -> JobReport:
         status = job.exit_status if state in ("completed", "failed") else None
-        return JobReport(job.order.job, state, source, job.id, restart, exit_status=status)  # type: ignore[arg-type]
+        return JobReport(
+            job.name,
+            state,
+            source,  # type: ignore[arg-type]
+            job.id,
+            restart,
+            exit_status=status,
+            nodes=self._nodes(job) if state in ENDED or state == "running" else "",
+            message=self._waits_for(job) if state == "queued" else "",
+            failed_nodes=job.failed_nodes if state == "node_fail" else (),
+        )
+
+    def _nodes(self, job: SimulatedJob) -> str:
+        return self.world.rooms[job.pool].folded(job.nodes)
+
+    def _waits_for(self, job: SimulatedJob) -> str:
+        """Slurm's words where somebody else must act first; that it waits for its turn is no news."""
+        if job.state != "queued":
+            return ""
+        return "JobHeldUser" if job.held else "Dependency" if job.after and not job.ticket else ""
 
     def _outage(self) -> bool:
         """Whether the controller is away: decided minute by minute."""
-        share = self.world.lies.outage
-        minute = int(self.world.clock.now() // 60)
-        return share > 0 and self.world.draw("outage", minute).random() < share
+        return self.world.chance(self.world.lies.outage, "outage", int(self.world.clock.now() // 60))

@@ -6,95 +6,28 @@ Every draw comes from (seed, what is drawn for), never from the order of calls, 
 
 from __future__ import annotations
 
+import math
 import random
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
-from shakedown.model.nouns import Case, Document
+from shakedown.model.nouns import Document
 from shakedown.model.ports import JobOrder
+from shakedown.twin import parts
+from shakedown.twin.accidents import arrange
+from shakedown.twin.allocator import Need, bits
 from shakedown.twin.clock import VirtualClock
+from shakedown.twin.fates import Fates, Lies, Others, fate_of
+from shakedown.twin.jobs import IN_QUEUE, Execution, SimulatedJob
+from shakedown.twin.nodes import Room, licences_of, rooms_of
 
-
-@dataclass(frozen=True, slots=True)
-class Fates:
-    """What becomes of runs. Shares of one; the rest end well. ``mean_s`` and ``spread_s`` of the run time, uniform."""
-
-    mean_s: float = 60.0
-    spread_s: float = 20.0
-    failed: float = 0.0
-    incorrect: float = 0.0
-    timeout: float = 0.0
-    node_fail: float = 0.0
-    requeued: float = 0.0
-    build_s: float = 30.0
-    build_failed: float = 0.0
-    collect_s: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Lies:
-    """How the scheduler misleads, one switch each; shares of one unless named ``_s`` (seconds).
-
-    ``refused``: a submission is refused for now. ``timed_out``: it times out although it was accepted.
-    ``lost_submit``: it times out and was not accepted. ``late_submit``: it times out and is accepted only ``late_s`` later.
-    ``stale_s``: the queue shows what was true that long ago. ``accounting_late_s``: accounting learns of an end so much
-    later. ``accounting_missing``: it never learns of the job. ``runaway``: it says "running" for ever. ``purge_s``: how long
-    the queue remembers an ended job. ``alive_after_node_fail``: the processes go on after NODE_FAIL.
-    ``marks_late_s``: marks become visible so much later. ``marks_lost``: no end mark is ever written.
-    ``unstartable``: it takes the job and then cannot start it. ``outage``: share of the minutes in which no source answers.
-    """
-
-    refused: float = 0.0
-    timed_out: float = 0.0
-    lost_submit: float = 0.0
-    late_submit: float = 0.0
-    late_s: float = 90.0
-    stale_s: float = 0.0
-    accounting_late_s: float = 0.0
-    accounting_missing: float = 0.0
-    runaway: float = 0.0
-    purge_s: float = 300.0
-    alive_after_node_fail: float = 0.0
-    marks_late_s: float = 0.0
-    marks_lost: float = 0.0
-    unstartable: float = 0.0
-    outage: float = 0.0
-
-
-@dataclass(slots=True)
-class Execution:
-    """Ground truth: a job's payload really ran. ``end`` None while it does."""
-
-    job: str
-    restart: int
-    run: str  # as the job was ordered; a restarted job's later runs are known to the log alone
-    case: str
-    start: float
-    end: float | None = None
-
-
-@dataclass(slots=True)
-class SimulatedJob:
-    """A job as the machine knows it. ``history``: (time, state, restart), oldest first: what the queue would show."""
-
-    id: str
-    order: JobOrder
-    submitted: float
-    restart: int = 0
-    state: str = "queued"
-    started: float = 0.0
-    exit_status: int | None = None
-    history: list[tuple[float, str, int]] = field(default_factory=list)
-    end_mark: tuple[float, int, float] | None = None  # when it was written, exit status, elapsed
-    void: bool = False
-    incarnation: int = 0  # what was scheduled for an earlier life of the job is out of date
-
-    def becomes(self, state: str, now: float) -> None:
-        self.state = state
-        self.history.append((now, state, self.restart))
+__all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
 
 class World:
-    """The machine. ``local``: jobs die with the conductor, as on the machine one stands on."""
+    """The machine. ``local``: jobs die with the conductor, as on the machine one stands on.
+
+    ``cycle_s``: jobs that may pass a larger one are looked for so often, 0 = at once. ``fifo``: nobody passes anybody.
+    """
 
     def __init__(
         self,
@@ -104,76 +37,210 @@ class World:
         fates: Fates | None = None,
         lies: Lies | None = None,
         local: bool = False,
+        others: Others | None = None,
+        cycle_s: float = 0.0,
+        fifo: bool = False,
     ) -> None:
         self.document, self.seed, self.clock, self.local = document, seed, clock, local
-        self.fates, self.lies = fates or Fates(), lies or Lies()
-        self.free = document.system.capacities()
-        self.capacity = dict(self.free)
-        self.waiting: list[SimulatedJob] = []
+        self.fates, self.lies, self.others, self.cycle_s = fates or Fates(), lies or Lies(), others or Others(), cycle_s
+        self.began = clock.now()
+        self.rooms = rooms_of(document.system, fifo or local)
+        self.clusters = {cluster.name: cluster for cluster in document.system.clusters}
         self.jobs: dict[str, list[SimulatedJob]] = {}  # our name -> jobs of that name, whatever their number
-        self.claims: set[tuple[str, int]] = set()
+        self.claims: set[tuple[str, int | str]] = set()  # (job, restart), or (job, part)
         self.executions: list[Execution] = []
+        self.live: dict[tuple[str, int, str], Execution] = {}  # (job, restart, run) -> what runs now
+        self.noticed: Callable[[SimulatedJob | None], None] = lambda job: (
+            None
+        )  # is told of every change of a job; None: of nodes
         self.next_id = 1
+        self.by_ticket: dict[int, SimulatedJob] = {}  # what waits for nodes or has some
+        self.theirs: dict[int, float] = {}  # tickets of other people's jobs -> until when they stay
+        self._by_id: dict[str, SimulatedJob] = {}
+        self._successors: dict[str, list[SimulatedJob]] = {}
+        self._tickets = 0
+        self._dirty: dict[str, None] = {}
+        self._looking = False
+        self._backfill_at = 0.0
+        arrange(self)
 
     def draw(self, *what: object) -> random.Random:
         """A generator of its own for each thing that is drawn."""
         return random.Random(":".join(map(str, (self.seed, *what))))
 
+    def chance(self, share: float, *what: object) -> bool:
+        """Whether something happens that has this share of one."""
+        return share > 0 and self.draw(*what).random() < share
+
+    # ---- into the queue and out of it ------------------------------------------------------------------------------------
+
     def accept(self, order: JobOrder) -> SimulatedJob:
         """The scheduler takes a job into its queue."""
-        job = SimulatedJob(str(self.next_id), order, self.clock.now())
+        job = SimulatedJob(str(self.next_id), order, self.clock.now(), held=order.held, after=order.after[1])
+        job.targets = dict(order.targets)
         self.next_id += 1
-        job.becomes("queued", self.clock.now())
         self.jobs.setdefault(order.job, []).append(job)
-        self.waiting.append(job)
-        self.schedule()
+        self._by_id[job.id] = job
+        self.becomes(job, "queued")
+        self.enter(job)
         return job
 
-    def schedule(self) -> bool:
-        """Start what fits, first come first served."""
-        while self.waiting and self.free[_pool(self.waiting[0])] >= _units(self.waiting[0]):
-            job = self.waiting.pop(0)
-            self.free[_pool(job)] -= _units(job)
-            self._start(job)
+    def becomes(self, job: SimulatedJob, state: str) -> None:
+        job.becomes(state, self.clock.now())
+        self.noticed(job)
+
+    def enter(self, job: SimulatedJob) -> None:
+        """Let a job wait for nodes, unless it is held or another must be over first."""
+        before = self._by_id.get(job.after)
+        if job.held or job.state != "queued":
+            return
+        if before is not None and before.state in IN_QUEUE:
+            self._successors.setdefault(before.id, []).append(job)
+            return
+        room, case = self.rooms[job.pool], job.case
+        licences = licences_of(self.document.system, self.clusters[room.cluster], case.loads, job.targets)
+        without = bits(room.number, job.order.exclude)
+        job.need = Need(case.shape.units, case.shape.time_limit_s, job.order.node, without, licences)
+        job.ticket = self.ticket()
+        self.by_ticket[job.ticket] = job
+        room.pool.queue(job.ticket, job.need)
+        self.look_at(room)
+
+    def ticket(self) -> int:
+        self._tickets += 1
+        return self._tickets
+
+    def release(self, name: str, targets: dict[str, str]) -> None:
+        """Held jobs of this name may start."""
+        for job in self.jobs.get(name, []):
+            if job.held and job.state == "queued":
+                job.held = False
+                job.targets |= targets
+                self.noticed(job)
+                self.enter(job)
+
+    def cancel(self, name: str) -> None:
+        """Someone ends every job of this name."""
+        for job in self.jobs.get(name, []):
+            if job.state == "queued":
+                self._leave_queue(job)
+                self.becomes(job, "cancelled")
+                self._let_on(job)
+                self.look_at(self.rooms[job.pool])
+            elif job.state == "running":
+                self._end(job, "cancelled", None)
+
+    def _leave_queue(self, job: SimulatedJob) -> None:
+        if job.ticket:
+            self.rooms[job.pool].pool.withdraw(job.ticket)
+            del self.by_ticket[job.ticket]
+            job.ticket = 0
+
+    # ---- who starts ------------------------------------------------------------------------------------------------------
+
+    def look_at(self, room: Room) -> None:
+        """Something changed there: start what may start now. Where licences came free, others of the cluster are looked at too."""
+        self._dirty[room.name] = None
+        if self.clusters[room.cluster].licences:
+            self._dirty |= dict.fromkeys(name for name, other in self.rooms.items() if other.cluster == room.cluster)
+        if self.cycle_s:
+            self._backfill_later()
+        self._look(backfills=not self.cycle_s)
+
+    def _look(self, backfills: bool) -> None:
+        if self._looking:
+            return
+        self._looking = True
+        while self._dirty:
+            room = self.rooms[next(iter(self._dirty))]
+            del self._dirty[room.name]
+            started: list[tuple[int, int]] = []
+            room.pool.cycle(self.clock.now(), lambda ticket, nodes: started.append((ticket, nodes)), backfills)  # noqa: B023
+            for ticket, nodes in started:
+                self._begin(room, ticket, nodes)
+            room.noticed(self.clock.now())
+        self._looking = False
+
+    def _backfill_later(self) -> None:
+        """Once per cycle the jobs behind the first one are looked at."""
+        now = self.clock.now()
+        if self._backfill_at > now:
+            return
+        self._backfill_at = self.began + self.cycle_s * (math.floor((now - self.began) / self.cycle_s) + 1)
+
+        def look() -> bool:
+            self._dirty |= dict.fromkeys(self.rooms)
+            self._look(backfills=True)
+            return self.local
+
+        self.clock.at(self._backfill_at, look)
+
+    def _begin(self, room: Room, ticket: int, nodes: int) -> None:
+        if ticket in self.theirs:
+            until = max(self.theirs.pop(ticket), self.clock.now())
+            self.clock.at(until, lambda: self._give_back(room, ticket))
+            self.noticed(None)
+            return
+        job = self.by_ticket[ticket]
+        job.nodes = nodes
+        self._start(job)
+
+    def _give_back(self, room: Room, ticket: int) -> bool:
+        room.pool.release(ticket)
+        self.noticed(None)
+        self.look_at(room)
         return self.local
 
     def _start(self, job: SimulatedJob) -> None:
-        now = self.clock.now()
-        if self.draw("start", job.order.job, job.restart).random() < self.lies.unstartable:
-            job.becomes("refused", now)
-            self.free[_pool(job)] += _units(job)
+        if self.chance(self.lies.unstartable, "start", job.name, job.restart):
+            self._free(job)
+            self.becomes(job, "refused")
+            self._let_on(job)
             return
-        job.started = now
-        job.becomes("running", now)
-        claim = (job.order.job, job.restart)
+        job.started = self.clock.now()
+        self.becomes(job, "running")
+        claim = (job.name, job.restart)
         if claim in self.claims:  # the script finds its claim taken and ends: nothing runs
             job.void = True
             self._end(job, "failed", 97)
             return
         self.claims.add(claim)
-        self.executions.append(Execution(job.order.job, job.restart, job.order.run, job.order.case.id, now))
+        if job.order.parts:
+            parts.begin(self, job)
+            return
+        self.execute(job, job.order.run, job.case.id)
         self._live_on(job)
+
+    # ---- what becomes of it ----------------------------------------------------------------------------------------------
+
+    def execute(self, job: SimulatedJob, run: str, case: str, part: bool = False) -> None:
+        """A payload begins."""
+        execution = Execution(job.name, job.restart, run, case, self.clock.now(), nodes=job.nodes, part=part)
+        self.executions.append(execution)
+        job.live[job.restart, run] = self.live[job.name, job.restart, run] = execution
+
+    def over(self, job: SimulatedJob, restart: int, run: str) -> None:
+        """A payload is over, where it still ran."""
+        execution = job.live.pop((restart, run), None)
+        if execution is not None:
+            execution.end = self.clock.now()
+            self.live.pop((job.name, restart, run), None)
+
+    def names_of(self, job: SimulatedJob) -> tuple[str, ...]:
+        """The names of a job's nodes, where they matter to its fate."""
+        fates = self.fates
+        matters = fates.slow_nodes or fates.bad_nodes or fates.node_fail
+        return self.rooms[job.pool].named(job.nodes) if matters and not self.local else ()
 
     def _live_on(self, job: SimulatedJob) -> None:
         """Draw what becomes of a job that runs, and when."""
-        draw = self.draw("fate", job.order.job, job.restart)
-        fates, limit = self.fates, job.order.case.shape.time_limit_s
-        lasts = min(max(0.1, fates.mean_s + fates.spread_s * (2 * draw.random() - 1)), limit * 0.99)
-        lot = draw.random()
-        part = lasts * draw.random()
-        for share, state, status, after in (
-            (fates.failed, "failed", 1, lasts),
-            (fates.timeout, "timeout", None, limit),
-            (fates.node_fail, "node_fail", None, part),
-            (fates.requeued if job.restart == 0 else 0.0, "requeued", None, part),
-        ):
-            if lot < share:
-                self._later(job, after, state, status, lasts)
-                return
-            lot -= share
-        self._later(job, lasts, "completed", 0, lasts)
+        names = self.names_of(job)
+        fate = fate_of(self.fates, self.draw, job.case, (job.name, job.restart), names, job.restart > 0)
+        self._later(job, fate.after_s, fate.state, fate.status, fate.lasts_s, fate.node)
 
-    def _later(self, job: SimulatedJob, after: float, state: str, status: int | None, lasts: float) -> None:
+    def _later(
+        self, job: SimulatedJob, after: float, state: str, status: int | None, lasts: float, node: str = ""
+    ) -> None:
         life = job.incarnation
 
         def happen() -> bool:
@@ -182,7 +249,7 @@ class World:
             if state == "requeued":
                 self._requeue(job)
             elif state == "node_fail":
-                self._lose_node(job, lasts - after)
+                self.lose_node(job, lasts - after, node)
             else:
                 self._end(job, state, status)
             return self.local
@@ -196,58 +263,82 @@ class World:
         if state in ("completed", "failed") and not self._marks_lost(job):
             job.end_mark = (now, status or 0, now - job.started)
         job.exit_status = status
-        job.becomes(state, now)
         job.incarnation += 1
-        self.free[_pool(job)] += _units(job)
-        self.schedule()
+        self._free(job)
+        self.becomes(job, state)
+        self._let_on(job)
+        self.look_at(self.rooms[job.pool])
 
     def _marks_lost(self, job: SimulatedJob) -> bool:
-        return self.draw("marks", job.order.job, job.restart).random() < self.lies.marks_lost
+        return self.chance(self.lies.marks_lost, "marks", job.name, job.restart)
 
     def _stop_executing(self, job: SimulatedJob) -> None:
-        for execution in reversed(self.executions):
-            if execution.job == job.order.job and execution.restart == job.restart and execution.end is None:
-                execution.end = self.clock.now()
-                return
+        for restart, run in [key for key in job.live if key[0] == job.restart]:
+            self.over(job, restart, run)
+
+    def _free(self, job: SimulatedJob) -> None:
+        self.rooms[job.pool].pool.release(job.ticket)
+        del self.by_ticket[job.ticket]
+        job.ticket = 0
+
+    def _let_on(self, job: SimulatedJob) -> None:
+        """Jobs that waited for the end of this one wait for nodes now."""
+        for successor in self._successors.pop(job.id, []):
+            self.enter(successor)
 
     def _requeue(self, job: SimulatedJob) -> None:
         self._stop_executing(job)
+        self._free(job)
         job.restart += 1
         job.incarnation += 1
         job.end_mark = None
-        job.becomes("queued", self.clock.now())
-        self.free[_pool(job)] += _units(job)
-        self.waiting.append(job)
-        self.schedule()
+        self.becomes(job, "queued")
+        self.look_at(self.rooms[job.pool])
+        self.enter(job)
 
-    def _lose_node(self, job: SimulatedJob, left_s: float) -> None:
+    def lose_node(self, job: SimulatedJob, left_s: float, node: str = "", repair_s: float | None = None) -> None:
         """NODE_FAIL: the scheduler gives the job up at once; its processes may go on and write their mark at the end."""
-        alive = self.draw("alive", job.order.job, job.restart).random() < self.lies.alive_after_node_fail
-        job.becomes("node_fail", self.clock.now())
+        down_s = self.fates.repair_s if repair_s is None else repair_s
+        alive = not job.order.parts and self.chance(self.lies.alive_after_node_fail, "alive", job.name, job.restart)
+        room = self.rooms[job.pool]
+        job.failed_nodes = (node,) if node else ()
         job.incarnation += 1
-        self.free[_pool(job)] += _units(job)
+        self._free(job)
+        if node and down_s:
+            self.node_down(room, room.number[node], down_s)
+        self.becomes(job, "node_fail")
         if not alive:
             self._stop_executing(job)
         else:
-            started, restart = job.started, job.restart
+            self._finish_alone(job, left_s)
+        self._let_on(job)
+        self.look_at(room)
 
-            def finish() -> bool:
-                self._stop_executing(job)
-                job.end_mark = (self.clock.now(), 0, self.clock.now() - started)
-                assert job.restart == restart
-                return False
+    def _finish_alone(self, job: SimulatedJob, left_s: float) -> None:
+        started, restart, run = job.started, job.restart, job.order.run
 
-            self.clock.at(self.clock.now() + left_s, finish)
-        self.schedule()
+        def finish() -> bool:
+            self.over(job, restart, run)
+            job.end_mark = (self.clock.now(), 0, self.clock.now() - started)
+            assert job.restart == restart
+            self.noticed(job)
+            return False
 
-    def cancel(self, name: str) -> None:
-        """Someone ends every job of this name."""
-        for job in self.jobs.get(name, []):
-            if job.state == "queued":
-                self.waiting.remove(job)
-                job.becomes("cancelled", self.clock.now())
-            elif job.state == "running":
-                self._end(job, "cancelled", None)
+        self.clock.at(self.clock.now() + max(0.0, left_s), finish)
+
+    def node_down(self, room: Room, number: int, repair_s: float) -> None:
+        """A node takes nothing until it is repaired."""
+        bit = 1 << (number - 1)
+        room.pool.close(bit)
+        room.noticed(self.clock.now())
+
+        def repaired() -> bool:
+            room.pool.open(bit)
+            self.noticed(None)
+            self.look_at(room)
+            return self.local
+
+        self.clock.at(self.clock.now() + repair_s, repaired)
 
     def conductor_died(self) -> None:
         """Locally nothing outlives the conductor: queued jobs are forgotten, running ones are ended."""
@@ -257,19 +348,10 @@ class World:
             for job in jobs:
                 if job.state == "running":
                     self._stop_executing(job)
-                    self.free[_pool(job)] += _units(job)
-                    job.becomes("interrupted", self.clock.now())
+                    self._free(job)
                     job.incarnation += 1
+                    self.becomes(job, "interrupted")
                 elif job.state == "queued":
+                    self._leave_queue(job)
                     job.void = True
-                    job.becomes("gone", self.clock.now())
-        self.waiting.clear()
-
-
-def _pool(job: SimulatedJob) -> str:
-    case: Case = job.order.case
-    return case.partition
-
-
-def _units(job: SimulatedJob) -> int:
-    return job.order.case.shape.units
+                    self.becomes(job, "gone")

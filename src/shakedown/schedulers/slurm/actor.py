@@ -11,14 +11,19 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import structs
 
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Cluster
-from shakedown.model.ports import JobOrder, SubmitAnswer
+from shakedown.model.nouns import Cluster, Pairs
+from shakedown.model.ports import JobOrder, ReleaseOrder, SubmitAnswer
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
 from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.chains import Chains
 from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
+from shakedown.schedulers.slurm.placing import Targets
 from shakedown.schedulers.slurm.refusals import sort_answer
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.wire import (
@@ -33,8 +38,10 @@ from shakedown.schedulers.slurm.wire import (
     Submit,
     ToHelper,
 )
+from shakedown.schedulers.targets import Placing, placings
 from shakedown.schedulers.workplace import CannotStart
 
+RELEASE_S = 1.5  # that the place of a held job may take; the conductor waits for an answer for 3 s
 AT_ONCE = 4  # commands of sbatch that run side by side
 
 
@@ -58,6 +65,9 @@ class Actor:
     run: Run
     command_s: float
     say: Callable[[FromHelper], None]
+    licence_names: Pairs = ()
+    targets: Targets = field(default_factory=Targets)
+    released: Targets = field(default_factory=lambda: Targets(RELEASE_S))
     places: JobPlaces = field(init=False)
     _pool: ThreadPoolExecutor = field(init=False)
     _others: ThreadPoolExecutor = field(init=False)
@@ -87,43 +97,96 @@ class Actor:
     # ---- submitting ----
 
     def _submit(self, batch: Batch, order: JobOrder) -> None:
-        answer = self._answer(batch, order)
-        if answer is not None:
-            self.say(Answered(batch.number, answer, self.run.take_calls()))
-
-    def _answer(self, batch: Batch, order: JobOrder) -> SubmitAnswer | None:
-        """What came of one order; None where the conductor was told that it is not begun."""
+        """What the campaign has to hold; then, in threads of its own, what a target has to; then sbatch."""
         if batch.stopped:
-            return None
+            return
         if batch.why_not:
-            return SubmitAnswer(order.job, "refused", transient=True, message=batch.why_not)
+            self._say(batch, SubmitAnswer(order.job, "refused", transient=True, message=batch.why_not))
+            return
         try:
-            command = self._command(order)
+            script = str(self.places.prepare(order))
+            wanted = [] if order.held else self._placings(order)
         except CannotStart as error:
-            return SubmitAnswer(order.job, "refused", transient=error.transient, message=error.message)
+            self._refuse(batch, order, error)
+            return
+        if not wanted:
+            self._hand_over(batch, order, script)
+            return
+
+        def then(trouble: CannotStart | None) -> None:
+            if trouble is None:
+                self._pool.submit(self._hand_over, batch, order, script)
+            else:
+                self._refuse(batch, order, trouble)
+
+        self.targets.place(order.job, wanted, then)
+
+    def _refuse(self, batch: Batch, order: JobOrder, why: CannotStart) -> None:
+        if not batch.stopped:
+            self._say(batch, SubmitAnswer(order.job, "refused", transient=why.transient, message=why.message))
+
+    def _say(self, batch: Batch, answer: SubmitAnswer) -> None:
+        self.say(Answered(batch.number, answer, self.run.take_calls()))
+
+    def _hand_over(self, batch: Batch, order: JobOrder, script: str) -> None:
+        """Everything is in its place: sbatch, unless the conductor was told that the order is not begun."""
+        try:
+            after = self._chains().number(order, self._cluster(order))
+            command = self._command(order, script, after)
+        except CannotStart as error:
+            self._refuse(batch, order, error)
+            return
         with self._lock:
             if batch.stopped or os.getppid() != self._parent:
-                return None
+                return
             batch.begun.add(order.job)
         answer = sort_answer(self.run(command, self.command_s))
+        if after and answer.outcome == "refused" and "ependency" in answer.message:
+            if self._chains().is_over(order, self._cluster(order), after):
+                answer = sort_answer(self.run(self._command(order, script, ""), self.command_s))
+            else:
+                answer = structs.replace(answer, transient=True)
         if answer.unreachable:
             batch.why_not = answer.message
-        return SubmitAnswer(order.job, answer.outcome, answer.scheduler_id, answer.transient, answer.message)  # type: ignore[arg-type]
+        outcome: Any = answer.outcome
+        self._say(batch, SubmitAnswer(order.job, outcome, answer.scheduler_id, answer.transient, answer.message))
 
-    def _command(self, order: JobOrder) -> list[str]:
-        """The sbatch of an order, everything that it needs on disk being there. Raises CannotStart."""
-        cluster = next(c for c in self.clusters if order.case.partition.startswith(f"{c.name}:"))
-        script = self.places.prepare(order)
-        return commands.sbatch(
-            order.case,
-            cluster,
-            job_label(self.token, order.job),
-            str(script),
-            str(self.places.slurm_output(order.job)),
-            str(self.places.control(order.job)),
-            order.held,
-            len(self.clusters) > 1,
-        )
+    def _command(self, order: JobOrder, script: str, after: str) -> list[str]:
+        """The sbatch of an order. Raises CannotStart."""
+        try:
+            return commands.sbatch(
+                order,
+                self._cluster(order),
+                job_label(self.token, order.job),
+                script,
+                str(self.places.slurm_output(order.job)),
+                str(self.places.control(order.job)),
+                len(self.clusters) > 1,
+                self.licence_names,
+                after,
+            )
+        except IndexError:
+            where = order.case.partition
+            raise CannotStart(f"run {order.run} cannot be started: {where} has no node number {order.node}") from None
+
+    def _cluster(self, order: JobOrder) -> Cluster:
+        return next(c for c in self.clusters if order.case.partition.startswith(f"{c.name}:"))
+
+    def _chains(self) -> Chains:
+        return Chains(self.token, self.places, self._rows)
+
+    def _placings(self, order: JobOrder | ReleaseOrder) -> list[Placing]:
+        """What has to be placed outside of the campaign before the job may start. Raises CannotStart."""
+        if isinstance(order, JobOrder):
+            job, parts = order.job, order.parts
+        else:
+            job = order.id
+            try:
+                parts = self.places.kept_parts(job)
+            except (OSError, ValueError) as error:
+                raise CannotStart(f"job {job} cannot be released: {self.places.order(job)}: {error}", True) from error
+        layout, run, case = self.places.layout, order.run, order.case
+        return placings(layout, self.token, job, order.restart, run, case, order.targets, parts)
 
     def _stop(self, number: int) -> list[str]:
         with self._lock:
@@ -137,13 +200,52 @@ class Actor:
 
     def _act(self, act: Act) -> None:
         done: list[str] = []
+        why_not: dict[str, str] = {}
         try:
             if act.what == "claim":
                 done = [job.id for job in act.jobs if self._claim(job)]
+            elif act.what == "parts":
+                done = [run for job in act.jobs for run in job.parts if self._claim_part(job.id, run)]
             else:
-                done = self._tell(act)
+                why_not = self._place_released(act.releases)
+                done = self._tell(act, {job.id for job in act.jobs if job.id not in why_not})
         finally:
-            self.say(Acted(act.number, done, self.run.take_calls()))
+            self.say(Acted(act.number, done, self.run.take_calls(), why_not))
+
+    def _place_released(self, orders: Sequence[ReleaseOrder]) -> dict[str, str]:
+        """Purpose: a place on its target for each held job that may start; of those that have none (yet), why."""
+        why: dict[str, str] = {}
+        asked: list[str] = []
+        over = threading.Event()
+
+        def then_for(job: str) -> Callable[[CannotStart | None], None]:
+            def then(trouble: CannotStart | None) -> None:
+                if trouble is not None:
+                    why[job] = trouble.message
+                asked.remove(job)
+                if not asked:
+                    over.set()
+
+            return then
+
+        wanted: list[tuple[str, list[Placing]]] = []
+        for order in orders:
+            try:
+                if placing := self._placings(order):
+                    wanted.append((order.id, placing))
+            except CannotStart as error:
+                why[order.id] = error.message
+        asked += [job for job, _ in wanted]
+        for job, placing in wanted:
+            self.released.place(job, placing, then_for(job))
+        over.wait(2 * self.released.patience_s if wanted else 0)
+        return why | dict.fromkeys(list(asked), "its place is not made yet")
+
+    def _claim_part(self, job: str, run: str) -> bool:
+        try:
+            return self.places.take_part(job, run)
+        except (CannotStart, OSError):
+            return False
 
     def _claim(self, job: Asked) -> bool:
         try:
@@ -151,13 +253,12 @@ class Actor:
         except (CannotStart, OSError):
             return False
 
-    def _tell(self, act: Act) -> list[str]:
+    def _tell(self, act: Act, wanted: set[str]) -> list[str]:
         """Cancel or release, by id; and only what bears our name now, whatever had that id before. Returns for whom it worked."""
-        wanted = {job.id for job in act.jobs}
         done: list[str] = []
         several = len(self.clusters) > 1
         for cluster in self.clusters:
-            rows = [row for row in self._rows(cluster) if job_of_label(self.token, row.name) in wanted]
+            rows = [row for row in self._rows(cluster) or () if job_of_label(self.token, row.name) in wanted]
             ids = sorted({row.id for row in rows})
             if not ids:
                 continue
@@ -172,8 +273,8 @@ class Actor:
             done += [job for job in named if job is not None]
         return list(dict.fromkeys(done))
 
-    def _rows(self, cluster: Cluster) -> list[QueueRow]:
-        """What waits or runs."""
+    def _rows(self, cluster: Cluster) -> list[QueueRow] | None:
+        """What waits or runs; None where the cluster does not answer."""
         several = len(self.clusters) > 1
         ran = self.run(commands.squeue(cluster.name, os.getuid(), several, everything=False), self.command_s)
-        return queue_rows(ran.output, cluster.name) if ran.status == 0 else []
+        return queue_rows(ran.output, cluster.name) if ran.status == 0 else None

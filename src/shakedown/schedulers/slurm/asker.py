@@ -16,7 +16,7 @@ import msgspec
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
-from shakedown.model.ports import JobReport
+from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
 from shakedown.schedulers.marks import Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.slurm import commands
@@ -25,7 +25,9 @@ from shakedown.schedulers.slurm.evidence import KILLED, is_plain, needs_accounti
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.found import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, last_words, queue_rows
+from shakedown.schedulers.slurm.parts import Parts
 from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.surveying import survey
 from shakedown.schedulers.workplace import CONDUCTOR
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
@@ -53,25 +55,39 @@ class Asker:
     places: JobPlaces = field(init=False)
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
+    parts: Parts = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
+        self.parts = Parts(self.places)
         self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
         self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
 
-    def look(self, jobs: Sequence[Asked], say: Say) -> None:
-        """Purpose: say what became of each job, in parts; of some nothing, where nothing is to be said."""
+    def look(
+        self,
+        jobs: Sequence[Asked],
+        say: Say,
+        wanted: Wanted | None = None,
+        tell: Callable[[Survey], None] = lambda _: None,
+    ) -> None:
+        """Purpose: say what became of each job, a few at a time; of some nothing, where nothing is to be said.
+
+        What is ``wanted`` besides is told as soon as it is known.
+        """
         rows, silent = self._queue()
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
         plain = [job for job in jobs if is_plain(job, chosen[job.id])]
         say([report for job in plain if (report := weigh(Found(job, row=chosen[job.id])))])
+        if wanted is not None:
+            tell(survey(wanted, self.clusters, self.token, self.run, self.command_s))
         self._forget(plain, jobs)
+        say(self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING"))
         plain_ids = {job.id for job in plain}
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
         found = [self._last_words(f) for f in found]
         reports = [report for f in found if (report := weigh(f))]
-        say(self.nodes.explain(reports))
+        say(self._with_parts(self.nodes.explain(reports), found))
         self._sweep(rows, {job.id: job for job in jobs}, found)
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
@@ -79,13 +95,46 @@ class Asker:
         reports = []
         for job in jobs[:_MOST_GLANCED]:
             with contextlib.suppress(OSError):
+                reports += self.parts.news(job)
                 if not self.places.marks(job.id, job.restart).exists():
                     continue
                 marks = read_restart(self.places, job.id, job.restart)
+                reports += self.parts.news(job)  # nothing comes after the mark
+                if not self.parts.are_complete(job, marks, 0.0):
+                    continue
                 if marks.exit_status is not None and marks.exit_status < 128:  # of others Slurm may know more
                     report = weigh(Found(job, marks=marks, output=self._output(job, marks)))
                     reports += [report] if report else []
         say(reports)
+
+    # ---- parts ----
+
+    def _begun_parts(self, jobs: Iterable[Asked]) -> list[JobReport]:
+        reports = []
+        for job in jobs:
+            with contextlib.suppress(OSError):
+                reports += self.parts.news(job)
+        return reports
+
+    def _with_parts(self, reports: Sequence[JobReport], found: Iterable[Found]) -> list[JobReport]:
+        """All that is known of parts stands before what is said of their job; before that, its end is not said."""
+        by_job = {f.job.id: f for f in found}
+        said: list[JobReport] = []
+        for report in reports:
+            f = by_job[report.job]
+            if f.job.parts and report.state != "queued":
+                try:
+                    said += self.parts.news(f.job)
+                except OSError as error:
+                    why = f"the marks of its parts cannot be read: {error.strerror}"
+                    said.append(
+                        JobReport(report.job, "no_answer", "marks", report.scheduler_id, f.job.restart, message=why)
+                    )
+                    continue
+                if report.state in ENDED and not self.parts.are_complete(f.job, f.marks, f.doubt_s):
+                    continue
+            said.append(report)
+        return said
 
     def _label(self, job: str) -> str:
         return job_label(self.token, job)
@@ -117,6 +166,7 @@ class Asker:
         """Doubts about jobs that are plainly alive, or that nobody asks about any more."""
         for job in plain:
             self.doubts.pop(job.id, None)
+        self.parts.forget(jobs)
         if len(self.doubts) > len(jobs):
             wanted = {job.id for job in jobs}
             self.doubts = {job: since for job, since in self.doubts.items() if job in wanted}
@@ -169,6 +219,8 @@ class Asker:
     def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
         """Where its output is: paths inside the campaign."""
         if marks is None or not marks.claimed or marks.holder == CONDUCTOR:
+            return {}
+        if self.places.layout.part_marks(job.id).is_dir():  # each part has its own
             return {}
         root = self.places.layout.root
         file, place = self.places.output(job.id, job.restart), self.places.directory(job.id, job.restart)

@@ -8,34 +8,54 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from shakedown.model.nouns import Case, Cluster, Partition
+from shakedown.model.nouns import Case, Cluster, Pairs, Partition
+from shakedown.model.ports import JobOrder
+from shakedown.schedulers.slurm.nodes import folded, names_of
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, SEPARATOR, queue_format
 
 ROOM_S = 30.0  # beyond a test's own limit, so that its script can still write its end mark
 
 
 def sbatch(
-    case: Case, cluster: Cluster, label: str, script: str, output: str, directory: str, held: bool, several: bool
+    order: JobOrder,
+    cluster: Cluster,
+    label: str,
+    script: str,
+    output: str,
+    directory: str,
+    several: bool,
+    licence_names: Pairs = (),
+    after: str = "",
 ) -> list[str]:
-    """Purpose: submit one job. What the site's files ask for comes first, so that ours is what counts in the end."""
+    """Purpose: submit one job. What the site's files ask for comes first, so that ours is what counts in the end.
+
+    ``after``: Slurm's id of the job that has to be over first, without its cluster.
+    """
+    case = order.case
     partition = next(p for p in cluster.partitions if case.partition == f"{cluster.name}:{p.name}")
     shape = case.shape
     command = ["sbatch", "--parsable", *_where(cluster.name, several), f"--partition={partition.name}"]
     command += [*cluster.options, *partition.options]  # a part of a mixed partition names Slurm's own one here
     command += [f"--job-name={label}", f"--nodes={shape.nodes}"]
     command += [f"--ntasks-per-node={shape.tasks_per_node}", f"--cpus-per-task={shape.cpus_per_task}"]
-    command += _optional(case, cluster, partition)
-    command += ["--requeue" if shape.requeue else "--no-requeue", "--export=ALL"]
+    command += _optional(order, cluster, partition, licence_names)
+    command += [f"--dependency=afterany:{after}"] if after else []
+    requeue = shape.requeue and not order.parts  # what parts did once they must not do again
+    command += ["--requeue" if requeue else "--no-requeue", "--export=ALL"]
     command += [f"--chdir={directory}", f"--output={literal(output)}", "--open-mode=append"]
-    return [*command, *(["--hold"] if held else []), script]
+    return [*command, *(["--hold"] if order.held else []), script]
 
 
-def _optional(case: Case, cluster: Cluster, partition: Partition) -> list[str]:
-    shape = case.shape
+def _optional(order: JobOrder, cluster: Cluster, partition: Partition, licence_names: Pairs) -> list[str]:
+    shape = order.case.shape
     words = ["--exclusive"] if shape.exclusive else []
     if shape.time_limit_s > 0:
         words.append(f"--time={minutes(shape.time_limit_s, partition.time_limit_s)}")
-    ours = licences(case, cluster)
+    if order.node:
+        words.append(f"--nodelist={names_of(partition.nodes)[order.node - 1]}")
+    if without := folded(order.exclude, partition.nodes) if order.exclude else "":
+        words.append(f"--exclude={without}")
+    ours = licences(order.case, cluster, order.targets, licence_names)
     return [*words, f"--licenses={ours}"] if ours else words
 
 
@@ -45,10 +65,19 @@ def minutes(limit_s: float, most_s: float = 0.0) -> int:
     return max(1, min(wanted, math.floor(most_s / 60))) if most_s > 0 else wanted
 
 
-def licences(case: Case, cluster: Cluster) -> str:
-    """Purpose: the loads that the cluster itself hands out, as ``name:count`` joined by commas."""
-    known = dict(cluster.licences)
-    return ",".join(f"{name}:{math.ceil(amount)}" for name, amount in case.loads if name in known and amount > 0)
+def licences(case: Case, cluster: Cluster, targets: Pairs = (), names: Pairs = ()) -> str:
+    """Purpose: the loads that the cluster itself hands out, as ``name:count`` joined by commas.
+
+    A load on a target is the target's licence where there is one, else the budget's.
+    """
+    known, chosen, called = dict(cluster.licences), dict(targets), dict(names)
+    counts: dict[str, float] = {}
+    for budget, amount in case.loads:
+        keys = [f"{budget}@{chosen[budget]}", budget] if budget in chosen else [budget]
+        name = next((called.get(key, key) for key in keys if called.get(key, key) in known), "")
+        if name and amount > 0:
+            counts[name] = counts.get(name, 0.0) + amount
+    return ",".join(f"{name}:{math.ceil(amount)}" for name, amount in counts.items())
 
 
 def literal(path: str) -> str:
@@ -128,6 +157,17 @@ def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:
     """Purpose: the states of some nodes (a folded set) and what an administrator or the controller says of them."""
     form = SEPARATOR.join(("%N", "%T", "%E"))
     return ["sinfo", "--noheader", "--Node", *_where(cluster, several), f"--nodes={nodes}", f"--format={form}"]
+
+
+def sinfo_states(cluster: str, several: bool) -> list[str]:
+    """Purpose: the states of a cluster's nodes, each with the folded set of the nodes that are in it."""
+    return ["sinfo", "--noheader", "--all", *_where(cluster, several), f"--format=%T{SEPARATOR}%N"]
+
+
+def squeue_waiting(cluster: str, named: bool) -> list[str]:
+    """Purpose: the names, cut short, of all jobs that wait on a cluster, a line for each task of an array."""
+    form = "--format=%24j"
+    return ["squeue", "--noheader", "--all", "--array", "--states=PENDING", *_where(cluster, named), form]
 
 
 def _where(cluster: str, several: bool) -> list[str]:

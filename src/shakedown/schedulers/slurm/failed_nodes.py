@@ -14,6 +14,7 @@ from msgspec import structs
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.nodes import names_of
 from shakedown.schedulers.slurm.parsing import NodeState, node_states
 from shakedown.schedulers.slurm.runner import Run
 
@@ -32,21 +33,29 @@ class FailedNodes:
     clock: Callable[[], float]
     since: dict[str, float] = field(default_factory=dict)
     asked: float = 0.0
+    failed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what was told of each job's nodes
 
     def explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
         """Purpose: say more of lost nodes at first; later, that a job is dead. One sinfo a cluster for all of them."""
         lost = {r.job: r for r in reports if "node_fail" in (r.state, r.cause) and r.nodes}
         self.since = {job: since for job, since in self.since.items() if job in lost}
+        self.failed = {job: names for job, names in self.failed.items() if job in lost}
         now = self.clock()
         new = {job for job in lost if job not in self.since}
         waiting = {job for job, since in self.since.items() if now >= max(since, self.asked) + AGAIN_S}
         if not new and not waiting:
-            return list(reports)
+            return [self._named(r) for r in reports]
         self.since |= dict.fromkeys(new, now)
         if waiting:
             self.asked = now
         states = self._states([lost[job] for job in new | waiting])
-        return [_told(r, states, r.job in new, r.job in waiting) for r in reports]
+        for job in new:
+            self.failed[job] = _failed(lost[job], states)
+        return [self._named(_told(r, states, r.job in new, r.job in waiting)) for r in reports]
+
+    def _named(self, report: JobReport) -> JobReport:
+        names = self.failed.get(report.job, ())
+        return structs.replace(report, failed_nodes=names) if names else report
 
     def _states(self, reports: Sequence[JobReport]) -> dict[str, NodeState]:
         states: dict[str, NodeState] = {}
@@ -62,7 +71,7 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
     """Name the nodes that are not well, and why; or say that all answer again."""
     if not new and not waiting:
         return report
-    nodes = _expanded(report.nodes)
+    nodes = names_of(report.nodes)
     if waiting and nodes and all(node in states and _answers(states[node]) for node in nodes):
         why = f"all nodes of {report.nodes} answer again; Slurm ends there what was left of it"
         return structs.replace(report, state="interrupted", message=why)
@@ -71,14 +80,12 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
     return structs.replace(report, message="; ".join([report.message, *words]))
 
 
-def _expanded(nodes: str) -> list[str]:
-    """The names of a folded node set; none where it is no node set."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-
-    try:
-        return list(NodeSet(nodes, resolver=RESOLVER_NOGROUP))
-    except (NodeSetException, ValueError):
-        return []
+def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
+    """The nodes that are known to have failed: a job's only one; of several, those that are down or do not answer."""
+    nodes = names_of(report.nodes)
+    if len(nodes) == 1:
+        return nodes
+    return tuple(node for node in nodes if node in states and not _answers(states[node]))
 
 
 def _answers(node: NodeState) -> bool:

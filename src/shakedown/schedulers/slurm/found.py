@@ -13,12 +13,13 @@ Told = Literal["told", "silent", "none", "unasked"]
 
 
 class Asked(Struct, frozen=True):
-    """A job that is asked about: our id, the scheduler's ("" not known), its restart, since when it has been ours."""
+    """A job that is asked about: our id, Slurm's ("" not known), its restart, since when it has been ours, its open parts."""
 
     id: str
     scheduler_id: str = ""
     restart: int = 0
     since: float = 0.0
+    parts: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from shakedown.model.ports import JobReport, JobView
+from shakedown.model.ports import JobReport, JobView, Survey, Wanted
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.helper import Helper
@@ -28,7 +28,9 @@ class Looking:
         self._poll_s, self._look_s = poll_s, look_s
         self._helper: Helper | None = None
         self._jobs: Mapping[str, JobView] = {}
-        self._reports: dict[str, JobReport] = {}
+        self._reports: dict[tuple[str, str], JobReport] = {}  # by job and part, in the order in which they were said
+        self._wanted: Wanted | None = None  # to be looked up at the next look
+        self._survey: Survey | None = None
         self._asked: dict[str, Asked] = {}  # of the look under way, and not answered
         self._number = 0
         self._busy = False
@@ -41,10 +43,20 @@ class Looking:
     def poll(self, jobs: Mapping[str, JobView]) -> list[JobReport]:
         """What has been seen since the last time. ``jobs`` is looked at again when the next look begins."""
         self._jobs = jobs
-        if not self._busy and self._next is None and jobs:
-            self._look()
+        self._begin()
         reports, self._reports = self._reports, {}
         return [report for report in reports.values() if _is_current(report, jobs)]
+
+    def survey(self, wanted: Wanted) -> Survey | None:
+        """What was found since the last call. What is wanted is looked up with the next look; it has to be wanted each time."""
+        self._wanted = wanted if wanted.idle or wanted.pending else None
+        self._begin()
+        found, self._survey = self._survey, None
+        return found
+
+    def _begin(self) -> None:
+        if not self._busy and self._next is None and (self._jobs or self._wanted):
+            self._look()
 
     def close(self) -> None:
         for timer in (self._next, self._limit):
@@ -59,7 +71,7 @@ class Looking:
     def _look(self) -> object:
         """Begin a look, or a glance, if there is anything to look at; otherwise the next poll does."""
         self._next = None
-        if not self._jobs:
+        if not self._jobs and not self._wanted:
             return False
         now = self._reactor.now()
         glance = self._short and now < self._due - GLANCE_S / 2
@@ -73,7 +85,9 @@ class Looking:
                 self._helper = Helper(self._setup, self._reactor, self._heard)
         except OSError as error:
             return self._failed(f"no process can be started to ask Slurm: {error.strerror}")
-        self._helper.send(Look(self._number, list(self._asked.values()), marks_only=glance))
+        wanted = None if glance else self._wanted
+        self._wanted = self._wanted if glance else None
+        self._helper.send(Look(self._number, list(self._asked.values()), glance, wanted))
         self._limit = self._reactor.call_later(self._look_s, self._too_late)
         return False
 
@@ -87,14 +101,17 @@ class Looking:
                 self._take(message)
         if helper.has_ended:
             return self._failed(f"the process that asks Slurm ended unexpectedly ({helper.how_it_ended()})")
-        return bool(self._reports)
+        return bool(self._reports or self._survey)
 
     def _take(self, seen: Seen) -> None:
         self._count(seen.calls)
         for report in seen.reports:
-            self._asked.pop(report.job, None)
-            self._reports[report.job] = report
+            if not report.run:
+                self._asked.pop(report.job, None)
+            self._reports.pop((report.job, report.run), None)
+            self._reports[report.job, report.run] = report
             self._short |= report.elapsed_s is not None and report.elapsed_s < self._poll_s
+        self._survey = seen.survey or self._survey
         if seen.last:
             self._failures = 0
             self._over()
@@ -106,7 +123,9 @@ class Looking:
     def _failed(self, why: str) -> bool:
         """Nobody answers for the rest. The helper is replaced at the next look, which is later each time."""
         for job, asked in self._asked.items() if self._busy else ():
-            self._reports[job] = JobReport(job, "no_answer", "queue", asked.scheduler_id, asked.restart, message=why)
+            self._reports[job, ""] = JobReport(
+                job, "no_answer", "queue", asked.scheduler_id, asked.restart, message=why
+            )
         if self._helper is not None:
             self._helper.close()
             self._helper = None
@@ -130,7 +149,7 @@ class Looking:
 
 
 def _asked(job: JobView) -> Asked:
-    return Asked(job.id, job.scheduler_id, job.restart, getattr(job, "ordered", 0.0))
+    return Asked(job.id, job.scheduler_id, job.restart, getattr(job, "ordered", 0.0), tuple(getattr(job, "parts", ())))
 
 
 def _is_current(report: JobReport, jobs: Mapping[str, JobView]) -> bool:

@@ -147,6 +147,12 @@ def node_states(text: str) -> list[NodeState]:
     return list(found.values())
 
 
+def states_of_nodes(text: str) -> list[tuple[str, str]]:
+    """Purpose: ``sinfo --format=%T SEPARATOR %N``: a state and the folded set of the nodes that are in it."""
+    cells = (line.split(SEPARATOR) for line in text.split("\n"))
+    return [(row[0].strip().lower(), row[1].strip()) for row in cells if len(row) == 2 and row[1].strip()]
+
+
 def cancelled_by(state: str) -> tuple[str, str]:
     """Purpose: ("CANCELLED", "1000") for "CANCELLED by 1000"; other states as they are."""
     word, _, by = state.partition(" by ")

@@ -10,8 +10,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import structs
+
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Cluster
+from shakedown.model.nouns import Cluster, Pairs
 from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.job_places import campaign_token
@@ -39,13 +41,18 @@ class SlurmScheduler:
         command_s: float = COMMAND_S,
         look_s: float = LOOK_S,
         patience_s: float = PATIENCE_S,
+        licence_names: Pairs = (),
     ) -> None:
-        """``layout`` absolute. Raises CannotStart where the campaign's token can be neither read nor made."""
+        """``layout`` absolute; ``licence_names`` as the system has them.
+
+        Raises CannotStart where the campaign's token can be neither read nor made.
+        """
         root = str(layout.root.absolute()).encode("utf-8", "surrogateescape")
         token = campaign_token(layout)
         self._reactor, self._patience_s = reactor, patience_s
         self._calls: Counter[str] = Counter()
-        self._act_setup = Setup("act", root, token, tuple(clusters), command_s)
+        self._act_setup = Setup("act", root, token, tuple(clusters), command_s, licence_names)
+        self._why_held: dict[str, str] = {}  # jobs that were to be released, and could not be
         self._actor: Helper | None = None
         self._late: dict[str, JobReport] = {}  # answers to submissions that came after the loop had gone on
         self._number = 0
@@ -85,7 +92,7 @@ class SlurmScheduler:
         seen = {report.job for report in reports}
         late, self._late = self._late, {}
         return [
-            *reports,
+            *(self._explained(report) for report in reports),
             *(r for job, r in late.items() if job in jobs and job not in seen and not jobs[job].scheduler_id),
         ]
 
@@ -94,14 +101,18 @@ class SlurmScheduler:
         return self._act("cancel", jobs)
 
     def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
-        """Let held jobs start."""
+        """Let held jobs start, each once its place on its targets is made. What cannot be made yet is tried when asked again."""
+        self._why_held = {}
         return self._act("release", orders)
 
     def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
-        return []
+        """Make sure that parts can never begin. Left out: those that have begun, or where the file system does not let us tell."""
+        asked = Asked(job.id, job.scheduler_id, job.restart, parts=tuple(runs))
+        return self._ask_act("parts", [asked])
 
     def survey(self, wanted: Wanted) -> Survey | None:
-        return None
+        """What the looks found besides since the last call."""
+        return self._looking.survey(wanted)
 
     def take_claim(self, job: JobView) -> bool:
         """Make sure that the job can never start. False where it holds its claim, or where the file system does not let us tell."""
@@ -118,19 +129,28 @@ class SlurmScheduler:
     # ---- the one who acts ----
 
     def _act(self, what: str, jobs: Sequence[JobView]) -> list[str]:
+        releases = [job for job in jobs if isinstance(job, ReleaseOrder)]
+        return self._ask_act(what, [Asked(job.id, job.scheduler_id, job.restart) for job in jobs], releases)
+
+    def _ask_act(self, what: str, asked: list[Asked], releases: Sequence[ReleaseOrder] = ()) -> list[str]:
         done: list[str] = []
         number = self._next_number()
 
         def take(message: FromHelper) -> bool:
             if isinstance(message, Acted) and message.number == number:
                 done.extend(message.jobs)
+                self._why_held |= message.why_not
                 return True
             return False
 
-        asked = [Asked(job.id, job.scheduler_id, job.restart) for job in jobs]
         self._hire()
-        self._ask(Act(number, what, asked), take, ACT_S)
+        self._ask(Act(number, what, asked, list(releases)), take, ACT_S)
         return done
+
+    def _explained(self, report: JobReport) -> JobReport:
+        """Why a job still waits that was to be released."""
+        why = self._why_held.get(report.job, "") if report.state == "queued" and not report.run else ""
+        return structs.replace(report, message=f"it is still held: {why}") if why else report
 
     def _hire(self) -> str:
         """See that there is a process that acts. Returns why there is none, or ""."""

@@ -46,7 +46,7 @@ def _side(setup: Setup, say: Say) -> Asker | Actor:
     layout = Layout(Path(os.fsdecode(setup.root)))
     if setup.side == "look":
         return Asker(layout, setup.token, setup.clusters, Runner(), setup.command_s)
-    return Actor(layout, setup.token, setup.clusters, Runner(), setup.command_s, say)
+    return Actor(layout, setup.token, setup.clusters, Runner(), setup.command_s, say, setup.licence_names)
 
 
 def _look(asker: Asker, look: Look, say: Say) -> None:
@@ -56,7 +56,7 @@ def _look(asker: Asker, look: Look, say: Say) -> None:
     if look.marks_only:
         asker.glance(look.jobs, tell)
     else:
-        asker.look(look.jobs, tell)
+        asker.look(look.jobs, tell, look.wanted, lambda found: say(Seen(look.number, [], survey=found)))
     say(Seen(look.number, last=True, calls=asker.run.take_calls()))
 
 

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from shakedown.model.nouns import Cluster
-from shakedown.model.ports import JobOrder, JobReport, SubmitAnswer
+from shakedown.model.nouns import Cluster, Pairs
+from shakedown.model.ports import JobOrder, JobReport, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.schedulers.slurm.found import Asked
 
 _LENGTH = struct.Struct("<I")
@@ -18,21 +18,23 @@ _LENGTH = struct.Struct("<I")
 
 
 class Setup(Struct, frozen=True, tag=True):
-    """The first message. ``root``: the campaign directory, absolute. ``side``: look or act."""
+    """The first message. ``root``: the campaign directory, absolute. ``side``: look or act. ``licence_names``: of the system."""
 
     side: str
     root: bytes
     token: str
     clusters: tuple[Cluster, ...]
     command_s: float
+    licence_names: Pairs = ()
 
 
 class Look(Struct, frozen=True, tag=True):
-    """``marks_only``: look for end marks and ask Slurm nothing."""
+    """``marks_only``: look for end marks and ask Slurm nothing. ``wanted``: what is to be looked up besides."""
 
     number: int
     jobs: list[Asked]
     marks_only: bool = False
+    wanted: Wanted | None = None
 
 
 class Submit(Struct, frozen=True, tag=True):
@@ -47,11 +49,12 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Act(Struct, frozen=True, tag=True):
-    """``what``: cancel, release, claim."""
+    """``what``: cancel, release (with ``releases``), claim, or parts: of one job, those in ``parts``."""
 
     number: int
     what: str
     jobs: list[Asked]
+    releases: list[ReleaseOrder] = []
 
 
 # ---- from a helper -----------------------------------------------------------------------------------------------------
@@ -64,6 +67,7 @@ class Seen(Struct, frozen=True, tag=True):
     reports: list[JobReport] = []
     last: bool = False
     calls: dict[str, int] = {}
+    survey: Survey | None = None
 
 
 class Answered(Struct, frozen=True, tag=True):
@@ -80,11 +84,12 @@ class Stopped(Struct, frozen=True, tag=True):
 
 
 class Acted(Struct, frozen=True, tag=True):
-    """``jobs``: those that it worked for."""
+    """``jobs``: those that it worked for, of parts their runs. ``why_not``: of others, why a held job was not let go."""
 
     number: int
     jobs: list[str]
     calls: dict[str, int] = {}
+    why_not: dict[str, str] = {}
 
 
 ToHelper = Setup | Look | Submit | Stop | Act

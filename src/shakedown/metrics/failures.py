@@ -1,0 +1,113 @@
+"""Failures by class: what each run is put down to, runs of one class together, and unclassified ones by their likeness."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from shakedown.checks.classify.ending import of_verdict
+from shakedown.checks.classify.likeness import likeness
+from shakedown.metrics.rows import RunRow
+from shakedown.model.events import Event
+from shakedown.model.failures import UNCLASSIFIED, Failure
+
+_REASON_TELLS = frozenset({"timeout", "node_fail", "interrupted", "cancelled", "submit_failed", "build_failed", "lost"})
+
+
+class FailureGroup(Struct, frozen=True):
+    """Runs that failed alike. ``key`` is "" for a class; for unclassified runs what their lines have in common.
+
+    ``tests`` and ``nodes``: names with how many of the runs they had, the most first. ``first``, ``last``: times of the verdicts.
+    """
+
+    name: str
+    family: str
+    key: str
+    runs: tuple[str, ...]
+    tests: tuple[tuple[str, int], ...]
+    nodes: tuple[tuple[str, int], ...]
+    verdicts: tuple[tuple[str, int], ...]
+    first: float
+    last: float
+    line: str
+
+    @property
+    def count(self) -> int:
+        return len(self.runs)
+
+
+def failure_fields(event: Event) -> dict[str, Any]:
+    """Purpose: the fields of a run's row that say why it failed, out of its verdict; nothing where it passed.
+
+    Verdicts that no output was looked at for have no word of it: their class follows from the verdict and the scheduler's words.
+    """
+    failure = failure_of(event)
+    if failure is None:
+        return {"failure_class": "", "failure_family": "", "failure_line": ""}
+    return {"failure_class": failure.name, "failure_family": failure.family, "failure_line": failure.line}
+
+
+def failure_of(event: Event) -> Failure | None:
+    """Purpose: what a verdict's run is put down to; None where it passed."""
+    value = event.value
+    verdict = str(value.get("verdict", ""))
+    said = value.get("failure")
+    if verdict == "passed":
+        return None
+    if isinstance(said, Mapping) and said.get("class"):
+        return _said(said)
+    status = value.get("exit")
+    words = str(value.get("message") or value.get("words") or "")
+    if not words and verdict in _REASON_TELLS:
+        words = event.reason
+    known = status if isinstance(status, int) and not isinstance(status, bool) else None
+    return of_verdict(verdict, words, known) or Failure(UNCLASSIFIED, "unknown")
+
+
+def _said(said: Mapping[str, Any]) -> Failure:
+    return Failure(
+        str(said["class"]), str(said.get("family", "")), str(said.get("line", "")), str(said.get("source", ""))
+    )
+
+
+def by_class(rows: Iterable[RunRow], tests: Mapping[str, str]) -> list[FailureGroup]:
+    """Purpose: the runs that failed by class, the commonest first. ``tests``: case -> its test."""
+    return _group([((row.failure_class, ""), row) for row in rows if row.failure_class], tests)
+
+
+def by_likeness(rows: Iterable[RunRow], tests: Mapping[str, str]) -> list[FailureGroup]:
+    """Purpose: unclassified runs by the likeness of their lines, the commonest first."""
+    mine = [row for row in rows if row.failure_class == UNCLASSIFIED]
+    return _group([((UNCLASSIFIED, likeness(row.failure_line)), row) for row in mine], tests)
+
+
+def _group(keyed: Sequence[tuple[tuple[str, str], RunRow]], tests: Mapping[str, str]) -> list[FailureGroup]:
+    groups: dict[tuple[str, str], list[RunRow]] = {}
+    for key, row in keyed:
+        groups.setdefault(key, []).append(row)
+    found = [_one(key, rows, tests) for key, rows in groups.items()]
+    return sorted(found, key=lambda group: (-group.count, group.name, group.key))
+
+
+def _one(key: tuple[str, str], rows: Sequence[RunRow], tests: Mapping[str, str]) -> FailureGroup:
+    name, alike = key
+    times = [row.time for row in rows]
+    return FailureGroup(
+        name=name,
+        family=rows[0].failure_family,
+        key=alike,
+        runs=tuple(row.run for row in rows),
+        tests=_counted(tests.get(row.case, row.case) for row in rows),
+        nodes=_counted(row.nodes for row in rows if row.nodes),
+        verdicts=_counted(row.verdict for row in rows),
+        first=min(times),
+        last=max(times),
+        line=next((row.failure_line for row in rows if row.failure_line), ""),
+    )
+
+
+def _counted(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,110 @@
+"""Copies of input files: whole under their own name or not there at all, whoever else copies the same."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+CHUNK_BYTES = 4 << 20
+
+
+class Progress:
+    """How far a placing is; a copy that goes on is told from one that hangs. ``moved``: when (monotonic) it last did."""
+
+    __slots__ = ("bytes", "moved")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.moved = time.monotonic()
+
+    def add(self, count: int = 0) -> None:
+        self.bytes += count
+        self.moved = time.monotonic()
+
+
+def copy_input(source: Path, target: Path, progress: Progress | None = None) -> None:
+    """Purpose: a copy of a file, or of a directory and all in it; one that is there is complete. Raises OSError with a path."""
+    told = progress or Progress()
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
+    if source.is_dir():
+        for file, place in _tree(source, draft):
+            _copy_file(file, place, told)
+    else:
+        _copy_file(source, draft, told)
+    try:
+        draft.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
+        shutil.rmtree(draft, ignore_errors=True)  # somebody else's copy was first
+
+
+def shared_input(inputs: Path, source: Path, progress: Progress | None = None) -> Path:
+    """Purpose: the one copy of an input under ``inputs``, made if it is not there; the same for whoever asks. Raises OSError.
+
+    It is known by where it comes from, its size and its time, so that a changed file is another one.
+    """
+    place = inputs / _key(source) / source.name
+    with _lock_of(str(place)):
+        copy_input(source, place, progress)
+    return place
+
+
+def _tree(source: Path, draft: Path) -> Iterator[tuple[Path, Path]]:
+    """Each file below ``source`` and its place below ``draft``, whose directories are made."""
+    for folder, _, names in os.walk(source, onerror=_fail, followlinks=False):
+        here = draft / Path(folder).relative_to(source)
+        here.mkdir(exist_ok=True)
+        for name in names:
+            yield Path(folder, name), here / name
+
+
+def _copy_file(source: Path, place: Path, progress: Progress) -> None:
+    if not source.is_file():
+        what = "an input file is missing" if not source.exists() else "an input is neither a file nor a directory"
+        raise OSError(errno.EINVAL if source.exists() else errno.ENOENT, what, str(source))
+    progress.add()
+    try:
+        with source.open("rb") as file, place.open("wb") as copy:
+            while chunk := file.read(CHUNK_BYTES):
+                copy.write(chunk)
+                progress.add(len(chunk))
+        shutil.copymode(source, place)
+    except OSError as error:
+        place.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, error.filename or str(place)) from error
+
+
+def _key(source: Path) -> str:
+    found = [(str(source), source.stat())]
+    if source.is_dir():
+        found = [
+            (path, os.stat(path))  # noqa: PTH116
+            for folder, _, names in os.walk(source, onerror=_fail)
+            for path in [folder, *(os.path.join(folder, name) for name in sorted(names))]  # noqa: PTH118
+        ]
+    text = "\0".join(f"{path}\0{said.st_size}\0{said.st_mtime_ns}" for path, said in sorted(found))
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:32]
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+_locks: dict[str, threading.Lock] = {}
+_guard = threading.Lock()
+
+
+def _lock_of(place: str) -> threading.Lock:
+    """Threads of one process copy the same thing once."""
+    with _guard:
+        return _locks.setdefault(place, threading.Lock())

@@ -1,0 +1,57 @@
+"""What is looked up beside our jobs: nodes that are idle, and how many jobs of other people wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shakedown.model.nouns import Cluster, Partition
+from shakedown.model.ports import Survey, Wanted
+from shakedown.schedulers.job_places import job_label
+from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.nodes import numbers_of
+from shakedown.schedulers.slurm.parsing import clean, states_of_nodes
+from shakedown.schedulers.slurm.runner import Ran, Run
+
+# A job may start on these at once, or as soon as they have been switched on for it. Not those that are kept for somebody
+# (reserved, maint, planned), on their way out (idle% is being switched off, drained) or that do not answer (idle*).
+IDLE = frozenset({"idle", "idle~", "idle#"})
+
+
+def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, command_s: float) -> Survey:
+    """Purpose: one sinfo for each cluster whose idle nodes are wanted, one squeue for each whose queue is."""
+    found = Survey()
+    several = len(clusters) > 1
+    for cluster in clusters:
+        pools = [p for p in cluster.partitions if f"{cluster.name}:{p.name}" in wanted.idle]
+        if pools:
+            _idle(found, cluster, pools, run(commands.sinfo_states(cluster.name, several), command_s))
+    for pool in wanted.idle:
+        if pool not in found.idle and pool not in found.trouble:
+            found.trouble[pool] = "there is no such partition here"
+    for name in wanted.pending:
+        own = not several and any(cluster.name == name for cluster in clusters)
+        ran = run(commands.squeue_waiting(name, not own), command_s)
+        if ran.status == 0:
+            found.pending[name] = _others(ran.output, job_label(token, ""))
+        else:
+            found.trouble[name] = f"squeue: {_complaint(ran)}"
+    return found
+
+
+def _idle(found: Survey, cluster: Cluster, pools: Sequence[Partition], ran: Ran) -> None:
+    for partition in pools:
+        pool = f"{cluster.name}:{partition.name}"
+        if ran.status == 0:
+            idle = [nodes for state, nodes in states_of_nodes(ran.output) if state in IDLE]
+            found.idle[pool] = numbers_of(partition.nodes, idle)
+        else:
+            found.trouble[pool] = f"sinfo: {_complaint(ran)}"
+
+
+def _others(text: str, ours: str) -> int:
+    """Lines of jobs that do not bear our names; a line for each task of an array."""
+    return sum(bool(line.strip()) and not line.startswith((ours, "CLUSTER: ")) for line in text.split("\n"))
+
+
+def _complaint(ran: Ran) -> str:
+    return clean(ran.error) or f"it ended with exit status {ran.status}"

@@ -1,0 +1,64 @@
+"""What happens to nodes by the calendar: they die, and other people's jobs take them."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from shakedown.twin.allocator import Need
+
+if TYPE_CHECKING:
+    from shakedown.twin.nodes import Room
+    from shakedown.twin.world import World
+
+
+def arrange(world: World) -> None:
+    """Purpose: put the deaths of nodes and the doings of other people on the calendar."""
+    for node, after_s, repair_s in world.fates.deaths:
+        world.clock.at(world.began + after_s, functools.partial(_die, world, node, repair_s))
+    for number, (node, since, until) in enumerate(world.others.busy, 1):
+        arrive = functools.partial(_arrive, world, -number, node, until - max(since, 0.0))
+        if since <= 0:
+            arrive()  # they were there before us
+        else:
+            world.clock.at(world.began + since, arrive)
+    for _, since, _ in world.others.pending:
+        world.clock.at(world.began + since, functools.partial(_tell, world))
+
+
+def _rooms_with(world: World, node: str) -> list[Room]:
+    found = [room for room in world.rooms.values() if node in room.number]
+    if not found:
+        raise ValueError(f"no partition of {world.document.system.name} has a node {node}")
+    return found
+
+
+def _die(world: World, node: str, repair_s: float) -> bool:
+    """The node is gone, and the job on it."""
+    for room in _rooms_with(world, node):
+        bit = 1 << (room.number[node] - 1)
+        hit = [
+            job
+            for job in world.by_ticket.values()
+            if job.state == "running" and job.pool == room.name and job.nodes & bit
+        ]
+        for job in hit:
+            world.lose_node(job, job.case.shape.time_limit_s - (world.clock.now() - job.started), node, repair_s)
+        if not hit:
+            world.node_down(room, room.number[node], repair_s)
+    world.noticed(None)
+    return world.local
+
+
+def _arrive(world: World, ticket: int, node: str, lasts_s: float) -> bool:
+    """Somebody else's job wants a node; it comes before all of ours that wait, and leaves when it said it would."""
+    for room in _rooms_with(world, node):
+        world.theirs[ticket] = world.clock.now() + lasts_s
+        room.pool.queue(ticket, Need(1, lasts_s, room.number[node]))
+        world.look_at(room)
+    return world.local
+
+
+def _tell(world: World) -> bool:
+    world.noticed(None)
+    return world.local

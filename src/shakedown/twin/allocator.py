@@ -1,0 +1,236 @@
+"""Which jobs of one pool of nodes start now, and on which nodes: in the order of their submission, and around a large one.
+
+EASY backfill: the first job that does not fit gets a reservation, by the time limits of what runs; another may start before it
+only where it is over by then or takes none of the nodes kept for it. Nodes are bits of an integer, bit 0 the first one, so that
+thousands of nodes cost what a few do. It knows no clock and nothing of what jobs do.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What jobs ask for; those that ask alike wait in one line. ``limit_s``: the longest that they take. ``node``: the one that it
+    must be, from 1, 0 = any; ``without``: nodes that it must not be, as bits. ``licences``: name -> how many.
+    """
+
+    units: int
+    limit_s: float
+    node: int = 0
+    without: int = 0
+    licences: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(slots=True)
+class Licences:
+    """What a cluster hands out beside nodes; its pools share it. A name that is not there is not limited."""
+
+    free: dict[str, float] = field(default_factory=dict)
+
+    def fit(self, need: Need) -> bool:
+        return all(self.free.get(name, amount) >= amount - 1e-9 for name, amount in need.licences)
+
+    def take(self, need: Need, sign: int = -1) -> None:
+        for name, amount in need.licences:
+            if name in self.free:
+                self.free[name] += sign * amount
+
+
+@dataclass(slots=True)
+class Reservation:
+    """From ``at`` on these nodes are the head job's."""
+
+    at: float
+    nodes: int
+
+
+Start = Callable[[int, int], None]  # ticket, nodes
+
+
+@dataclass(slots=True)
+class _Cycle:
+    """One look at the queue. ``backfills``: go on behind the first job that does not fit."""
+
+    now: float
+    backfills: bool
+    reserved: Reservation | None = None
+    closed: bool = False  # somebody waits who lets nobody by
+
+
+class Pool:
+    """The nodes of one partition, what runs on them until when, and what waits.
+
+    Jobs are known by tickets: numbers, the smaller the sooner its turn. ``fifo``: nobody passes the first one that does not fit.
+    """
+
+    def __init__(self, count: int, licences: Licences | None = None, fifo: bool = False) -> None:
+        self.count, self.fifo = count, fifo
+        self.licences = licences or Licences()
+        self.free = (1 << count) - 1
+        self.closed = 0  # nodes that are given to nobody: down
+        self._lines: dict[Need, deque[int]] = {}
+        self._needs: dict[int, Need] = {}  # of what waits
+        self._taken: dict[int, tuple[float, int, Need]] = {}  # ticket -> until when at most, nodes, need
+        self._ends: list[tuple[float, int]] = []  # (until when at most, ticket), soonest first
+
+    # ---- what comes and goes ---------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._needs)
+
+    @property
+    def idle(self) -> int:
+        """Nodes that could be given away now, as bits."""
+        return self.free & ~self.closed
+
+    def nodes_of(self, ticket: int) -> int:
+        return self._taken[ticket][1] if ticket in self._taken else 0
+
+    def queue(self, ticket: int, need: Need) -> None:
+        """A job may start from now on. Tickets are given once; within a line they come in their order."""
+        self._lines.setdefault(need, deque()).append(ticket)
+        self._needs[ticket] = need
+
+    def withdraw(self, ticket: int) -> None:
+        """A job waits no more. Its place in the line is passed over later."""
+        self._needs.pop(ticket, None)
+
+    def release(self, ticket: int) -> None:
+        """A job is over: what it had is free."""
+        until, nodes, need = self._taken.pop(ticket)
+        self.free |= nodes
+        self.licences.take(need, +1)
+        place = bisect_left(self._ends, (until, ticket))
+        del self._ends[place]
+
+    def close(self, nodes: int) -> None:
+        self.closed |= nodes
+
+    def open(self, nodes: int) -> None:
+        self.closed &= ~nodes
+
+    # ---- who starts ------------------------------------------------------------------------------------------------------
+
+    def cycle(self, now: float, start: Start, backfills: bool = True) -> None:
+        """Purpose: start what may start now. ``start`` is told each ticket and its nodes, which are its own from then on."""
+        if not self._needs or not self.idle:
+            return
+        look = _Cycle(now, backfills and not self.fifo)
+        heads = [(line[0], need) for need, line in list(self._lines.items()) if self._clean(need, line)]
+        order = [(ticket, number) for number, (ticket, _) in enumerate(heads)]
+        heapify(order)
+        while order and self.idle and not look.closed:
+            ticket, number = heappop(order)
+            need = heads[number][1]
+            nodes = self._choose(need, look)
+            if nodes:
+                line = self._lines[need]
+                line.popleft()
+                del self._needs[ticket]
+                self._take(ticket, need, nodes, now)
+                start(ticket, nodes)
+                if self._clean(need, line):
+                    heappush(order, (line[0], number))
+            else:
+                self._passed_over(need, look)
+
+    def _clean(self, need: Need, line: deque[int]) -> bool:
+        """Forget what was withdrawn from the head of a line; whether anybody is left."""
+        while line and line[0] not in self._needs:
+            line.popleft()
+        if not line:
+            self._lines.pop(need, None)
+        return bool(line)
+
+    def _take(self, ticket: int, need: Need, nodes: int, now: float) -> None:
+        self.free &= ~nodes
+        self.licences.take(need)
+        until = now + need.limit_s
+        self._taken[ticket] = (until, nodes, need)
+        insort(self._ends, (until, ticket))
+
+    def _choose(self, need: Need, look: _Cycle) -> int:
+        """The nodes that a job gets now; 0 where it gets none."""
+        if not self.licences.fit(need):
+            return 0
+        free = self._allowed(need, self.idle)
+        if look.reserved is not None and look.now + need.limit_s > look.reserved.at:
+            free &= ~look.reserved.nodes
+        return lowest(free, need.units)
+
+    def _allowed(self, need: Need, nodes: int) -> int:
+        """Those of some nodes that a job may have."""
+        nodes &= ~need.without
+        return nodes & 1 << (need.node - 1) if need.node else nodes
+
+    def _passed_over(self, need: Need, look: _Cycle) -> None:
+        """A job does not start. Whoever waits for nodes, and can get them, lets nobody by that would make it wait longer.
+
+        One that waits for a licence, or for one certain node, or for nodes that are down, is in nobody's way.
+        """
+        if self.fifo:
+            look.closed = True
+        elif look.reserved is None and not need.node and self.licences.fit(need):
+            look.reserved = self._reserve(need, look.now)
+            look.closed = look.reserved is not None and not look.backfills
+
+    def _reserve(self, need: Need, now: float) -> Reservation | None:
+        """When a job will find its nodes if all others take as long as they may. It keeps those that are free last."""
+        free = self._allowed(need, self.idle)
+        count = free.bit_count()
+        later = 0
+        for until, ticket in self._ends:
+            more = self._allowed(need, self._taken[ticket][1] & ~self.closed)
+            count += more.bit_count()
+            later |= more
+            if count >= need.units:
+                missing = need.units - later.bit_count()
+                kept = later | (highest(free, missing) if missing > 0 else 0)
+                return Reservation(max(until, now), kept)
+        return None
+
+
+def lowest(nodes: int, count: int) -> int:
+    """Purpose: the first ``count`` of some nodes, as bits; 0 where there are fewer."""
+    if count <= 0 or nodes.bit_count() < count:
+        return 0
+    low, high = count, nodes.bit_length()
+    while low < high:
+        middle = (low + high) // 2
+        if (nodes & ((1 << middle) - 1)).bit_count() >= count:
+            high = middle
+        else:
+            low = middle + 1
+    return nodes & ((1 << low) - 1)
+
+
+def highest(nodes: int, count: int) -> int:
+    """Purpose: the last ``count`` of some nodes, as bits; all of them where there are fewer."""
+    spare = nodes.bit_count() - count
+    return nodes if spare <= 0 else nodes & ~lowest(nodes, spare)
+
+
+def numbers(nodes: int) -> list[int]:
+    """Purpose: nodes as numbers from 1."""
+    found = []
+    while nodes:
+        bit = nodes & -nodes
+        found.append(bit.bit_length())
+        nodes ^= bit
+    return found
+
+
+def bits(of: Mapping[str, int], names: tuple[str, ...]) -> int:
+    """Purpose: named nodes as bits, by the number of each; names of no node here are passed over."""
+    found = 0
+    for name in names:
+        if name in of:
+            found |= 1 << (of[name] - 1)
+    return found

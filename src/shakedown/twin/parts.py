@@ -1,0 +1,69 @@
+"""Jobs of several runs on the simulated machine: lanes take one part after the other, each with its own claim and marks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shakedown.model.ports import Part
+from shakedown.twin.fates import fate_of
+from shakedown.twin.jobs import PartMarks, SimulatedJob
+
+if TYPE_CHECKING:
+    from shakedown.twin.world import World
+
+
+def begin(world: World, job: SimulatedJob) -> None:
+    """Purpose: the job runs: as many parts begin as run side by side, and its time limit does."""
+    job.next_part, job.lanes = 0, 0
+    limit = job.case.shape.time_limit_s
+    world._later(job, limit, "timeout", None, limit)
+    for _ in range(max(1, job.order.at_once)):
+        if job.state == "running":
+            _next(world, job)
+
+
+def _next(world: World, job: SimulatedJob) -> None:
+    """A lane takes the first part that nobody claimed; the job is over when all lanes are out of work."""
+    while job.next_part < len(job.order.parts):
+        part = job.order.parts[job.next_part]
+        job.next_part += 1
+        claim = (job.name, part.run)
+        if claim not in world.claims:
+            world.claims.add(claim)
+            job.lanes += 1
+            _run(world, job, part)
+            return
+    if job.lanes == 0 and job.state == "running":
+        world._end(job, "completed", 0)
+
+
+def _run(world: World, job: SimulatedJob, part: Part) -> None:
+    """One part: its own fate. Where it hangs, the whole job's time limit ends it; where its node fails, so does the job."""
+    names = world.names_of(job)
+    fate = fate_of(world.fates, world.draw, part.case, (part.run,), names, again=True)
+    job.marks[part.run] = PartMarks(world.clock.now())
+    world.execute(job, part.run, part.case.id, part=True)
+    world.noticed(job)
+    life = job.incarnation
+
+    def happen() -> bool:
+        if job.incarnation != life or job.state != "running":
+            return False
+        if fate.state == "node_fail":
+            world.lose_node(job, 0.0, fate.node)
+        else:
+            _over(world, job, part.run, fate.status or 0)
+        return world.local
+
+    if fate.state != "timeout":
+        world.clock.at(world.clock.now() + fate.after_s, happen)
+
+
+def _over(world: World, job: SimulatedJob, run: str, status: int) -> None:
+    marks, now = job.marks[run], world.clock.now()
+    world.over(job, job.restart, run)
+    if not world.chance(world.lies.marks_lost, "marks", job.name, run):
+        marks.ended, marks.status, marks.elapsed = now, status, now - marks.began
+    job.lanes -= 1
+    world.noticed(job)
+    _next(world, job)
