@@ -114,7 +114,7 @@ def test_a_component_whose_clock_was_never_started(tmp_path: Path) -> None:
     assert (
         "The clock has not run." in page and "from before its clock was started, or started anew, do not count" in page
     )
-    assert [figure.name for figure in list_figures(campaign)] == ["loads"]
+    assert [figure.name for figure in list_figures(campaign)] == ["loads", "nodes"]
 
 
 def test_spans_that_touch_are_one() -> None:

@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "seal": ("seal", "Close the record under a digest that both sides sign."),
     "verify": ("verify", "Check that a record is whole, and what it was sealed as."),
     "report": ("report", "Write the report: scorecard, figures, tables."),
+    "nodes": ("nodes", "Which nodes stand out among failed and slow runs."),
     "figures": ("figures", "List the figures of a campaign, or write them as files."),
     "kernels": ("kernels", "List, build and run the benchmark kernels."),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
 from shakedown.metrics.loads import Load, loads
 from shakedown.metrics.populations import measured_value
@@ -31,6 +32,7 @@ class Evidence:
     counts: list[TestCount]
     rates: tuple[RatesOfTest, ...]
     utilisation: tuple[Utilisation, ...]
+    nodes: NodesExamined
     stability: tuple[Stability, ...] = ()
     loads: tuple[Load, ...] = ()
 
@@ -53,6 +55,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         counts=count_tests(cases),
         rates=rates(document, record),
         utilisation=utilisation(document, record),
+        nodes=examine_nodes(document, record),
         stability=stability(document, record),
         loads=loads(document, record),
     )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from shakedown.diagnosis.findings import show_p
 from shakedown.metrics.cases import FigureSummary
 from shakedown.metrics.rows import NoteRow, RunRow
 from shakedown.metrics.rulings import Rate
@@ -179,6 +180,7 @@ def _place(value: float, least: float, span: float) -> float:
 FILTERS: dict[str, Callable[..., Any]] = {
     "between": between,
     "bytes": size,
+    "chance": show_p,
     "count": plural,
     "detail": detail,
     "elapsed": show_elapsed,

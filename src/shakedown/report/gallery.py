@@ -8,6 +8,7 @@ from pathlib import Path
 from shakedown.report.draw_counts import draw_counts
 from shakedown.report.draw_line import draw_time_line
 from shakedown.report.draw_machine import draw_machine
+from shakedown.report.draw_nodes import draw_nodes
 from shakedown.report.draw_pairs import NodeMedian, node_medians
 from shakedown.report.draw_sides import draw_sides
 from shakedown.report.draw_stability import draw_stability
@@ -27,12 +28,13 @@ class Pictures:
     times: list[Drawing]
     machine: list[Drawing]
     nodes: list[NodeMedian]
+    node_map: list[Drawing]
     troubles: list[str]
     stability: list[Drawing] = field(default_factory=list)
 
     @property
     def all(self) -> list[Drawing]:
-        return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.machine]
+        return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.node_map, *self.machine]
 
 
 def hang(root: Path, evidence: Evidence) -> Pictures:
@@ -49,6 +51,7 @@ def hang(root: Path, evidence: Evidence) -> Pictures:
         times=times,
         machine=machine,
         nodes=node_medians(gathered.cases),
+        node_map=draw_nodes(evidence.nodes),
         stability=draw_stability(evidence.document, evidence.record, evidence.stability, evidence.loads, begin),
         troubles=[*gathered.troubles, *said_of_sides, *said_of_times, *said_of_machine],
     )

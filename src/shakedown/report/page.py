@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shakedown import __version__
+from shakedown.diagnosis.findings import FALSE_FINDINGS
 from shakedown.metrics import floors
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.contract import ROW_RULES
@@ -33,6 +34,7 @@ from shakedown.report.time_axis import span_text
 
 ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
 NODES_LIMIT = 8
+WORST_LIMIT = 12  # nodes, besides those that were found
 _NOTABLE = ("finding", "stop_request", "cancel_request", "command_refused")
 
 
@@ -87,6 +89,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
+    facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
     facts["contents"] = _contents(facts)
     return facts
 
@@ -105,6 +108,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("stability", "Stability", evidence.stability),
         ("utilisation", "Utilisation", evidence.utilisation),
         ("failures", "What did not pass", True),
+        ("nodes", "Nodes", evidence.nodes.several),
         ("people", "Epochs and rulings", people),
         ("procedures", "Procedures", facts["procedures"]),
         ("machine", "The machine", pictures.machine or pictures.troubles),

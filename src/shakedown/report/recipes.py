@@ -61,6 +61,11 @@ TABLES = {
     "builds.csv": "Every build.",
     "notes.csv": "Findings, drivers, requests and the like, in the order of the log.",
     "sources.csv": "The files that the plan was made from.",
+    "node-findings.csv": "Nodes that stand out among failed or slow runs. p: exact and one-sided, times the number of nodes and of "
+    "questions; hits of count runs on the nodes, elsewhere of the same cases; runs of nodes found before are set aside.",
+    "node-runs.csv": "One line a node, counted from runs.csv without superseded rows. failed of counted: passed, failed, "
+    "incorrect, performance, timeout, node_fail, not ruled application, harness or excused; "
+    "slowness: median of elapsed_s / usual time.",
     "nodes.csv": "The median of what each node sent and received, of each matrix.",
 }
 

@@ -23,6 +23,7 @@ from shakedown.report.recipes import TABLES
 def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]:
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
     from shakedown.report.tables_of_judging import judging_tables
+    from shakedown.report.tables_of_nodes import node_tables
     from shakedown.report.tables_of_stability import stability_tables
 
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
@@ -40,7 +41,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "sources.csv": to_csv(("path", "sha256"), ((source.path, source.sha256) for source in document.sources)),
         "nodes.csv": to_csv(_NODES, _nodes(nodes)),
     }
-    tables |= judging_tables(evidence) | stability_tables(evidence)
+    tables |= judging_tables(evidence) | stability_tables(evidence) | node_tables(evidence.nodes)
     return {name: tables[name] for name in TABLES} | {"README.txt": _readme()}
 
 

@@ -1,0 +1,86 @@
+"""``shakedown nodes``: which nodes stand out among the failed and the slow runs of a campaign, and what each node did."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shakedown.diagnosis.findings import NodeFinding
+    from shakedown.diagnosis.node_report import NodeRow, NodesExamined
+
+WIDTH = 80
+SHOWN = 20  # nodes, without --all
+NAME_LIMIT = 22  # letters of a node's name in the table
+
+
+@click.command()
+@click.argument("campaign", required=False)
+@site_option
+@click.option("--all", "everything", is_flag=True, help="Every node, also those of which there is nothing to say.")
+@json_option
+def command(campaign: str | None, site: str | None, everything: bool, as_json: bool) -> int:
+    """Which nodes stand out among failed and slow runs.
+
+    CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
+    First the findings: on a machine without bad nodes there is any at all in less than one campaign of a hundred. Then a table:
+    the nodes with findings, failures, slow runs, or excluded, the worst first.
+    """
+    from shakedown.diagnosis.node_report import examine_nodes
+    from shakedown.events.campaigns import find_campaign
+    from shakedown.report.reading import read_campaign
+
+    read = read_campaign(find_campaign(Path(site) if site else None, campaign))
+    examined = examine_nodes(read.document, read.record)
+    emit(examined, as_json, lambda: _render(examined, everything))
+    return 0
+
+
+def _render(examined: NodesExamined, everything: bool) -> str:
+    parts = _findings(examined.findings)
+    parts += ["", *(_wrapped(f"{text}.") for text in examined.enough)]
+    rows = examined.nodes if everything else examined.worst(SHOWN)
+    if rows:
+        parts += ["", _table(rows)]
+    if len(rows) < len(examined.nodes):
+        parts.append(f"{len(examined.nodes) - len(rows)} more of {len(examined.nodes)} nodes: --all shows them")
+    if examined.unused:
+        parts.append(_wrapped(f"no run has used {examined.unused}"))
+    if examined.unplaced:
+        parts.append(f"the nodes of {examined.unplaced} runs cannot be read")
+    return printable("\n".join(parts))
+
+
+def _findings(findings: Sequence[NodeFinding]) -> list[str]:
+    """Each as a paragraph, and once for each kind what a person can do."""
+    if not findings:
+        return ["no node stands out among failed or slow runs"]
+    lines = []
+    for kind in dict.fromkeys(finding.kind for finding in findings):
+        mine = [finding for finding in findings if finding.kind == kind]
+        lines += [kind, *(_wrapped(finding.sentence, "  ", "    ") for finding in mine)]
+        lines.append(_wrapped(f"what to do: {mine[0].advice}", "  ", "    "))
+    return lines
+
+
+def _table(rows: Sequence[NodeRow]) -> str:
+    headings = ("node", "runs", "failed", "node_fail", "slowness", "hours", "")
+    return table(headings, [_cells(row) for row in rows], right=(1, 2, 3, 4, 5))
+
+
+def _cells(row: NodeRow) -> list[str]:
+    name = row.node if len(row.node) <= NAME_LIMIT else f"…{row.node[1 - NAME_LIMIT :]}"
+    numbers = [str(row.runs), str(row.failed), str(row.node_fail)]
+    slowness = "–" if row.slowness is None else f"{row.slowness:.3f}"
+    return [name, *numbers, slowness, f"{row.hours:.1f}", row.note]
+
+
+def _wrapped(text: str, first: str = "", later: str = "") -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
