@@ -226,7 +226,7 @@ def test_a_long_copy_is_told_from_one_that_hangs_and_goes_on(layout: Layout) -> 
     for _ in range(2):
         count = len(said)
         targets.place("j1", [slow], said.append)
-        _wait(lambda count=count: len(said) > count)  # type: ignore[misc]
+        _wait(lambda count=count: len(said) > count)
     assert all("its input files are still being copied to /f2/mdt1 (" in str(why) for why in said)
     freed.set()
     _wait(lambda: not targets._busy)
