@@ -3,7 +3,7 @@
 The job scripts run as a node would run them, one after the other and one lane each, under every shell that may be ``/bin/sh``. For
 comparison: starting ``sh -c :`` alone, which no way of running a case can avoid.
 
-Exit status: 0 met, 1 not met.
+Exit status: 0 met; 1 not met; 4 not met, and the machine is too busy to tell: starting a shell alone takes too long.
 """
 
 from __future__ import annotations
@@ -23,40 +23,45 @@ from shakedown.schedulers.job_places import JobPlaces
 from shakedown.schedulers.part_marks import read_part
 
 CASES, ALLOCATIONS, LIMIT_S = 1000, 4, 0.010
+ROUNDS = 3
+BUSY_S = 0.0015  # that a shell's start takes on a machine that has more to do than it can
 SHELLS = ("dash", "bash")
 
 
 def main() -> int:
-    """Measure, print a table, judge."""
-    each = spawn_s(CASES)
+    """Measure, print a table, judge by the best of some rounds: what else the machine does only adds to it."""
+    each = min(spawn_s(CASES) for _ in range(ROUNDS))
     print(f"{'sh -c : alone':<40} {each * 1e3:7.3f} ms")
     costs = []
     for shell in filter(shutil.which, SHELLS):
         for limit_s, words in ((0.0, "no time limit"), (600.0, "a time limit each")):
-            with tempfile.TemporaryDirectory() as folder:
-                prepared_s, ran_s, own_s = packs(Path(folder), shell, limit_s)
-            costs.append(ran_s - own_s)
+            rounds = [packs(shell, limit_s) for _ in range(ROUNDS)]
+            prepared_s, ran_s = (min(column) for column in zip(*rounds, strict=True))
+            costs.append(ran_s)
             print(
                 f"{f'a case in a job, {shell}, {words}':<40} {ran_s * 1e3:7.3f} ms; prepared in {prepared_s * 1e3:.3f} ms"
             )
-    print(f"beyond the start of its payload: at most {(max(costs) - each) * 1e3:.3f} ms of {LIMIT_S * 1e3:g} ms")
-    return 0 if max(costs) < LIMIT_S else 1
+    print(f"beyond the start of a shell: at most {(max(costs) - each) * 1e3:.3f} ms of {LIMIT_S * 1e3:g} ms")
+    if max(costs) < LIMIT_S:
+        return 0
+    return 4 if each > BUSY_S else 1
 
 
-def packs(root: Path, shell: str, limit_s: float) -> tuple[float, float, float]:
-    """Seconds for each case: to prepare it, from start to end of its job, and what its payload took by its marks."""
-    places = JobPlaces(Layout(root))
-    orders = [order(number, limit_s) for number in range(1, ALLOCATIONS + 1)]
-    began = time.perf_counter()
-    scripts = [places.prepare(each) for each in orders]
-    prepared = time.perf_counter()
-    for script in scripts:
+def packs(shell: str, limit_s: float) -> tuple[float, float]:
+    """Seconds for each case: to prepare it, and from start to end of its job; its payload, ``:``, takes nothing itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = JobPlaces(Layout(Path(folder)))
+        orders = [order(number, limit_s) for number in range(1, ALLOCATIONS + 1)]
+        began = time.perf_counter()
+        scripts = [places.prepare(each) for each in orders]
+        prepared = time.perf_counter()
         environment = os.environ | {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}
-        subprocess.run([shell, str(script)], env=environment, check=True, timeout=600)
-    ended = time.perf_counter()
-    marks = [read_part(places, each.job, part.run) for each in orders for part in each.parts]
-    assert all(mark is not None and mark.state == "completed" for mark in marks)
-    return (prepared - began) / CASES, (ended - prepared) / CASES, 0.0  # ``:`` itself takes nothing
+        for script in scripts:
+            subprocess.run([shell, str(script)], env=environment, check=True, timeout=600)
+        ended = time.perf_counter()
+        marks = [read_part(places, each.job, part.run) for each in orders for part in each.parts]
+        assert all(mark is not None and mark.state == "completed" for mark in marks)
+    return (prepared - began) / CASES, (ended - prepared) / CASES
 
 
 def order(number: int, limit_s: float) -> JobOrder:

@@ -11,6 +11,8 @@ from fake_slurm import DOWN, FakeSlurm, Looker, row
 
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.model.ports import JobReport, Wanted
+from shakedown.schedulers.job_places import JobPlaces
+from shakedown.schedulers.part_marks import PartMark, read_part
 from shakedown.schedulers.slurm import parts as module
 from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.runner import Ran
@@ -180,8 +182,12 @@ def test_what_is_over_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Monk
     node.asker.look(jobs, reports.extend)
     assert len(reports) == 8 * 251
     read: list[str] = []
-    known = module.read_part
-    monkeypatch.setattr(module, "read_part", lambda places, job, run: read.append(run) or known(places, job, run))
+
+    def count(places: JobPlaces, job: str, run: str) -> PartMark | None:
+        read.append(run)
+        return read_part(places, job, run)
+
+    monkeypatch.setattr(module, "read_part", count)
     node.asker.look(jobs, lambda _: None)
     assert read == [job.parts[-1] for job in jobs]
 

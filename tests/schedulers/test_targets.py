@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -128,7 +129,7 @@ def test_a_full_disk_passes_and_is_named(layout: Layout, monkeypatch: pytest.Mon
     def full(source: Path, target: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(inputs.shutil, "copymode", full)
+    monkeypatch.setattr(shutil, "copymode", full)
     with pytest.raises(CannotStart, match=r"No space left on device \(.*f2/mdt2/acceptance") as caught:
         place(layout, case(layout, "copy"))
     assert caught.value.transient
@@ -220,12 +221,13 @@ def test_a_long_copy_is_told_from_one_that_hangs_and_goes_on(layout: Layout) -> 
                 progress.add(1000)
 
     slow = Slow(layout, TOKEN, "j1", 0, "r1", Case("c", "t", "emu:batch"), "/f2/mdt1")
-    targets, said = Targets(patience_s=0.5), []
+    targets = Targets(patience_s=0.5)
+    said: list[CannotStart | None] = []
     for _ in range(2):
         count = len(said)
         targets.place("j1", [slow], said.append)
-        _wait(lambda count=count: len(said) > count)  # type: ignore[misc]
-    assert all("its input files are still being copied to /f2/mdt1 (" in why.message for why in said)
+        _wait(lambda count=count: len(said) > count)
+    assert all("its input files are still being copied to /f2/mdt1 (" in str(why) for why in said)
     freed.set()
     _wait(lambda: not targets._busy)
     targets.place("j1", [slow], said.append)

@@ -16,7 +16,7 @@ def test_a_held_job_starts_when_it_is_released_and_not_before(any_cluster: Clust
         held, free = opened.order(any_cluster.name, 1, held=True), opened.order(any_cluster.name, 2)
         assert opened.wait(free, "completed").exit_status == 0
         assert opened.wait(held, "queued").message == "JobHeldUser"
-        assert opened.scheduler.release([held]) == [held.id]
+        assert opened.release(held) == [held.id]
         assert opened.wait(held, "completed").exit_status == 0
         kept = sorted((tmp_path / "c/outputs").rglob("*.out"))
         assert [path.read_text() for path in kept] == ["r000001\n", "r000002\n"]
@@ -30,7 +30,7 @@ def test_clusters_are_named_where_there_are_several_and_one_that_is_not_there_ho
         free, held = opened.order(name, 1), opened.order(name, 2, held=True)
         assert free.scheduler_id.endswith(f";{name}") and held.scheduler_id.endswith(f";{name}")
         assert opened.wait(free, "completed").exit_status == 0
-        assert opened.scheduler.release([held]) == [held.id]
+        assert opened.release(held) == [held.id]
         assert opened.wait(held, "completed").exit_status == 0
         waits = opened.order(name, 3, held=True)
         opened.wait(waits, "queued")

@@ -14,7 +14,7 @@ from slurm_cluster import Cluster
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Pairs, Partition, Patience
 from shakedown.model.nouns import Cluster as Described
-from shakedown.model.ports import JobOrder, JobReport, Part, Survey, Wanted
+from shakedown.model.ports import JobOrder, JobReport, Part, ReleaseOrder, Survey, Wanted
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.slurm import SlurmScheduler
 
@@ -69,6 +69,11 @@ class Port:
         parts = tuple(Part(f"r{number:03}{n:03}", case) for n, case in enumerate(cases))
         whole = Case(f"pack{number}", "t", f"{cluster}:batch")
         return self.submit(JobOrder(f"j{number:06}", parts[0].run, whole, parts=parts, at_once=at_once, **fields))
+
+    def release(self, *jobs: View) -> list[str]:
+        """Let held jobs start that work in the campaign."""
+        orders = [ReleaseOrder(job.id, job.run, Case(job.id, "t", "emu:batch"), job.scheduler_id) for job in jobs]
+        return list(self.scheduler.release(orders))
 
     def poll(self) -> None:
         for report in self.scheduler.poll(self.jobs):

@@ -228,6 +228,9 @@ class RunReader:
         if not self._roots:
             places = (self.directory, self.layout.root, self.layout.builds)
             inputs = [path for _, path in self.files]
+            if self.directory.is_symlink():  # on a target, where inputs may be kept once for all its runs
+                above = Path(os.path.realpath(self.directory)).parents
+                inputs += [str(folder / "inputs") for folder in above[:2]]
             self._roots.extend(dict.fromkeys(os.path.realpath(place) for place in (*map(str, places), *inputs)))
         return self._roots
 

@@ -91,7 +91,6 @@ class ReleaseOrder(Struct, frozen=True):
     scheduler_id: str = ""
     restart: int = 0
     targets: Pairs = ()
-    parts: tuple[str, ...] = ()
 
 
 class SubmitAnswer(Struct, frozen=True):

@@ -49,11 +49,14 @@ _sd_lane() {{
         [ -e "$_sd_mark" ] && continue
         [ -z "$_sd_told" ] || exit
         read -r _sd_began _ </proc/uptime
-        if echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began restart=$_sd_restart lane=$_sd_pid ." >"$_sd_mark"
+        if {{
+            echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began restart=$_sd_restart lane=$_sd_pid ." >"$_sd_mark"
+        }} 2>/dev/null
         then :
         elif [ -s "$_sd_mark" ]
         then continue
         else
+            echo "$_sd_mark cannot be written" >&2
             _sd_failures=$((_sd_failures + 1))
             [ "$_sd_failures" -lt 3 ] && continue
             exit
