@@ -26,7 +26,7 @@ def test_each_failure_that_can_be_provoked_has_its_class(fault_cluster: Cluster,
     library = build_without_its_library(tmp_path)
     wanted = {
         "killed": ("n001", "srun sh -c 'kill -9 $$'", "killed", ": Killed"),
-        "killed-alone": ("n001", "kill -9 $$", "killed", "SIGKILL"),
+        "killed-alone": ("n001", "kill -9 $$", "killed", "Killed"),
         "segfault": ("n001", "srun sh -c 'kill -SEGV $$'", "segmentation-fault", "Segmentation fault"),
         "bus": ("n001", "srun sh -c 'kill -BUS $$'", "bus-error", "Bus error"),
         "abort": ("n001", "srun sh -c 'kill -ABRT $$'", "abort", "Aborted"),
