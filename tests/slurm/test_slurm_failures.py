@@ -2,14 +2,13 @@
 
 Not provoked here, because the emulated nodes share one kernel and one machine, whose limits Slurm does not enforce: a real
 shortage of memory (slurmstepd's oom_kill events), errors of a fabric, of Lustre and NFS, of hardware and accelerators, licence
-servers, and modules. Their texts are published ones; tests/classify has them.
+servers, and modules. Their texts are published ones; tests/classify has them, and errors of MPI that were provoked without Slurm.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +19,14 @@ from slurm_cluster import Cluster
 from shakedown.metrics.table import fold_runs
 
 pytestmark = pytest.mark.slurm
-WRONG_RANK = """
-#include <mpi.h>
-int main(int c, char **v)
-{
-    int x = 0;
-    MPI_Init(&c, &v);
-    MPI_Send(&x, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return 0;
-}
-"""
 FULL = "mkdir m; mount -t tmpfs -o size=64k none m || exit 9; dd if=/dev/zero of=m/x bs=1k count=200; s=$?; umount m; exit $s"
-MPICC = Path(sys.prefix) / "bin/mpicc"
 
 
 def test_each_failure_that_can_be_provoked_has_its_class(fault_cluster: Cluster, tmp_path: Path) -> None:
-    library, mpi = build_without_its_library(tmp_path), build_mpi(tmp_path)
+    library = build_without_its_library(tmp_path)
     wanted = {
         "killed": ("n001", "srun sh -c 'kill -9 $$'", "killed", ": Killed"),
-        "killed-alone": ("n001", "kill -9 $$", "killed", "SIGKILL"),
+        "killed-alone": ("n001", "kill -9 $$", "killed", "Killed"),
         "segfault": ("n001", "srun sh -c 'kill -SEGV $$'", "segmentation-fault", "Segmentation fault"),
         "bus": ("n001", "srun sh -c 'kill -BUS $$'", "bus-error", "Bus error"),
         "abort": ("n001", "srun sh -c 'kill -ABRT $$'", "abort", "Aborted"),
@@ -58,8 +45,6 @@ def test_each_failure_that_can_be_provoked_has_its_class(fault_cluster: Cluster,
         "unknown": ("n006", "echo 'ERROR: cell 5 is dry'; exit 1", "unclassified", "ERROR: cell 5 is dry"),
         "wrong": ("n006", "echo nothing of interest", "incorrect-answer", "is nowhere"),
     }
-    if mpi:
-        wanted["mpi"] = ("n007", f"srun -n 2 --mpi=pmi2 {mpi}", "mpi-error", "Invalid rank")
     payloads = [Payload(name, place, command) for name, (place, command, _, _) in wanted.items()]
     payloads = [with_check(one) if one.name == "wrong" else one for one in payloads]
     with Campaign(fault_cluster, tmp_path / "site", payloads, retry="node_fail: 0, submit_failed: 0") as campaign:
@@ -98,12 +83,3 @@ def build_without_its_library(folder: Path) -> Path:
     subprocess.run(["gcc", "-o", "needs-it", "main.c", "-L.", "-labsent"], cwd=folder, check=True, timeout=60)
     (folder / "libabsent.so").unlink()
     return folder / "needs-it"
-
-
-def build_mpi(folder: Path) -> Path | None:
-    """A program that sends to a rank that is not there; None where the wheel of MPICH is not installed."""
-    if not MPICC.exists():
-        return None
-    (folder / "wrong.c").write_text(WRONG_RANK)
-    subprocess.run([MPICC, "-o", "wrong", "wrong.c"], cwd=folder, check=True, timeout=120)
-    return folder / "wrong"

@@ -12,6 +12,8 @@ from shakedown.checks.classify.lines import STEMS, clean, shown
 from shakedown.model.failures import Failure, FailureClass
 
 ANYTHING = "..."
+A_WARNING = 25  # the most that a line weighs which calls itself a warning: what it tells of went on
+_WARNING = re.compile(r"\bwarning\b|\bcorrected error", re.IGNORECASE)
 _GRAM = 4  # letters that texts are found by
 _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names in brackets begin
 
@@ -74,7 +76,8 @@ class Classifier:
     def best(self, line: str, above: int = 0) -> Failure | None:
         """Purpose: the most telling class of a cleaned line, if it tells more than ``above``."""
         for sign, at in self._found(line):
-            return _failure(sign, line, at) if sign.weight > above else None
+            failure = _failure(sign, line, at)
+            return failure if failure.weight > above else None
         return None
 
     def matches(self, line: str) -> list[tuple[Failure, str]]:
@@ -144,4 +147,5 @@ def _by_gram(signs: Sequence[Sign]) -> dict[str, list[int]]:
 
 
 def _failure(sign: Sign, line: str, at: int) -> Failure:
-    return Failure(sign.owner.name, sign.owner.family, shown(line, at), "output", sign.weight)
+    weight = min(sign.weight, A_WARNING) if _WARNING.search(line) else sign.weight
+    return Failure(sign.owner.name, sign.owner.family, shown(line, at), "output", weight)
