@@ -111,6 +111,8 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.document, campaign.ended = value["document"], False
     campaign.epoch += 1
     campaign.unavailable.clear()
+    campaign.time_up.clear()
+    campaign.standing = [said for said in campaign.standing if said["event"] != "drain_request"]
 
 
 def _changed(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
