@@ -111,6 +111,8 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.document, campaign.ended = value["document"], False
     campaign.epoch += 1
     campaign.unavailable.clear()
+    campaign.time_up.clear()
+    campaign.standing = [said for said in campaign.standing if said["event"] != "drain_request"]
 
 
 def _changed(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -138,9 +140,7 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     if before is not None:
         result = before.result
     else:
-        if value.get("attempt", 1) <= 1 or key not in campaign.generations:
-            campaign.generations[key] = campaign.generations.get(key, 0) + 1
-        result = (*key, campaign.generations[key])
+        result = (*key, _generation(campaign, key, value))
     mode, charged = value.get("mode", ""), None if value.get("held") else event["time"]
     run = Run(name, event["case"], component, mode, result, campaign.epoch, event["job"], charged=charged)
     previous = campaign.runs.get(value.get("previous", ""))
@@ -148,6 +148,13 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.runs[name] = run
     campaign.first_order.setdefault(component, event["time"])
     campaign.ended = False
+
+
+def _generation(campaign: Campaign, key: tuple[Any, ...], value: dict[str, Any]) -> int:
+    """Which of the results of one name an attempt is at: a first attempt is at a new one."""
+    if value.get("attempt", 1) <= 1 or key not in campaign.generations:
+        campaign.generations[key] = campaign.generations.get(key, 0) + 1
+    return campaign.generations[key]
 
 
 def _reported(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -195,7 +202,8 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
     run = campaign.runs.get(event["run"])
     if run is None:
         key = (value["component"], value.get("mode", ""), value.get("of", ""), event["case"], value.get("repeat", 1))
-        run = campaign.runs[event["run"]] = Run(event["run"], event["case"], key[0], key[1], (*key, 0), campaign.epoch)
+        result = (*key, _generation(campaign, key, value))  # it was never ordered: a person wanted no more of it
+        run = campaign.runs[event["run"]] = Run(event["run"], event["case"], key[0], key[1], result, campaign.epoch)
     if run.verdict and not value.get("supersedes"):
         return
     run.time = run.time if run.verdict else event["time"]

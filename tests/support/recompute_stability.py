@@ -42,12 +42,9 @@ def words(component: Json, campaign: Campaign) -> list[tuple[float, str]]:
         if event["event"] == "clock":
             found.append((at, value["act"]))
         elif event["event"] == "paused":
-            does = "stops" if value.get("phase") else terms[value.get("cause") or "other"]
-            if does == "restarts":
-                owed = "restart"
-            elif does == "stops":
-                owed = owed or "go on"
-            found += [(at, "stop")] if does != "runs" else []
+            does = value.get("clock") or ("stops" if value.get("phase") else terms[value.get("cause") or "other"])
+            owed = {"stops": "go on", "restarts": "restart", "runs": ""}[does]
+            found += [(at, "stop")] if owed else []
         elif event["event"] == "continued" and owed:
             found.append((at, owed if any(act in BEGINS for _, act in found) else "go on"))
             owed = ""
@@ -82,6 +79,7 @@ def clock_pieces(component: Json, campaign: Campaign, until: float) -> Pieces:
     if not starts:
         return []
     first, fill = campaign.first_order.get(component["name"], ENDLESS), component["fill"]
+    by_itself = component["clock"]["start"] == "first order"
     full, ends = first + fill["ramp_s"], told_to_end(component, campaign)
     cuts = sorted(
         {max(starts), until, *(time for time in (first, full, ends) if time < until), *(at for at, _ in told)}
@@ -89,7 +87,7 @@ def clock_pieces(component: Json, campaign: Campaign, until: float) -> Pieces:
     found = []
     for begin, end in pairwise(time for time in cuts if time >= max(starts)):
         last = [act for at, act in told if at <= begin][-1]
-        in_ramp = not component["clock"]["ramp"] and fill["ramp_s"] > 0 and first <= begin < full
+        in_ramp = not component["clock"]["ramp"] and by_itself and first <= begin < full
         in_drain = not component["clock"]["drain"] and begin >= ends
         if last != "stop" and not in_ramp and not in_drain:
             found.append((begin, end))

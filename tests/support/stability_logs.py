@@ -30,7 +30,7 @@ MEASURES = (
     ("delivered node-hours / available node-hours", ">=", 0.2, "%"), ("passed / attempts", ">=", 0.5, "%"),
 )  # fmt: skip
 VERDICTS = ("passed",) * 6 + ("failed", "performance", "incorrect", "node_fail", "interrupted", "lost", "submit_failed")
-ACTS = ("clock", "clock", "paused", "paused", "continued", "continued", "drain_request", "budget_set")
+ACTS = ("clock", "clock", "paused", "paused", "continued", "continued", "drain_request", "budget_set", "amended")
 
 
 def document(draw: random.Random) -> Document:
@@ -153,13 +153,18 @@ class Log:
         """Somebody says something, perhaps of a time that is past."""
         event = self.draw.choice(ACTS)
         value: dict[str, Any] = {"component": self.draw.choice(("st", "st", "st", "other")), "by": "A"}
+        if event == "paused" and self.draw.random() < 0.5:
+            value["clock"] = self.draw.choice(("runs", "stops", "restarts"))
+            value["from"] = self.now - self.draw.choice((0.0, HOUR))
         if event in ("clock", "paused"):
             value["cause"] = self.draw.choice(("maintenance", "site", "vendor", "machine", "other", ""))
         if event == "clock":
             value |= {"act": self.draw.choice(("start", "stop", "stop", "go on", "go on", "restart"))}
             value |= {"from": self.now - self.draw.choice((0.0, HOUR, 3 * HOUR))}
-        if event == "drain_request" and self.draw.random() < 0.8:
+        if event in ("drain_request", "amended") and self.draw.random() < 0.7:
             return
+        if event == "amended":
+            value = {"document": "d"}
         if event == "budget_set":
             value = {"budget": self.draw.choice(("f2/mdt", "f2/mdt@mdt1")), "amount": 1.0}
         if event == "paused" and self.draw.random() < 0.2:

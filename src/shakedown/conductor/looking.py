@@ -13,6 +13,7 @@ from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
 from shakedown.engine.standing import in_force
+from shakedown.engine.time_up import acts_of
 from shakedown.events.reader import read_events
 from shakedown.metrics.table import Record, fold_runs
 from shakedown.model import clocks
@@ -69,11 +70,9 @@ def status(layout: Layout) -> dict[str, Any]:
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:
     """Of each component that runs for a time: how long its clock ran, whether it runs, how long it stood still for what."""
-    for component in state.index.components:
+    for number, component in enumerate(state.index.components):
         spells, roll = state.clocks.get(component.name, []), state.rolls.get(component.name)
-        acts = [(spell.at, spell.act) for spell in spells]
-        if component.clock.start == "first order" and roll is not None and roll.started is not None:
-            acts = [(roll.started, "start"), *acts]
+        acts = acts_of(state, number)
         if not component.duration_s or not acts:
             continue
         ran, stood = clocks.ran(acts, state.time), dict[str, float]()

@@ -19,6 +19,7 @@ from shakedown.model import clocks
 from shakedown.model.nouns import Component, Document
 
 MAINTENANCE = "maintenance"
+_AFTER = {"stops": "go on", "restarts": "restart"}  # what a pause does to the clock -> what its end does
 
 
 class Word(Struct, frozen=True):
@@ -150,7 +151,7 @@ def _counted(component: Component, record: Record, until: float) -> tuple[Span, 
     """The time that counts: what the clock ran, without ramp and drain where the plan says so."""
     spans: tuple[Span, ...] = clocks.running(_acts(component, record), until)
     first, ends = record.first_orders.get(component.name), _told_to_end(component, record)
-    if not component.clock.ramp and component.fill.ramp_s and first is not None:
+    if not component.clock.ramp and component.clock.start == "first order" and first is not None:
         spans = without(spans, (first, first + component.fill.ramp_s))
     if not component.clock.drain and ends is not None:
         spans = without(spans, (ends, float("inf")))
@@ -158,9 +159,13 @@ def _counted(component: Component, record: Record, until: float) -> tuple[Span, 
 
 
 def _told_to_end(component: Component, record: Record) -> float | None:
-    """When the machine began to be emptied: its time was up, or somebody wanted it drained, after its clock began."""
+    """When the machine began to be emptied: its time was up, or somebody wanted it drained, after its clock began.
+
+    An amendment takes both back.
+    """
     said = [record.time_up[component.name]] if component.name in record.time_up else []
-    said += [row.time for row in record.standing if row.kind == "drain_request" and _concerns(row, component)]
+    drains = [row for row in record.standing if row.kind == "drain_request" and row.seq > record.amended]
+    said += [row.time for row in drains if _concerns(row, component)]
     since = began(component, record)
     return min((time for time in said if since is not None and time >= since), default=None)
 
@@ -186,19 +191,20 @@ def _words(component: Component, record: Record) -> Iterator[Word]:
             begun = begun or row.value.get("act") in clocks.BEGINS
             yield _word(row, str(row.value.get("act", "")))
         elif row.kind == "paused":
-            does = _does(component, row)
-            if does != "runs":
+            waiting = _AFTER.get(_does(component, row), "")
+            if waiting:
                 yield _word(row, "stop")
-                waiting = "restart" if does == "restarts" else waiting or "go on"
         elif row.kind == "continued" and not row.case and waiting:
             yield _word(row, waiting if begun else "go on")
             waiting = ""
 
 
 def _does(component: Component, row: NoteRow) -> str:
-    """What a pause does to the clock: by its cause; one between two parts of a component's time stops it."""
+    """What a pause does to the clock: as was said then, else by its cause; one between two parts of the time stops it."""
     if row.value.get("phase"):
         return "stops"
+    if row.value.get("clock"):
+        return str(row.value["clock"])
     return component.clock.act_for(str(row.value.get("cause") or "other"))
 
 

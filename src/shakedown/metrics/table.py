@@ -69,6 +69,7 @@ class Record(Struct):
     first_orders: dict[str, float] = {}  # component -> when its first run was ordered
     standing: list[NoteRow] = []  # standing orders: pauses, clocks, caps, budgets, exclusions
     time_up: dict[str, float] = {}  # component -> when it was said that its time is up
+    amended: int = 0  # the event that last amended the plan
     epochs: list[EpochRow] = []
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
     fingerprints: list[FingerprintRow] = []
@@ -125,6 +126,8 @@ def _amended(record: Record, event: Event) -> None:
     acts.open_epoch(record, event)
     record.ended = None
     record.unavailable.clear()
+    record.time_up.clear()
+    record.amended = event.seq
     _note(record, event)
 
 
