@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from shakedown.engine.plan import ClassKey, is_place
 from shakedown.engine.reason import Reason
@@ -48,7 +49,7 @@ def budget_reason(state: State, key: ClassKey, promised: Promised, now: float) -
         rooms = _rooms(state, key, name, promised, now)
         if any(_taken(state, promised, room) + load <= room.most for room in rooms):
             continue
-        return Reason(f"budget:{name}", _full_in_words(state, rooms, name, load, promised))
+        return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
     return None
 
 
