@@ -239,6 +239,8 @@ def job_report(state: State, event: Event) -> None:
 def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     """A live job moves forward: queued, running, ended. It never moves back: a stale queue may still say "queued"."""
     said = event.value["state"]
+    if said == "running" and not (job.charged or job.after) and job.source == "accounting":
+        said = "queued"  # it was never released: accounting alone is not believed that it runs
     if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
         job.phase = run.phase = "queued"
     elif said == "running":

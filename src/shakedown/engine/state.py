@@ -242,6 +242,7 @@ class State:
     jobs: dict[str, Job] = field(default_factory=dict)
     attention: dict[str, None] = field(default_factory=dict)  # jobs that decide must look at, in order
     to_collect: dict[str, None] = field(default_factory=dict)  # runs that ended and are not being collected yet
+    part_ends: dict[str, None] = field(default_factory=dict)  # parts of jobs whose own end needs no collecting
     to_settle: dict[str, None] = field(default_factory=dict)  # runs whose verdict asks for a retry or an end
     builds: dict[str, BuildState] = field(default_factory=dict)
     shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now
