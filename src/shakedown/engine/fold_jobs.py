@@ -241,9 +241,13 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     said = event.value["state"]
     if said == "running" and not (job.charged or job.after) and job.source == "accounting":
         said = "queued"  # it was never released: accounting alone is not believed that it runs
+    if said == "queued" and job.source == "queue" and job.hearsay:  # the queue knows better than accounting
+        job.phase, job.hearsay = "queued", False
+        run.started = job.started = None
     if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
         job.phase = run.phase = "queued"
     elif said == "running":
+        job.hearsay = job.source == "accounting" and (job.hearsay or job.phase != "running")
         if job.phase != "running":
             overtake(state, job)
         job.phase = run.phase = "running"

@@ -134,6 +134,7 @@ class Job:
     bundle: str = ""  # what holds several runs: sweep, pack
     limit_s: float = 0.0  # of a job of several runs: its time limit
     overtaken: int = 0  # units of jobs ordered later that began before it
+    hearsay: bool = False  # only accounting said that it runs
     stale: str = ""  # why it is to be ordered again, if it has not begun: a node was excluded
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
