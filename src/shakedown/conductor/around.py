@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from shakedown.engine import Order, State
@@ -70,11 +71,11 @@ def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
 
 def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
     """Idle nodes that a sweep wants and that are not excluded."""
-    names = _names(state, pool) if state.excluded else ()
+    names, wants = _names(state, pool) if state.excluded else (), wants_node(state, pool)
     found = []
     for node in nodes:
         excluded = names and node <= len(names) and names[node - 1] in state.excluded
-        if not excluded and wants_node(state, pool, node):
+        if not excluded and wants(node):
             found.append(node)
             if len(found) >= _MOST_IDLE:
                 break
@@ -83,9 +84,14 @@ def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
 
 def _names(state: State, pool: str) -> tuple[str, ...]:
     """The names of a pool's nodes in their order."""
-    from ClusterShell.NodeSet import NodeSet
-
     for place in state.index.document.system.partitions():
         if f"{place.cluster}:{place.name}" == pool:
-            return tuple(NodeSet(place.nodes))
+            return _unfolded(place.nodes)
     return ()
+
+
+@lru_cache(maxsize=64)
+def _unfolded(nodes: str) -> tuple[str, ...]:
+    from ClusterShell.NodeSet import NodeSet
+
+    return tuple(NodeSet(nodes))

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from shakedown.engine import attend_parts
+from shakedown.engine.loads import Promised, shrunk
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
-from shakedown.engine.plan import NEVER_RETRIED
+from shakedown.engine.plan import NEVER_RETRIED, ClassKey
+from shakedown.engine.standing import standing_reason
 from shakedown.engine.standing import withdrawn as standing_withdrawal
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
@@ -40,24 +42,54 @@ def attend(state: State, decision: Decision, now: float) -> None:
         else:
             _in_doubt(state, decision, job, now)
     _overdue(state, decision, now)
-    _withdraw(state, decision)
+    _withdraw(state, decision, now)
 
 
-def _withdraw(state: State, decision: Decision) -> None:
+def _withdraw(state: State, decision: Decision, now: float) -> None:
     """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
     stopping = state.stopping if state.index.policy.withdraw_on_stop else ""
     whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
-    if not (stopping or whole or state.stale):
+    late = _may_not_follow(state, now)
+    if not (stopping or whole or late or state.stale):
         return
     most = len(decision.orders) + BATCH
-    jobs = state.jobs.values() if stopping or whole else [state.jobs[name] for name in state.stale]
+    names = dict.fromkeys([*state.stale, *late])
+    jobs = state.jobs.values() if stopping or whole else sorted(map(state.jobs.__getitem__, names), key=_age)
     for job in reversed(list(jobs)):  # who follows another one first: it could start once that is gone
-        why = stopping or whole.get(job.component) or job.stale
+        why = stopping or whole.get(job.component) or late.get(job.id) or job.stale
         if why and job.phase == "queued" and not (job.claim or job.restart or job.id in state.attention):
             event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")
             decision.orders.append(Order("claim", event, job))
             if len(decision.orders) >= most:
                 return
+
+
+def _age(job: Job) -> int:
+    return int(job.id[1:])
+
+
+def _may_not_follow(state: State, now: float) -> dict[str, str]:
+    """Jobs that begin as soon as another one is over, although by then that one's place may be given to nobody: a budget holds less
+    than is taken of it, or nothing of their component is to begin. The scheduler does not know that, so they are taken back.
+    """
+    followers = [job for name in state.uncharged if (job := state.jobs[name]).after]
+    if not followers:
+        return {}
+    found, promised = {}, Promised()
+    known: dict[ClassKey, str] = {}
+    over: dict[tuple[int, str, tuple[tuple[str, float], ...]], str] = {}
+    for job in followers:
+        key = job.held
+        assert key is not None
+        if key not in known:
+            reason = standing_reason(state, key, now)
+            known[key] = reason.text if reason is not None and not reason.key.startswith("cap:") else ""
+        at = (job.component, key.pool, job.loads)
+        if at not in over:
+            over[at] = shrunk(state, job.loads, job.component, key.pool, promised, now)
+        if known[key] or over[at]:
+            found[job.id] = known[key] or f"more is taken of {over[at]} than it holds now"
+    return found
 
 
 def withdrawn(state: State, number: int) -> str:
@@ -239,12 +271,12 @@ def _is_in_the_queue(job: Job) -> bool:
 def _overdue(state: State, decision: Decision, now: float) -> None:
     """Reported running long past the time limit: a record that ran away from its job."""
     for when, name in state.deadlines:
-        job = state.jobs.get(name)
-        if job is None or job.phase != "running" or job.seen != "running" or _is_in_the_queue(job):
-            continue
         if when > now:
             decision.wake(when)
             return
+        job = state.jobs.get(name)
+        if job is None or job.phase != "running" or job.seen != "running" or _is_in_the_queue(job):
+            continue
         why = f"{job.source} still says 'running' long past its time limit; nothing else knows of it"
         if job.bundle:
             attend_parts.lose(state, decision, job, why)

@@ -71,10 +71,11 @@ def side_by_side(cases: Sequence[Case], bundle: Bundle) -> int:
     return max(1, min(bundle.at_once or fitting, len(cases)))
 
 
-def whole_job(cases: Sequence[Case], bundle: Bundle) -> Case:
-    """Purpose: what the scheduler is asked for: the nodes of the largest case, whole, for as long as all may take."""
+def whole_job(cases: Sequence[Case], bundle: Bundle, lanes: int) -> Case:
+    """Purpose: what the scheduler is asked for: the nodes of the largest case, whole, for as long as all may take, and the most
+    of each budget that they load at once. ``lanes``: how many go on side by side.
+    """
     largest = max(cases, key=lambda case: case.shape.nodes)
-    lanes = side_by_side(cases, bundle)
     longest = max(case.shape.time_limit_s for case in cases)
     needed = sum(case.shape.time_limit_s for case in cases) / lanes + (longest if lanes > 1 else 0.0) + ROOM_S
     shape = replace(
@@ -85,15 +86,20 @@ def whole_job(cases: Sequence[Case], bundle: Bundle) -> Case:
         time_limit_s=math.ceil(needed),
         requeue=False,
     )
-    return Case(f"{bundle.kind} of {bundle.label}", largest.test, largest.partition, shape=shape, build=largest.build)
+    loads: dict[str, float] = {}
+    for name, load in (load for case in cases for load in case.loads):
+        loads[name] = max(loads.get(name, 0.0), load * lanes)
+    name = f"{bundle.kind} of {bundle.label}"
+    return Case(name, largest.test, largest.partition, shape=shape, build=largest.build, loads=tuple(loads.items()))
 
 
-def how_many(cases: Sequence[Case], bundle: Bundle) -> int:
-    """Purpose: how many of these runs, from the first, one job may hold within the partition's own time limit."""
+def how_many(cases: Sequence[Case], bundle: Bundle, lanes: int) -> int:
+    """Purpose: how many of these runs, from the first, one job with so many side by side may hold within the partition's own time
+    limit.
+    """
     most = min(len(cases), bundle.runs)
     if not bundle.limit_s:
         return most
-    lanes = side_by_side(cases[:most], bundle)
     longest = max(case.shape.time_limit_s for case in cases[:most])
     room = bundle.limit_s - ROOM_S - (longest if lanes > 1 else 0.0)
     return max(1, min(most, int(room * lanes / longest) if longest else most))

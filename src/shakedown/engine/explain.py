@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shakedown.engine.moments import moment
 from shakedown.engine.orders import Decision
+from shakedown.engine.packing import pack_reason
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Outlook, binding_reason, outlook
 from shakedown.engine.rolling import Mix, mixes
@@ -52,7 +53,7 @@ def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
 def _why(state: State, key: ClassKey, now: float, ahead: Outlook, mix: Mix | None = None) -> tuple[str, str]:
     reason = mix.reason(state, key, now, ahead) if mix else binding_reason(state, key, now, ahead)
     if reason is None:
-        reason = sweep_reason(state, key)
+        reason = sweep_reason(state, key) or pack_reason(state, key)
     return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key))
 
 

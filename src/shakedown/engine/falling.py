@@ -15,15 +15,23 @@ IDLE_S = 60.0  # for which nothing of a test is in flight before that is worth a
 
 
 def tell_fallen(state: State, decision: Decision, mix: Mix, now: float) -> None:
-    """Purpose: a finding for each test of the mix of which nothing has been in flight for a minute and nothing is ordered now."""
+    """Purpose: a finding for each test of the mix of which nothing has been in flight for a minute and nothing is ordered now,
+    although it is a run or more behind its share. Never while the machine is being filled: then each waits for its turn.
+    """
     component = state.index.components[mix.number]
     roll = state.rolls.get(component.name)
     if roll is None or roll.started is None:
         return
+    ramped = roll.started + state.index.components[mix.number].fill.ramp_s
+    if now < ramped:
+        decision.wake(ramped)
+        return
     ordered = {mix.tests[key.case] for key in mix.taken}
     for test in mix.shares:
-        since = roll.idle.get(test, roll.started)
+        since = max(roll.idle.get(test, roll.started), ramped)
         if roll.live.get(test, 0) or test in roll.fallen or test in ordered or _is_held(state, mix, test, now):
+            continue
+        if not mix.is_behind(test):
             continue
         if now < since + IDLE_S:
             decision.wake(since + IDLE_S)

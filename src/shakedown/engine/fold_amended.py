@@ -6,6 +6,7 @@ from bisect import insort
 from collections.abc import Iterator
 
 from shakedown.engine.fold_standing import standing_orders_after
+from shakedown.engine.ledger import ledger_of
 from shakedown.engine.modes import wanted_results
 from shakedown.engine.places import count_closed, enqueue, fly
 from shakedown.engine.plan import NO_LONGER_WANTED
@@ -37,6 +38,7 @@ def amended(state: State, event: Event) -> None:
                 missing[case] = None
         state.unannounced += [(number, case) for case in missing]
     _retire(state, before)
+    state.ledger = ledger_of(state.jobs.values())
 
 
 class _Before:

@@ -18,6 +18,7 @@ from shakedown.engine.places import (
     roll_of,
     take,
     watch_wide,
+    widen,
 )
 from shakedown.engine.state import BuildState, Entry, Job, Roll, Run, Shut, State
 from shakedown.engine.unwanted import why_unwanted
@@ -66,6 +67,7 @@ def submit_order(state: State, event: Event) -> None:
     fly(state, run)
     if event.job in state.jobs:
         state.jobs[event.job].parts[run.id] = None
+        widen(state, state.jobs[event.job], run)
     else:
         _new_job(state, event, run)
     _roll_on(state, entry, event.time)
@@ -75,10 +77,13 @@ def _new_job(state: State, event: Event, run: Run) -> None:
     value = event.value
     job = Job(event.job, run.id, run.case, run.component, event.time, mode=run.mode)
     job.targets = dict(value.get("targets", {}))
-    job.after, job.bundle = value.get("after", ""), value.get("bundle", "")
+    job.bundle, job.at_once = value.get("bundle", ""), value.get("at_once", 1)
+    job.after = value.get("after", "")
+    if job.after not in state.jobs:
+        job.after = ""  # it is over by now: who follows it may start at once
     job.charged = not (value.get("held") or job.after)
     job.held = state.index.class_of(job.component, job.case, job.mode)
-    job.loads = resolved(state.index, job.held, job.targets, value.get("at_once", 1))
+    job.loads = resolved(state.index, job.held, job.targets, job.at_once)
     if job.bundle:
         job.parts[run.id], job.limit_s = None, value.get("limit_s", 0.0)
     if job.after in state.jobs:
@@ -157,8 +162,11 @@ def submit_deferred(state: State, event: Event) -> None:
     """Nothing was attempted: the runs keep their ids and wait, and so does every other of their pool for a moment."""
     job = state.jobs[event.job]
     _shut(state, _pool(state, job), event)
-    for run in runs_of(state, job):
-        _put_off(state, job, run, event)
+    for run in reversed(runs_of(state, job)):
+        if job.bundle:
+            fold_parts.go_back(state, job, run)  # its pool waits as a whole, and so they go together again
+        else:
+            _put_off(state, job, run, event)
     forget_job(state, job)
 
 
@@ -269,8 +277,6 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
             job.facts["words"] = (
                 event.reason
             )  # the scheduler's: a status alone does not tell "out of memory" from a kill
-        while state.deadlines and state.deadlines[0][1] not in state.jobs:
-            del state.deadlines[0]
         if said in ("completed", "failed"):
             state.to_collect[run.id] = None
         else:

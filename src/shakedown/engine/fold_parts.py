@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from shakedown.engine.places import charge, enqueue, fly, forget_job
+from shakedown.engine.places import charge, enqueue, fly, forget_job, overtake
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
@@ -62,6 +62,8 @@ def job_report(state: State, job: Job, event: Event) -> None:
 
 
 def _begin(state: State, job: Job, event: Event) -> None:
+    if job.phase != "running":
+        overtake(state, job)
     job.phase = "running"
     if job.started is None:
         job.started = event.value.get("began", event.time)

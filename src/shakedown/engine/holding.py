@@ -7,11 +7,11 @@ what budgets bind, so that a freed budget is used at once; followers where the p
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from shakedown.engine.attend import withdrawn
-from shakedown.engine.loads import choose_targets, fits_slot, is_bound
+from shakedown.engine.loads import choose_targets, fits_slot, is_bound, shrunk
 from shakedown.engine.ordering import Promise, order_after, order_held, room_for
 from shakedown.engine.orders import Decision, Order
 from shakedown.engine.places import resolved
@@ -23,7 +23,7 @@ from shakedown.model.events import Event
 from shakedown.model.ports import ReleaseOrder
 
 _LONGEST_CHAIN = 64  # jobs that follow each other
-_WAITS_FOR_ROOM = ("budget:", "stagger:")
+_WAITS_FOR_ROOM = ("budget:", "cap:", "stagger:")
 
 
 def release_held(
@@ -32,31 +32,34 @@ def release_held(
     """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take."""
     _release_again(state, decision, now)
     waiting = _by_class(state)
-    while waiting:
-        key = min(waiting, key=lambda key: (_behind(rolling, key), waiting[key][0].id))
+    first = {key: next(jobs) for key, jobs in waiting.items()}
+    while first:
+        key = min(first, key=lambda key: (_behind(rolling, key), first[key].id))
         mix = rolling.get(key.component)
         full = key.component in rolling and (mix is None or mix.full(state, plan.ahead, key))
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
         if full or reason is not None:
-            del waiting[key]
+            del first[key]
             continue
         targets = choose_targets(state, key, plan.ahead.loads, now)
         plan.ahead.start(key, resolved(state.index, key, targets))
         if mix is not None:
             mix.released(key)
-        _release(state, decision, waiting[key].popleft(), targets, now)
-        if not waiting[key]:
-            del waiting[key]
+        _release(state, decision, first.pop(key), targets, now)
+        after = next(waiting[key], None)
+        if after is not None:
+            first[key] = after
 
 
-def _by_class(state: State) -> dict[ClassKey, deque[Job]]:
-    """Held jobs that may be released, first come first served in each class."""
-    found: dict[ClassKey, deque[Job]] = {}
-    back = {number: bool(withdrawn(state, number)) for number in range(len(state.index.components))}
-    for name in state.uncharged:
-        job = state.jobs[name]
-        if _is_held(job) and job.held is not None and not back[job.component]:
-            found.setdefault(job.held, deque()).append(job)
+def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
+    """Held jobs that may be released, first come first served in each class; no class without any."""
+    found: dict[ClassKey, Iterator[Job]] = {}
+    for key, names in state.ledger.held.items():
+        jobs = (state.jobs[name] for name in names)
+        ready = (job for job in jobs if _is_held(job) and not withdrawn(state, job.component))
+        first = next(ready, None)
+        if first is not None:
+            found[key] = chain((first,), ready)
     return found
 
 
@@ -101,12 +104,6 @@ def top_up(state: State, decision: Decision, plan: Promise, mix: Mix, now: float
 
 def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead_s: float, now: float) -> None:
     """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
-    stored: dict[ClassKey, int] = {}
-    alive: dict[ClassKey, int] = {}
-    for job in state.jobs.values():
-        if job.component == mix.number and job.held is not None:
-            counts = alive if job.charged else stored
-            counts[job.held] = counts.get(job.held, 0) + 1
     for key, entry in list(mix.candidates()):
         reason = mix.reason(state, key, now, plan.ahead)
         if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
@@ -114,9 +111,10 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
         if key.pool in state.shut or not mix.in_time(mix.tests[key.case], now, ahead_s):
             continue
         each_s = mix.seconds[mix.tests[key.case]]
-        wanted = max(1, math.ceil(alive.get(key, 0) * ahead_s / each_s)) if each_s > 0 else 1
+        alive, stored = state.ledger.charged.get(key, 0), len(state.ledger.held.get(key, ()))
+        wanted = max(1, math.ceil(alive * ahead_s / each_s)) if each_s > 0 else 1
         waiting: Entry | None = entry
-        for _ in range(wanted - stored.get(key, 0)):
+        for _ in range(wanted - stored):
             if waiting is None or room_for(state, plan, key) <= 0:
                 break
             order_held(state, decision, plan, key, waiting, now)
@@ -139,6 +137,8 @@ def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, 
         covered_s = _covered_s(state, job, mix, now)
         if covered_s >= survive_s:
             continue
+        if shrunk(state, job.loads, job.component, _class(job).pool, plan.ahead.loads, now):
+            continue  # its place is to be given up, not handed on
         loads = dict(job.loads)
         for key, entry in list(mix.candidates()):
             test = mix.tests[key.case]

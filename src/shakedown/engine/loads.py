@@ -6,37 +6,50 @@ of all limits that hold now. What a cluster hands out itself, as licences, is no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from shakedown.engine.plan import ClassKey
+from shakedown.engine.plan import ClassKey, is_place
 from shakedown.engine.reason import Reason
 from shakedown.engine.standing import narrowed
 from shakedown.engine.state import State
+from shakedown.model.nouns import Loads
 
 _ROUNDING = 1 + 1e-9
+_SHOWN = 8  # targets in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A budget, or one target of it, for a class at this time. ``own``: its name. ``limit``: the least that holds; None = none.
+    ``most``: what we refuse beyond; infinite where the cluster itself does.
+    """
+
+    own: str
+    limit: float | None
+    most: float
 
 
 @dataclass(slots=True)
 class Promised:
-    """What a decision has promised already. ``used``: loads by budget; ``limits``: component -> what narrows its budgets now."""
+    """What a decision has promised already. ``used``: loads by budget; ``limits``: component -> what narrows its budgets now;
+    ``rooms``: (component, pool, budget) -> its targets, or itself.
+    """
 
     used: dict[str, float] = field(default_factory=dict)
     limits: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    rooms: dict[tuple[int, str, str], tuple[Room, ...]] = field(default_factory=dict)
 
 
 def budget_reason(state: State, key: ClassKey, promised: Promised, now: float) -> Reason | None:
     """Purpose: the first budget that has no room for one more run of this class, or None."""
     for name, load in key.loads:
-        targets = state.index.targets.get(name, ())
-        if targets:
-            if _target(state, key, name, load, promised, now) is None:
-                return _all_taken(state, key, name, load, promised, now)
+        rooms = _rooms(state, key, name, promised, now)
+        if any(_taken(state, promised, room) + load <= room.most for room in rooms):
             continue
-        limit = _limit(state, key, name, name, promised, now)
-        taken = state.used.get(name, 0.0) + promised.used.get(name, 0.0)
-        if limit is not None and taken + load > limit * _ROUNDING and not _licensed(state, key, name, promised, now):
-            return Reason(f"budget:{name}", f"{name}: {taken:g} of {limit:g} is taken and it needs {load:g}")
+        return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
     return None
 
 
@@ -47,11 +60,40 @@ def choose_targets(state: State, key: ClassKey, promised: Promised, now: float) 
     """
     found = {}
     for name, load in key.loads:
-        if name in state.index.targets:
-            target = _target(state, key, name, load, promised, now)
-            assert target is not None
-            found[name] = target.rpartition("@")[2]
+        if name not in state.index.targets:
+            continue
+        best, least = "", math.inf
+        for room in _rooms(state, key, name, promised, now):
+            taken = _taken(state, promised, room)
+            share = taken / room.limit if room.limit else taken
+            if share < least and taken + load <= room.most:
+                best, least = room.own, share
+        assert best, f"{name} has no room"
+        found[name] = best.rpartition("@")[2]
     return found
+
+
+def most_at_once(state: State, key: ClassKey, lanes: int, promised: Promised, now: float) -> int:
+    """Purpose: how many runs of this class may go on side by side in one job, of ``lanes`` that would fit its nodes; at least 1."""
+    while lanes > 1 and budget_reason(state, at_once(key, lanes), promised, now) is not None:
+        lanes -= 1
+    return lanes
+
+
+def at_once(key: ClassKey, lanes: int) -> ClassKey:
+    """Purpose: the class of a job that has so many runs of this class at once: each loads what it loads."""
+    if lanes == 1 or not key.loads:
+        return key
+    return replace(key, loads=tuple((name, load * (1 if is_place(name) else lanes)) for name, load in key.loads))
+
+
+def in_turn(keys: list[ClassKey]) -> ClassKey:
+    """Purpose: the class of a job that has runs of these classes one after the other: it loads the most of each budget."""
+    loads: dict[str, float] = {}
+    for key in keys:
+        for name, load in key.loads:
+            loads[name] = max(load, loads.get(name, 0.0))
+    return replace(keys[0], loads=tuple(loads.items())) if len(keys) > 1 else keys[0]
 
 
 def fits_slot(state: State, key: ClassKey, loads: Mapping[str, float], targets: Mapping[str, str]) -> bool:
@@ -59,46 +101,65 @@ def fits_slot(state: State, key: ClassKey, loads: Mapping[str, float], targets: 
     return all(
         loads.get(f"{name}@{targets[name]}" if name in targets else name, 0.0) * _ROUNDING >= load
         for name, load in key.loads
-        if not name.startswith("jobs:")
+        if not is_place(name)
     )
 
 
 def is_bound(state: State, key: ClassKey, now: float, promised: Promised) -> bool:
     """Purpose: whether runs of this class wait for budgets at our side, and not in the queue of the cluster."""
-    for name, _ in key.loads:
-        targets = state.index.targets.get(name, (name,))
-        limited = any(_limit(state, key, name, one, promised, now) is not None for one in targets)
-        licensed = all(_licensed(state, key, one, promised, now) for one in targets)
-        if limited and not licensed and not name.startswith("jobs:"):
-            return True
-    return False
+    return any(
+        any(room.most < math.inf for room in _rooms(state, key, name, promised, now))
+        for name, _ in key.loads
+        if not is_place(name)
+    )
 
 
-def _target(state: State, key: ClassKey, name: str, load: float, promised: Promised, now: float) -> str | None:
-    best, least = None, 0.0
-    for target in state.index.targets[name]:
-        limit = _limit(state, key, name, target, promised, now)
-        taken = state.used.get(target, 0.0) + promised.used.get(target, 0.0)
-        if limit is not None and taken + load > limit * _ROUNDING and not _licensed(state, key, target, promised, now):
+def shrunk(state: State, loads: Loads, component: int, pool: str, promised: Promised, now: float) -> str:
+    """Purpose: the first of the budgets that a job loads, by their own names, of which more is taken than holds now; "" = none."""
+    for own, _ in loads:
+        name = own.partition("@")[0]
+        limit = _limit(state, component, name, own, promised, now)
+        if limit is None or is_place(own) or _is_licensed(state, component, pool, own, promised, now):
             continue
-        share = taken / limit if limit else taken
-        if best is None or share < least:
-            best, least = target, share
-    return best
+        if state.used.get(own, 0.0) > limit * _ROUNDING:
+            return own
+    return ""
 
 
-def _all_taken(state: State, key: ClassKey, name: str, load: float, promised: Promised, now: float) -> Reason:
-    shown = []
-    for target in state.index.targets[name][:8]:
-        limit = _limit(state, key, name, target, promised, now) or 0.0
-        taken = state.used.get(target, 0.0) + promised.used.get(target, 0.0)
-        shown.append(f"{target.rpartition('@')[2]} {taken:g} of {limit:g}")
-    return Reason(f"budget:{name}", f"{name}: no target has room for {load:g} more ({', '.join(shown)})")
+def _taken(state: State, promised: Promised, room: Room) -> float:
+    return state.used.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
 
 
-def _limit(state: State, key: ClassKey, name: str, own: str, promised: Promised, now: float) -> float | None:
+def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: Promised) -> str:
+    if rooms[0].own == name:
+        return (
+            f"{name}: {_taken(state, promised, rooms[0]):g} of {rooms[0].limit or 0.0:g} is taken and it needs {load:g}"
+        )
+    shown = [
+        f"{room.own.rpartition('@')[2]} {_taken(state, promised, room):g} of {room.limit or 0.0:g}"
+        for room in rooms[:_SHOWN]
+    ]
+    return f"{name}: no target has room for {load:g} more ({', '.join(shown)})"
+
+
+def _rooms(state: State, key: ClassKey, name: str, promised: Promised, now: float) -> tuple[Room, ...]:
+    at = (key.component, key.pool, name)
+    found = promised.rooms.get(at)
+    if found is None:
+        owns = state.index.targets.get(name) or (name,)
+        found = promised.rooms[at] = tuple(_room(state, key, name, own, promised, now) for own in owns)
+    return found
+
+
+def _room(state: State, key: ClassKey, name: str, own: str, promised: Promised, now: float) -> Room:
+    limit = _limit(state, key.component, name, own, promised, now)
+    ours = limit is not None and not _is_licensed(state, key.component, key.pool, own, promised, now)
+    return Room(own, limit, limit * _ROUNDING if ours and limit is not None else math.inf)
+
+
+def _limit(state: State, component: int, name: str, own: str, promised: Promised, now: float) -> float | None:
     """The least that holds now; ``own`` is a target of the budget ``name``, or the same."""
-    narrow = narrowed_now(state, key.component, promised, now)
+    narrow = narrowed_now(state, component, promised, now)
     known = [state.index.budgets.get(own), narrow.get(name), narrow.get(own)]
     return min((one for one in known if one is not None), default=None)
 
@@ -114,9 +175,9 @@ def narrowed_now(state: State, component: int, promised: Promised, now: float) -
     return promised.limits[component]
 
 
-def _licensed(state: State, key: ClassKey, name: str, promised: Promised, now: float) -> bool:
+def _is_licensed(state: State, component: int, pool: str, own: str, promised: Promised, now: float) -> bool:
     """Whether the cluster charges this budget itself, and nothing holds now that it does not know of."""
-    if (key.pool.partition(":")[0], name) not in state.index.licensed:
+    if (pool.partition(":")[0], own) not in state.index.licensed:
         return False
-    narrow = narrowed_now(state, key.component, promised, now)
-    return name not in narrow and name.partition("@")[0] not in narrow
+    narrow = narrowed_now(state, component, promised, now)
+    return own not in narrow and own.partition("@")[0] not in narrow

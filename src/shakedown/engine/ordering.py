@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from shakedown.engine.bundles import Bundle, side_by_side
-from shakedown.engine.loads import choose_targets
+from shakedown.engine.bundles import Bundle
+from shakedown.engine.loads import at_once, choose_targets, in_turn
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import Decision, Order
 from shakedown.engine.places import resolved
@@ -25,6 +25,7 @@ class Promise:
     ahead: Outlook
     room: dict[str, int]
     ordered: int = 0
+    bundles: dict[int, int] = field(default_factory=dict)  # component -> jobs of several runs
 
 
 def room_for(state: State, plan: Promise, key: ClassKey) -> int:
@@ -93,15 +94,17 @@ def order_bundle(
     bundle: Bundle,
     found: Sequence[tuple[ClassKey, Entry]],
     now: float,
+    lanes: int = 1,
     node: int = 0,
 ) -> None:
-    """Purpose: order one job of several runs. Each run has its own event; the job is submitted once all of them are durable."""
-    key = found[0][0]
+    """Purpose: order one job of several runs, ``lanes`` side by side. Each run has its own event; the job is submitted once all of
+    them are durable.
+    """
+    key = at_once(in_turn([own for own, _ in found]), lanes)
     cases = [state.index.cases[entry.case] for _, entry in found]
-    lanes = side_by_side(cases, bundle)
     targets = choose_targets(state, key, plan.ahead.loads, now)
-    plan.ahead.promise(key, resolved(state.index, key, targets, lanes))
-    job, whole = _new_job(state, plan), state.index.whole_job(tuple(entry.case for _, entry in found), bundle)
+    plan.ahead.promise(key, resolved(state.index, key, targets))
+    job, whole = _new_job(state, plan), state.index.whole_job(tuple(entry.case for _, entry in found), bundle, lanes)
     shared: dict[str, Any] = {"bundle": bundle.kind, "parts": len(found), "at_once": lanes}
     shared |= {"limit_s": whole.shape.time_limit_s} | ({"node": node} if node else {})
     shared |= {"targets": targets} if targets else {}

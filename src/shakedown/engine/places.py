@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from shakedown.engine.plan import ClassKey, PlanIndex
+from shakedown.engine.ledger import ledger_of
+from shakedown.engine.plan import ClassKey, PlanIndex, is_place
 from shakedown.engine.state import Entry, Job, Queue, Roll, Run, State
 from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.nouns import Loads
@@ -86,7 +88,7 @@ def resolved(index: PlanIndex, key: ClassKey, targets: Mapping[str, str], side_b
     return tuple(
         (
             f"{name}@{targets[name]}" if name in targets else name,
-            load * (1 if name.startswith("jobs:") else side_by_side),
+            load * (1 if is_place(name) else side_by_side),
         )
         for name, load in key.loads
     )
@@ -96,29 +98,42 @@ def hold(state: State, job: Job) -> None:
     """Count a new job; what it loads and the units that it takes only where it may start."""
     key = job.held = job.held or state.index.class_of(job.component, job.case, job.mode)
     state.live[key.pool] = state.live.get(key.pool, 0) + 1
-    _load(state, ((name, load) for name, load in job.loads if _is_place(name)), 1)
+    _load(state, ((name, load) for name, load in job.loads if is_place(name)), 1)
     if job.charged:
-        charge(state, job)
+        _reserve(state, job, 1)
     else:
         state.uncharged[job.id] = None
+    state.ledger.add(job)
+
+
+def widen(state: State, job: Job, run: Run) -> None:
+    """One more run of a job of several: of each budget the job loads the most that any of its runs does."""
+    key = state.index.class_of(run.component, run.case, run.mode)
+    loads = dict(job.loads)
+    more = [one for one in resolved(state.index, key, job.targets, job.at_once) if one[1] > loads.get(one[0], 0.0)]
+    if not more:
+        return
+    added = [(name, load - loads.get(name, 0.0)) for name, load in more]
+    job.loads = tuple((loads | dict(more)).items())
+    _load(state, ((name, load) for name, load in added if job.charged or is_place(name)), 1)
 
 
 def charge(state: State, job: Job, sign: int = 1) -> None:
     """Reserve what a job takes that may start, or give it back."""
-    key = job.held
-    assert key is not None
     job.charged = sign > 0
     state.uncharged.pop(job.id, None)
+    state.ledger.charge(job, sign)
+    _reserve(state, job, sign)
+
+
+def _reserve(state: State, job: Job, sign: int) -> None:
+    key = job.held
+    assert key is not None
     state.units[key.pool] = state.units.get(key.pool, 0) + sign * key.units
     state.exclusive_live += sign if key.exclusive else 0
     if key.stage:
         _stand(state, key, sign)
-    _load(state, ((name, load) for name, load in job.loads if not _is_place(name)), sign)
-
-
-def _is_place(budget: str) -> bool:
-    """A place in a cluster's queue, which a job takes from its submission."""
-    return budget.startswith("jobs:")
+    _load(state, ((name, load) for name, load in job.loads if not is_place(name)), sign)
 
 
 def _load(state: State, loads: Iterable[tuple[str, float]], sign: int) -> None:
@@ -141,12 +156,15 @@ def forget_job(state: State, job: Job) -> None:
     if job.charged:
         charge(state, job, -1)
     state.uncharged.pop(job.id, None)
+    state.ledger.forget(job)
     state.stale.pop(job.id, None)
     state.unreleased.pop(job.id, None)
     state.live[key.pool] -= 1
-    _load(state, ((name, load) for name, load in job.loads if _is_place(name)), -1)
+    _load(state, ((name, load) for name, load in job.loads if is_place(name)), -1)
     state.attention.pop(job.id, None)
     del state.jobs[job.id]
+    while state.deadlines and state.deadlines[0][1] not in state.jobs:
+        del state.deadlines[0]
     _pass_on(state, job)
     if state.wide.get(key.pool) == job.id:
         next_wide(state, key.pool)
@@ -178,15 +196,17 @@ def doubt(state: State, job: Job, why: str) -> None:
 def next_wide(state: State, pool: str) -> None:
     """The job of more than one unit that may start and waits in a pool for the longest time."""
     state.wide.pop(pool, None)
-    for job in state.jobs.values():
-        if _waits_wide(job) and job.held is not None and job.held.pool == pool:
-            state.wide[pool] = job.id
-            return
+    waiting = [name for name in state.ledger.wide.get(pool, ()) if _waits_wide(state.jobs[name])]
+    if waiting:
+        state.wide[pool] = min(waiting, key=number_of)
 
 
 def watch_wide(state: State, job: Job) -> None:
-    """A job was ordered or released."""
-    if job.held is not None and job.held.pool not in state.wide and _waits_wide(job):
+    """A job was ordered or released, or waits again."""
+    if job.held is None or not _waits_wide(job):
+        return
+    state.ledger.wide.setdefault(job.held.pool, {})[job.id] = None
+    if job.held.pool not in state.wide:
         state.wide[job.held.pool] = job.id
 
 
@@ -195,6 +215,7 @@ def overtake(state: State, job: Job) -> None:
     if job.held is None:
         return
     pool = job.held.pool
+    state.ledger.begin(job)
     waiting = state.jobs.get(state.wide.get(pool, ""))
     if waiting is job:
         next_wide(state, pool)
@@ -226,9 +247,22 @@ def cap_test(state: State, test: str) -> None:
     for entry, reason in entries:
         key = state.index.class_of(entry.component, entry.case, entry.mode)
         state.queues.setdefault(key, Queue(reason=reason)).put(entry)
-    name = f"copies:{test}"
     for job in state.jobs.values():
-        if state.index.cases[job.case].test == test and all(load != name for load, _ in job.loads):
-            job.loads = (*job.loads, (name, 1.0))
-            if job.charged:
-                _load(state, ((name, 1.0),), 1)
+        _count_copies(state, job, test)
+    state.ledger = ledger_of(state.jobs.values())
+
+
+def _count_copies(state: State, job: Job, test: str) -> None:
+    """A job that lives counts as so many copies of a test as it may run at once; one that is held will, when it is released."""
+    cases = [state.runs[part].case for part in job.parts if part in state.runs] if job.bundle else [job.case]
+    copies = sum(state.index.cases[case].test == test for case in cases)
+    load = (f"copies:{test}", float(min(copies, job.at_once)))
+    if not copies or any(name == load[0] for name, _ in job.loads):
+        return
+    job.loads = (*job.loads, load)
+    if job.charged:
+        _load(state, (load,), 1)
+    if job.held is not None and state.index.cases[job.case].test == test:
+        places = tuple(one for one in job.held.loads if is_place(one[0]))
+        others = tuple(one for one in job.held.loads if not is_place(one[0]))
+        job.held = replace(job.held, loads=(*others, (load[0], 1.0), *places), test=test)

@@ -82,6 +82,15 @@ class ClassKey:
     case: str = ""
     place: int = 0
     test: str = ""
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keys are looked up a million times and made once: the hash is kept. It is no part of what is written."""
+        named = (self.component, self.pool, self.units, self.loads, self.build, self.mode, self.case, self.test)
+        object.__setattr__(self, "_hash", hash(named))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +154,13 @@ class PlanIndex:
             self.tests_of[key] = self.tests[case.test].of(case)
         return self.tests_of[key]
 
-    def whole_job(self, cases: tuple[str, ...], bundle: Bundle) -> Case:
-        """What a job takes that holds runs of these cases, made once."""
-        name = (bundle.label, *cases)
+    def whole_job(self, cases: tuple[str, ...], bundle: Bundle, lanes: int) -> Case:
+        """What a job takes that holds runs of these cases, so many side by side, made once."""
+        name = (bundle.label, str(lanes), *cases)
         if name not in self.whole_jobs:
             if len(self.whole_jobs) > _REMEMBERED:
                 self.whole_jobs.clear()
-            self.whole_jobs[name] = whole_job([self.cases[case] for case in cases], bundle)
+            self.whole_jobs[name] = whole_job([self.cases[case] for case in cases], bundle, lanes)
         return self.whole_jobs[name]
 
     def cap(self, test: str) -> None:
@@ -294,6 +303,11 @@ def _budgets(document: Document) -> dict[str, float]:
 def jobs_of(place: str) -> str:
     """The budget of a cluster's jobs, by the cluster's name or a "cluster:partition" of it."""
     return f"jobs:{place.split(':', maxsplit=1)[0]}"
+
+
+def is_place(budget: str) -> bool:
+    """A place in a cluster's queue, which a job takes from its submission, and once."""
+    return budget.startswith("jobs:")
 
 
 def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> ClassKey:

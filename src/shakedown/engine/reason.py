@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """``key`` is stable (it changes only when the reason does); ``text`` is for people; ``notable`` ones are logged."""
+    """``key`` is stable (it changes only when the reason does); ``words`` are for people, or make them: most reasons are asked
+    for thousands of times and read once; ``notable`` ones are logged.
+    """
 
     key: str
-    text: str
+    words: str | Callable[[], str]
     notable: bool = True
+
+    @property
+    def text(self) -> str:
+        return self.words if isinstance(self.words, str) else self.words()

@@ -41,6 +41,7 @@ class Outlook:
     building: bool = False
     allowed: set[str] = field(default_factory=set)
     reserved: dict[str, str] = field(default_factory=dict)
+    known: dict[ClassKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
 
     def promise(self, key: ClassKey, loads: Loads) -> None:
         """A job of this class may start."""
@@ -49,11 +50,13 @@ class Outlook:
 
     def take_place(self, key: ClassKey, loads: Loads) -> None:
         """A job of this class is at the scheduler, whether or not it may start."""
+        self.known.clear()
         self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
         self._load((name, load) for name, load in loads if name.startswith("jobs:"))
 
     def start(self, key: ClassKey, loads: Loads) -> None:
         """A job that is there may start."""
+        self.known.clear()
         self.units[key.pool] = self.units.get(key.pool, 0) + key.units
         if key.stage:
             self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
@@ -75,7 +78,13 @@ def outlook(state: State, now: float, building: bool = False) -> Outlook:
 
 
 def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
-    """Purpose: the first thing that holds this class back at ``now``, or None."""
+    """Purpose: the first thing that holds this class back at ``now``, or None. ``ahead`` is of the same moment."""
+    if key not in ahead.known:
+        ahead.known[key] = _binding_reason(state, key, now, ahead)
+    return ahead.known[key]
+
+
+def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
     return (

@@ -120,6 +120,11 @@ class Mix:
         total = sum(self.expected[name] for name in self.shares)
         return self.expected[test] - self.shares[test] * total > 2 * self.each[test]
 
+    def is_behind(self, test: str) -> bool:
+        """Whether a test lacks a run or more of its share."""
+        total = sum(self.expected[name] for name in self.shares)
+        return self.shares[test] * total - self.expected[test] >= self.each[test]
+
     def in_time(self, test: str, now: float, wait_s: float) -> bool:
         """Whether a run that begins so much later would be over before the component's time is."""
         return self.ends is None or now + wait_s + self.longest.get(test, 0.0) <= self.ends
@@ -180,11 +185,11 @@ def _mix(state: State, number: int, roll: Roll, ends: float | None) -> Mix:
 def _held(state: State, number: int) -> dict[str, int]:
     """Runs by test that wait for their release: nobody knows when they will take anything."""
     counts: dict[str, int] = {}
-    for name in state.uncharged:
-        job = state.jobs[name]
-        if job.component == number and not job.after:
-            test = state.index.cases[job.case].test
-            counts[test] = counts.get(test, 0) + 1
+    for jobs in state.ledger.held.values():
+        first = state.jobs[next(iter(jobs))]  # a class of a mix is one case of one component
+        if first.component == number:
+            test = state.index.cases[first.case].test
+            counts[test] = counts.get(test, 0) + len(jobs)
     return counts
 
 

@@ -6,15 +6,18 @@ from typing import Any
 
 import msgspec
 
+from shakedown.engine.ledger import ledger_of
 from shakedown.engine.plan import ClassKey, PlanIndex
 from shakedown.engine.state import Queue, State
+
+_DERIVED = ("plan", "ledger", "queues")  # the plan's index, the counts of the jobs; queues are written in their own way
 
 
 def freeze_state(state: State) -> bytes:
     """Purpose: everything that was folded; the plan's index is derived and left out, but for the tests that people capped, or
     plans before it, by which waiting results are told apart.
     """
-    fields = {name: getattr(state, name) for name in state.__dataclass_fields__ if name not in ("plan", "queues")}
+    fields = {name: getattr(state, name) for name in state.__dataclass_fields__ if name not in _DERIVED}
     queues = [[key, list(queue), queue.reason] for key, queue in state.queues.items()]
     capped = sorted(state.plan.capped) if state.plan is not None else []
     return msgspec.msgpack.encode({"state": fields, "queues": queues, "capped": capped})
@@ -34,6 +37,7 @@ def thaw_state(data: bytes, plan: PlanIndex) -> State:
         for entry in msgspec.convert(entries, _ENTRIES):
             queue.put(entry)
         state.queues[msgspec.convert(key, ClassKey)] = queue
+    state.ledger = ledger_of(state.jobs.values())
     return state
 
 
@@ -41,7 +45,7 @@ def _types() -> dict[str, Any]:
     from typing import get_type_hints
 
     hints = get_type_hints(State)
-    return {name: hints[name] for name in State.__dataclass_fields__ if name not in ("plan", "queues")}
+    return {name: hints[name] for name in State.__dataclass_fields__ if name not in _DERIVED}
 
 
 _FIELD_TYPES = _types()

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from shakedown.engine.ledger import Ledger
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 4  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 5  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -44,11 +45,12 @@ class Entry:
 class Queue:
     """The waiting entries of one class, first come first served, and the last reason that was logged for their waiting.
 
-    ``entries``: by case and repeat, so that one of ten thousand is found at once.
+    ``entries``: by case and repeat, so that one of ten thousand is found at once. ``top``: no repeat is higher.
     """
 
     entries: OrderedDict[tuple[str, int], Entry] = field(default_factory=OrderedDict)
     reason: str = ""
+    top: int = field(default=0, compare=False)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -58,6 +60,7 @@ class Queue:
 
     def put(self, entry: Entry, first: bool = False) -> None:
         self.entries[entry.case, entry.repeat] = entry
+        self.top = max(self.top, entry.repeat)
         if first:
             self.entries.move_to_end((entry.case, entry.repeat), last=False)
 
@@ -132,6 +135,7 @@ class Job:
     successor: str = ""  # the job that may start when this one is over
     parts: dict[str, None] = field(default_factory=dict)
     bundle: str = ""  # what holds several runs: sweep, pack
+    at_once: int = 1  # of a job of several runs: how many go on side by side
     limit_s: float = 0.0  # of a job of several runs: its time limit
     overtaken: int = 0  # units of jobs ordered later that began before it
     hearsay: bool = False  # only accounting said that it runs
@@ -221,9 +225,10 @@ class Outcome:
 
 @dataclass(slots=True)
 class State:
-    """Everything the engine knows. ``plan`` is derived from the frozen document and is no part of the fold."""
+    """Everything the engine knows. ``plan`` is derived from the frozen document, ``ledger`` from the jobs: no part of the fold."""
 
     plan: PlanIndex | None = field(default=None, compare=False)
+    ledger: Ledger = field(default_factory=Ledger, compare=False)  # counts of ``jobs``
     seq: int = 0
     time: float = 0.0
     epoch: int = 0

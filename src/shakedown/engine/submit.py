@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
-from shakedown.engine.bundles import Bundle, how_many
 from shakedown.engine.falling import tell_fallen
 from shakedown.engine.holding import release_held, top_up
 from shakedown.engine.modes import base
-from shakedown.engine.ordering import Promise, order_bundle, order_job, room_for
+from shakedown.engine.ordering import Promise, order_job, room_for
 from shakedown.engine.orders import Decision
+from shakedown.engine.packing import order_packs
 from shakedown.engine.plan import ClassKey, class_label
 from shakedown.engine.reasons import Reason, binding_reason, holder_of, outlook, stagger_of
 from shakedown.engine.rolling import Mix, mixes
@@ -41,12 +41,16 @@ def submit(state: State, decision: Decision, now: float) -> None:
             continue
         reason = _submit_from(state, decision, plan, key, queue, now)
         _note(state, decision, key, queue, reason)
-    _submit_delayed(state, decision, plan, now)
+    for key, entries in _submit_delayed(state, decision, plan, now).items():
+        bundle = state.index.bundles[key.component, key.pool]
+        if bundle.kind == "pack":
+            order_packs(state, decision, plan, key, entries, bundle, now)
     for mix in rolling.values():
         if mix is not None:
             _submit_mix(state, decision, plan, mix, now)
     for key, reason in order_sweeps(state, decision, plan, now).items():
-        _note(state, decision, key, state.queues[key], reason)
+        if key in state.queues:
+            _note(state, decision, key, state.queues[key], reason)
 
 
 def queues_in_order(state: State) -> Iterator[tuple[ClassKey, Queue]]:
@@ -85,7 +89,7 @@ def _submit_from(
     """Order from the head of a class until its pool is full or something binds; that reason comes back."""
     bundle = state.index.bundles.get((key.component, key.pool))
     if bundle is not None:
-        return _submit_packs(state, decision, plan, key, queue, bundle, now)
+        return order_packs(state, decision, plan, key, queue, bundle, now)
     for entry in islice(queue, room_for(state, plan, key)):
         reason = binding_reason(state, key, now, plan.ahead)
         if reason is not None:
@@ -94,24 +98,6 @@ def _submit_from(
             _say_short(state, decision, key)
         order_job(state, decision, plan, key, entry, now)
         _wake_for_stagger(state, decision, key, now)
-    return None
-
-
-def _submit_packs(
-    state: State, decision: Decision, plan: Promise, key: ClassKey, queue: Queue, bundle: Bundle, now: float
-) -> Reason | None:
-    """Order allocations with as many runs of a class each as they may hold."""
-    waiting: Iterator[Entry] = iter(queue)
-    alive = sum(job.bundle == "pack" and job.component == key.component for job in state.jobs.values())
-    while (entries := list(islice(waiting, bundle.runs))) and room_for(state, plan, key) > 0:
-        if bundle.allocations and alive >= bundle.allocations:
-            return Reason("allocations", f"{alive} allocations at once are allowed to it", notable=False)
-        reason = binding_reason(state, key, now, plan.ahead)
-        if reason is not None:
-            return reason
-        count = how_many([state.index.cases[entry.case] for entry in entries], bundle)
-        order_bundle(state, decision, plan, bundle, [(key, entry) for entry in entries[:count]], now)
-        waiting, alive = chain(entries[count:], waiting), alive + 1
     return None
 
 
@@ -133,26 +119,25 @@ def _say_short(state: State, decision: Decision, key: ClassKey) -> None:
     decision.record(Event("finding", case=key.case, value=value, reason=why))
 
 
-def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float) -> None:
+def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float) -> dict[ClassKey, list[Entry]]:
+    """Retries whose time has come. Those that go into jobs of several runs come back."""
+    packed: dict[ClassKey, list[Entry]] = {}
     for entry in state.delayed:
         if entry.not_before > now:
             if not state.stopping:
                 decision.wake(entry.not_before)
-            return
+            break
         key = state.index.class_of(entry.component, entry.case, entry.mode)
+        bundle = state.index.bundles.get((key.component, key.pool))
+        if bundle is not None:
+            packed.setdefault(key, []).append(entry)  # a sweep takes its own back with the other results of their nodes
+            continue
         reason = binding_reason(state, key, now, plan.ahead)
         if reason is not None and reason.key.startswith("stagger:"):
             decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
-        if room_for(state, plan, key) <= 0 or reason is not None:
-            continue
-        bundle = state.index.bundles.get((key.component, key.pool))
-        if bundle is None:
+        if room_for(state, plan, key) > 0 and reason is None:
             order_job(state, decision, plan, key, entry, now)
-        elif bundle.kind == "pack":
-            order_bundle(state, decision, plan, bundle, [(key, entry)], now)
-        else:
-            node = (entry.repeat - 1) % max(1, bundle.nodes) + 1
-            order_bundle(state, decision, plan, bundle, [(key, entry)], now, node)
+    return packed
 
 
 def _submit_mix(state: State, decision: Decision, plan: Promise, mix: Mix, now: float) -> None:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from shakedown.engine.bundles import Bundle
 from shakedown.engine.ordering import Promise, order_bundle, room_for
@@ -17,7 +18,27 @@ from shakedown.engine.state import Entry, Queue, State
 from shakedown.engine.unwanted import stopped
 from shakedown.model.ports import Wanted
 
-Classes = dict[ClassKey, Queue]
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a class of a sweep has left. ``again``: retries by repeat, those too whose time has not come."""
+
+    case: str
+    queue: Queue
+    again: dict[int, Entry]
+
+    def on_node(self, node: int, nodes: int) -> Entry | None:
+        """The first result that is wanted on a node; later rounds have higher numbers."""
+        top = max((self.queue.top, *self.again))
+        for repeat in range(node, top + 1, max(1, nodes)):
+            entry = self.queue.entries.get((self.case, repeat)) or self.again.get(repeat)
+            if entry is not None:
+                return entry
+        return None
+
+
+Classes = dict[ClassKey, Left]
+_NOTHING = Queue()
 
 
 def order_sweeps(state: State, decision: Decision, plan: Promise, now: float) -> dict[ClassKey, Reason]:
@@ -29,7 +50,7 @@ def order_sweeps(state: State, decision: Decision, plan: Promise, now: float) ->
             continue
         bound = _bound(state, plan, classes, now)
         if not bound:
-            _order_nodes(state, decision, plan, bundle, classes, now)
+            _order_nodes(state, decision, plan, bundle, _due(classes, now), now)
         reasons |= bound or dict.fromkeys(classes, _why_no_job(state, pool, bundle))
     return reasons
 
@@ -44,14 +65,14 @@ def wanted(state: State) -> Wanted:
     return Wanted(idle=tuple(dict.fromkeys(pools)))
 
 
-def wants_node(state: State, pool: str, node: int) -> bool:
-    """Purpose: whether a sweep still wants this node of a pool."""
-    for (number, place), bundle in state.index.bundles.items():
-        if place == pool and bundle.kind == "sweep":
-            for queue in _classes(state, number, pool).values():
-                if any(_on_node(queue, node, bundle)):
-                    return True
-    return False
+def wants_node(state: State, pool: str) -> Callable[[int], bool]:
+    """Purpose: whether a sweep still wants a node of a pool, by the node's number."""
+    sweeps = [
+        (bundle, list(_classes(state, number, pool).values()))
+        for (number, place), bundle in state.index.bundles.items()
+        if place == pool and bundle.kind == "sweep"
+    ]
+    return lambda node: any(left.on_node(node, bundle.nodes) for bundle, classes in sweeps for left in classes)
 
 
 def sweep_reason(state: State, key: ClassKey) -> Reason | None:
@@ -65,8 +86,26 @@ def sweep_reason(state: State, key: ClassKey) -> Reason | None:
 def _classes(state: State, number: int, pool: str) -> Classes:
     """What is wanted of each node. A case that was stopped is none of it: the others are not held back by it."""
     keys = [state.index.class_of(number, case) for case in state.index.components[number].cases]
-    waiting = (key for key in keys if key.pool == pool and key in state.queues)
-    return {key: state.queues[key] for key in waiting if not stopped(state, number, key.case)}
+    again: dict[ClassKey, dict[int, Entry]] = {}
+    for entry in state.delayed:
+        if entry.component == number:
+            again.setdefault(state.index.class_of(number, entry.case), {})[entry.repeat] = entry
+    left = {
+        key: Left(key.case, state.queues.get(key, _NOTHING), again.get(key, {})) for key in keys if key.pool == pool
+    }
+    return {
+        key: found
+        for key, found in left.items()
+        if (found.queue or found.again) and not stopped(state, number, key.case)
+    }
+
+
+def _due(classes: Classes, now: float) -> Classes:
+    """Without retries whose time has not come."""
+    return {
+        key: Left(left.case, left.queue, {n: entry for n, entry in left.again.items() if entry.not_before <= now})
+        for key, left in classes.items()
+    }
 
 
 def _bound(state: State, plan: Promise, classes: Classes, now: float) -> dict[ClassKey, Reason]:
@@ -78,28 +117,20 @@ def _bound(state: State, plan: Promise, classes: Classes, now: float) -> dict[Cl
 
 def _order_nodes(state: State, decision: Decision, plan: Promise, bundle: Bundle, classes: Classes, now: float) -> None:
     key = next(iter(classes))
-    waiting = sum(
-        job.bundle == "sweep" and job.component == key.component and job.phase in ("ordered", "ambiguous", "queued")
-        for job in state.jobs.values()
-    )
+    waiting = _unbegun(state, key.component)
     for node in state.idle.get(key.pool, ()):
         if waiting >= bundle.queued or room_for(state, plan, key) <= 0:
             return
-        found = [(own, entry) for own, queue in classes.items() for entry in _on_node(queue, node, bundle)]
+        found = [(own, entry) for own, left in classes.items() if (entry := left.on_node(node, bundle.nodes))]
         if found and not any(binding_reason(state, own, now, plan.ahead) for own, _ in found):
-            order_bundle(state, decision, plan, bundle, found, now, node)
+            order_bundle(state, decision, plan, bundle, found, now, node=node)
             waiting += 1
 
 
-def _on_node(queue: Queue, node: int, bundle: Bundle) -> Iterator[Entry]:
-    """The first result of a class that is wanted on this node; later rounds have higher numbers."""
-    case = next(iter(queue)).case
-    last = next(reversed(queue.entries.values())).repeat
-    for repeat in range(node, max(last, node) + 1, max(1, bundle.nodes)):
-        entry = queue.entries.get((case, repeat))
-        if entry is not None:
-            yield entry
-            return
+def _unbegun(state: State, component: int) -> int:
+    """How many of a component's jobs wait at the scheduler, or may."""
+    names = state.ledger.unbegun.get(component, ())
+    return sum(state.jobs[name].phase in ("ordered", "ambiguous", "queued") for name in names)
 
 
 def _why_no_job(state: State, pool: str, bundle: Bundle) -> Reason:
