@@ -175,8 +175,11 @@ class Judge:
         asked = [
             run for run in live if run.mode == "" and counts_from < math.inf and (run.began or math.inf) >= counts_from
         ]
-        results = {run.result for run in case.runs} | {run.result for run in asked if run.case == case.data["id"]}
-        return replace(case, wanted={"": len(results)}, more=not over, closed=over)
+        kept = [
+            run for run in case.runs if run.verdict != "cancelled" or run.started is not None or run.elapsed
+        ]  # else it was taken back
+        results = {run.result for run in kept} | {run.result for run in asked if run.case == case.data["id"]}
+        return replace(case, runs=kept, wanted={"": len(results)}, more=not over, closed=over)
 
     def _aside(self, mode: Json, case: Case, every: list[Run]) -> set[str]:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""

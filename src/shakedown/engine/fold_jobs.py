@@ -386,7 +386,7 @@ def finding(state: State, event: Event) -> None:
 
 
 def time_is_up(state: State, component: str) -> None:
-    """What was never ordered of a mix is no longer wanted; what was goes on to its end."""
+    """What was never ordered of a mix is no longer wanted; what waits for another attempt gets none; what runs may end."""
     number = state.index.component_number[component]
     tally = state.tallies[number]
     state.rolls.setdefault(component, Roll()).up = True
@@ -395,7 +395,12 @@ def time_is_up(state: State, component: str) -> None:
         gone = [entry for entry in queue if entry.fresh]
         tally.wanted -= len(gone)
         tally.waiting -= len(gone)
-        for entry in gone:
-            del queue.entries[entry.case, entry.repeat]
-        if not queue:
-            del state.queues[key]
+        state.to_cancel += [_unwanted(entry, component) for entry in queue if not entry.fresh]
+        del state.queues[key]
+    state.to_cancel += [_unwanted(entry, component) for entry in state.delayed if entry.component == number]
+    state.delayed = [entry for entry in state.delayed if entry.component != number]
+
+
+def _unwanted(entry: Entry, component: str) -> Entry:
+    entry.cancelled = f"the time of component {component} is over"
+    return entry
