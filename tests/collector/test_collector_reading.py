@@ -268,3 +268,27 @@ def test_the_end_of_a_huge_output_file_of_a_cluster_is_read_and_no_more(room: Ro
 
     assert evidence.figures == (("speed", 2.0),)
     assert any("GiB" in problem or "bytes" in problem for problem in evidence.problems), evidence.problems
+
+
+def test_a_run_that_worked_on_a_target_is_read_through_its_link(room: Room, tmp_path: Path) -> None:
+    """Its own files, and the inputs that are kept there once for all runs; nothing else of the target."""
+    home = tmp_path / "f2/mdt1/acceptance/0a1b2c3d"
+    for folder in ("j000001.0", "inputs/abc", "j000002.0"):
+        (home / folder).mkdir(parents=True)
+    (home / "inputs/abc/deck").write_text("atoms")
+    (home / "j000002.0/result").write_text("somebody else's")
+    real = home / "j000001.0"
+    (real / "result").write_text("done")
+    (real / "deck").symlink_to(home / "inputs/abc/deck")
+    (real / "other").symlink_to(home / "j000002.0/result")
+    link = room.layout.job_work("j000001", 0)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(real)
+    checks = tuple(
+        Check("contains", name, word) for name, word in (("result", "done"), ("deck", "atoms"), ("other", "some"))
+    )
+    place = {"directory": str(link.relative_to(room.layout.root))}
+    evidence = room.one(room.order(Test("t", checks=checks), {**room.packed(b"x"), **place}))
+    assert [check.held for check in evidence.checks[:2]] == [True, True]
+    assert evidence.checks[2].held is not True
+    assert "leads out of the run's directory" in " ".join([evidence.checks[2].detail, *evidence.problems])

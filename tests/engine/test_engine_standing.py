@@ -17,7 +17,7 @@ from shakedown.engine.time_up import ends_at
 from shakedown.model.events import Event
 from shakedown.model.filling import ClockTerms, Phase, Window, Yield
 from shakedown.model.nouns import Component, Document, Limits, Retry
-from shakedown.twin import Fates
+from shakedown.twin import Fates, SimulatedScheduler
 
 HOUR, DAY = 3600.0, 86400.0
 STEADY = Fates(mean_s=100, spread_s=20)
@@ -52,6 +52,12 @@ class Timetable:
                 what(campaign, **value)
             else:
                 campaign.ask(what, by="Ada", **value)
+
+
+@pytest.fixture(autouse=True)
+def no_surveys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits on other clusters is said by these tests, and not by the machine."""
+    monkeypatch.setattr(SimulatedScheduler, "survey", lambda self, wanted: None)
 
 
 def survey(campaign: Campaign, **pending: int) -> None:

@@ -54,7 +54,7 @@ def people(campaign: Campaign, wait: int, seed: int) -> None:
     draw, state = random.Random(f"{seed}:{wait}"), campaign.conductor.state
     if "long" in state.paused and draw.random() < 0.05:
         campaign.ask("continue", component="long", by="Ada")
-    if draw.random() > 0.03 or campaign.inbox.waiting or state.phase != "running":
+    if draw.random() > 0.01 or campaign.inbox.waiting or state.phase != "running":
         return
     cause = draw.choice(("maintenance", "site", "vendor", "machine", "other"))
     now = campaign.clock.now()

@@ -13,6 +13,7 @@ from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder, ReleaseOrder, Wanted
 
 pytestmark = pytest.mark.slurm
+ONE_OF_THREE = {"r001000": "completed", "r001001": "running", "r001002": "running"}
 
 
 def states(opened: Port, job: View) -> dict[str, str]:
@@ -50,15 +51,14 @@ def test_a_killed_allocation_loses_no_part_and_its_nodes_are_named(fault_cluster
         wide = Case("wide", "t", f"{name}:batch", script="sleep 600")
         wide = structs.replace(wide, shape=structs.replace(wide.shape, nodes=2))
         pair = opened.submit(JobOrder("j000002", "r2", wide, exclude=("n001", "n002", "n003", "n006", "n007", "n008")))
-        opened.wait_until(lambda: list(states(opened, job).values()).count("running") == 2, "two parts run")
+        opened.wait_until(lambda: states(opened, job) == ONE_OF_THREE, "two parts run, and one is over")
         opened.wait(pair, "running")
         assert (opened.said[job.id].nodes, opened.said[pair.id].nodes) == ("n003", "n[004-005]")
-        assert states(opened, job)["r001000"] == "completed"
         for node in ("n003", "n005"):
             fault_cluster.fault("power-off", node)
         assert opened.wait(job, "node_fail").failed_nodes == ("n003",)
         assert opened.wait(pair, "node_fail").failed_nodes == ("n005",)
-        assert states(opened, job) == {"r001000": "completed", "r001001": "running", "r001002": "running"}
+        assert states(opened, job) == ONE_OF_THREE
         runs = [f"r00100{n}" for n in range(5)]
         assert list(opened.scheduler.take_parts(job, runs)) == runs[3:]
         assert list(opened.scheduler.take_parts(job, runs)) == runs[3:], "asked again, as after a crash"
@@ -72,11 +72,16 @@ def test_parts_of_a_cancelled_job_have_no_end_and_the_rest_can_be_taken(
     payload = "trap 'exit 0' TERM; sleep 300 & wait"
     with port(tmp_path / "c", accounting_cluster) as opened:
         job = opened.pack(accounting_cluster.name, 1, ["true", payload, payload, "true"], 2)
-        opened.wait_until(lambda: list(states(opened, job).values()).count("running") == 2, "two parts run")
+        opened.wait_until(lambda: states(opened, job) == ONE_OF_THREE, "two parts run, and one is over")
         assert opened.scheduler.cancel([job]) == [job.id]
         opened.wait(job, "cancelled")
-        assert states(opened, job) == {"r001000": "completed", "r001001": "running", "r001002": "running"}
-        assert list(opened.scheduler.take_parts(job, ["r001001", "r001003"])) == ["r001003"]
+        told = states(opened, job)
+        begun = told.pop(
+            "r001003", ""
+        )  # Slurm signals a job's processes one by one: a lane may be told a moment too late
+        assert told == ONE_OF_THREE and begun in ("", "running")
+        wanted = [] if begun else ["r001003"]
+        assert list(opened.scheduler.take_parts(job, ["r001001", "r001003"])) == wanted
 
 
 def test_nodes_by_number_and_jobs_one_after_the_other(any_cluster: Cluster, tmp_path: Path) -> None:

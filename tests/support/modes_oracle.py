@@ -121,6 +121,7 @@ class ModeRules:
             books.clocks.append(event)
         elif event.event == "amended":
             books.outcomes.clear()
+            books.up.clear()  # what is over is said again
 
     def _ordered(self, event: Event) -> None:
         books, value = self.books, event.value

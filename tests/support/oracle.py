@@ -267,7 +267,7 @@ class Oracle:
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
         timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
         timed = timed or 0.0 in state.amounts.values()  # a person's word, until the next one
-        lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:"))]
+        lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:", "excluded:"))]
         gated = [w for w in reasons if w.key.startswith("gate:")]
         people = bool(lasting) and len(lasting) + len(gated) == len(reasons)
         people = people or (bool(reasons) and len(gated) == len(reasons) and self._people_are_asked(state))

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import recompute_stability as stability
-from recompute_log import Campaign, Run, read_log, replay
+from recompute_log import Campaign, Run, Span, read_log, replay
 from recompute_numbers import different_nodes, distance, inside, same, share_of, sharing, statistic, wilson
+from recompute_stability import Pieces
 
 Json = dict[str, Any]
 RIGHT = ("passed", "performance")  # verdicts of runs that completed correctly
@@ -174,8 +175,11 @@ class Judge:
         asked = [
             run for run in live if run.mode == "" and counts_from < math.inf and (run.began or math.inf) >= counts_from
         ]
-        results = {run.result for run in case.runs} | {run.result for run in asked if run.case == case.data["id"]}
-        return replace(case, wanted={"": len(results)}, more=not over, closed=over)
+        kept = [
+            run for run in case.runs if run.verdict != "cancelled" or run.started is not None or run.elapsed
+        ]  # else it was taken back
+        results = {run.result for run in kept} | {run.result for run in asked if run.case == case.data["id"]}
+        return replace(case, runs=kept, wanted={"": len(results)}, more=not over, closed=over)
 
     def _aside(self, mode: Json, case: Case, every: list[Run]) -> set[str]:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
@@ -357,15 +361,13 @@ class Judge:
             }
         return found
 
-    def _test(self, cases: list[Case], test: str, pieces: stability.Pieces) -> Json:
+    def _test(self, cases: list[Case], test: str, pieces: Pieces) -> Json:
         runs = [run for case in cases if case.data["test"] == test for run in case.runs]
         right = [run for run in runs if run.verdict in RIGHT]
         took = [math.fsum(self.node_hours(run, pieces) or 0.0 for run in some) for some in (runs, right)]
         return {"runs": len(runs), "right": len(right), "node_hours": took}
 
-    def _days(
-        self, component: Json, cases: list[Case], pieces: stability.Pieces, span: stability.Span
-    ) -> list[list[float]]:
+    def _days(self, component: Json, cases: list[Case], pieces: Pieces, span: Span) -> list[list[float]]:
         """Of each 24 hours: clock seconds, contractual, our and delivered node-hours."""
         places = {self.cases[case]["partition"] for case in component["cases"] if case in self.cases}
         every = [run for run in self.campaign.judged if run.case in self.cases]
@@ -396,7 +398,7 @@ class Judge:
         clusters = self.document["system"]["clusters"]
         own_nodes, all_nodes = (different_nodes(clusters, where) for where in (places, set(self.nodes)))
 
-        def share(runs: Iterable[Run], nodes: int, pieces: stability.Pieces) -> tuple[float | None, int]:
+        def share(runs: Iterable[Run], nodes: int, pieces: Pieces) -> tuple[float | None, int]:
             hours = [hours for run in runs if (hours := self.node_hours(run, pieces)) is not None]
             whole = nodes * stability.lasting(pieces) / 3600
             return math.fsum(hours) / whole if whole else None, sum(took > 0 for took in hours)
@@ -413,7 +415,7 @@ class Judge:
         ]
         return [*found, share(delivered, all_nodes, available)]
 
-    def node_hours(self, run: Run, pieces: stability.Pieces) -> float | None:
+    def node_hours(self, run: Run, pieces: Pieces) -> float | None:
         """None where its times are not known, unless it never ran."""
         if run.span is None:
             return 0.0 if run.verdict in ("build_failed", "submit_failed") else None

@@ -230,7 +230,8 @@ def between_events(count: int) -> tuple[float, float]:
 
 def holes(judge: Judge, component: Json, cases: Iterable[Any], pieces: Pieces, span: Span) -> dict[str, list[Json]]:
     """Test -> its holes: seconds of the clock, and whether it lasts to the end."""
-    campaign, spans = judge.campaign, {}
+    campaign = judge.campaign
+    spans: dict[str, list[Span]] = {}
     for case in cases:
         mine = spans.setdefault(case.data["test"], [])
         mine += [run.span for run in case.runs if run.span]

@@ -73,7 +73,8 @@ class Log:
     """Events in the order of a driver's clock."""
 
     def __init__(self, draw: random.Random, plan: Document) -> None:
-        self.draw, self.plan, self.events, self.now = draw, plan, [], 1000.0
+        self.draw, self.plan, self.now = draw, plan, 1000.0
+        self.events: list[Event] = []
         self.cases = {case.id: case for case in plan.cases}
         self.number = 0
         self.live: list[dict[str, Any]] = []

@@ -23,6 +23,7 @@ _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "can
 
 def attend(state: State, decision: Decision, now: float) -> None:
     """Purpose: orders for every job that needs one, and when to look at the others again."""
+    attend_parts.judge_ends(state, decision)
     most = len(decision.orders) + BATCH
     for name in state.attention:  # all of them: hundreds in doubt must not hide one of which something is known
         if len(decision.orders) >= most:

@@ -33,15 +33,25 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
         _in_doubt(state, decision, job, runs, now)
 
 
+def judge_ends(state: State, decision: Decision) -> None:
+    """Purpose: verdicts on parts that came to an end of their own without running to it."""
+    for name in islice(state.part_ends, BATCH):
+        run = state.runs[name]
+        job, words = state.jobs[run.job], run.facts.get("words", "")
+        if run.facts.get("state") == "timeout":
+            limit = state.index.cases[run.case].shape.time_limit_s
+            _judge(state, decision, job, run, "timeout", f"it was ended at its time limit of {limit:g} s")
+        else:
+            why = words or "its directory, its output or its payload could not be opened on the node"
+            _judge(state, decision, job, run, "submit_failed", why)
+
+
 def _over(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
     said = job.facts.get("state", "")
     for run in runs:
-        if run.phase == "ended" and run.facts.get("state") == "timeout":
-            limit = state.index.cases[run.case].shape.time_limit_s
-            _judge(state, decision, job, run, "timeout", f"it was ended at its time limit of {limit:g} s")
-        elif run.phase in ("ended", "checking", "judged"):
+        if run.phase in ("ended", "checking", "judged"):
             continue
-        elif run.phase == "running" or run.claim == "found":
+        if run.phase == "running" or run.claim == "found":
             _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=said == "node_fail")
         elif run.claim == "":
             _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")

@@ -247,9 +247,16 @@ def job_report(state: State, event: Event) -> None:
 def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     """A live job moves forward: queued, running, ended. It never moves back: a stale queue may still say "queued"."""
     said = event.value["state"]
+    if said == "running" and not (job.charged or job.after) and job.source == "accounting":
+        said = "queued"  # it was never released: accounting alone is not believed that it runs
+    if said == "queued" and job.source == "queue" and job.hearsay:  # the queue knows better than accounting
+        job.phase, job.hearsay = "queued", False
+        run.started = job.started = None
+        watch_wide(state, job)
     if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
         job.phase = run.phase = "queued"
     elif said == "running":
+        job.hearsay = job.source == "accounting" and (job.hearsay or job.phase != "running")
         if job.phase != "running":
             overtake(state, job)
         job.phase = run.phase = "running"
@@ -380,7 +387,7 @@ def finding(state: State, event: Event) -> None:
 
 
 def time_is_up(state: State, component: str) -> None:
-    """What was never ordered of a mix is no longer wanted; what was goes on to its end."""
+    """What was never ordered of a mix is no longer wanted; what waits for another attempt gets none; what runs may end."""
     number = state.index.component_number[component]
     tally = state.tallies[number]
     state.rolls.setdefault(component, Roll()).up = True
@@ -389,7 +396,12 @@ def time_is_up(state: State, component: str) -> None:
         gone = [entry for entry in queue if entry.fresh]
         tally.wanted -= len(gone)
         tally.waiting -= len(gone)
-        for entry in gone:
-            del queue.entries[entry.case, entry.repeat]
-        if not queue:
-            del state.queues[key]
+        state.to_cancel += [_unwanted(entry, component) for entry in queue if not entry.fresh]
+        del state.queues[key]
+    state.to_cancel += [_unwanted(entry, component) for entry in state.delayed if entry.component == number]
+    state.delayed = [entry for entry in state.delayed if entry.component != number]
+
+
+def _unwanted(entry: Entry, component: str) -> Entry:
+    entry.cancelled = f"the time of component {component} is over"
+    return entry

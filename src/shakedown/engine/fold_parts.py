@@ -27,7 +27,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
         run.started = event.value.get("began", event.time)
     if said == "running":
         run.phase = "running"
-    elif said in ENDED:
+    elif said in ENDED or said == "refused":
         run.phase = "ended"
         run.facts = {k: v for k, v in event.value.items() if k in OF_A_PART}
         if event.reason:
@@ -35,7 +35,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
         if said in ("completed", "failed"):
             state.to_collect[run.id] = None
         else:
-            state.attention[job.id] = None
+            state.part_ends[run.id] = None
 
 
 def job_report(state: State, job: Job, event: Event) -> None:

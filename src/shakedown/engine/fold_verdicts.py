@@ -36,6 +36,7 @@ def verdict(state: State, event: Event) -> None:
     count_failure(state, event)
     _count_work(state, run, event)
     state.to_collect.pop(run.id, None)
+    state.part_ends.pop(run.id, None)
     _leave_job(state, run, bool(value.get("alive")))
     run.phase, run.verdict = "judged", verdict
     if value.get("final"):

@@ -112,7 +112,7 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
         reason = mix.reason(state, key, now, plan.ahead)
         if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
             continue
-        if not mix.in_time(mix.tests[key.case], now, ahead_s):
+        if key.pool in state.shut or not mix.in_time(mix.tests[key.case], now, ahead_s):
             continue
         each_s = mix.seconds[mix.tests[key.case]]
         alive, stored = state.ledger.charged.get(key, 0), len(state.ledger.held.get(key, ()))
@@ -132,7 +132,11 @@ def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, 
     A follower takes over what the job before it loads: so the budgets are obeyed although nobody watches.
     """
     for job in list(state.jobs.values()):
-        if not _can_be_followed(job, mix, now) or not is_bound(state, _class(job), now, plan.ahead.loads):
+        if (
+            _class(job).pool in state.shut
+            or not _can_be_followed(job, mix, now)
+            or not is_bound(state, _class(job), now, plan.ahead.loads)
+        ):
             continue
         covered_s = _covered_s(state, job, mix, now)
         if covered_s >= survive_s:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from shakedown.engine.bundles import Bundle, bundles, whole_job
 from shakedown.engine.modes import FILLER, base, is_warm_up
-from shakedown.model.nouns import Build, Case, Component, Document, Mode, Retry, Test
-from shakedown.model.places import sharing
+from shakedown.model.nouns import Build, Case, Component, Document, Mode, Partition, Retry, Test
+from shakedown.model.places import place_of, sharing
 
 # What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
 DEFAULT_RETRIES = (
@@ -126,6 +126,9 @@ class PlanIndex:
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
     tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
+    places: dict[str, Partition] = field(
+        default_factory=dict
+    )  # pool -> its partition, on clusters, where units are nodes
     targets: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # budget -> its targets' own budgets, "budget@target"
@@ -223,6 +226,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
         awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
         company=_company(document, before) if staged else {},
+        places=_places(document),
         targets={name: tuple(f"{name}@{one}" for one in every) for name, every in document.system.targeted},
         licensed=_licensed(document),
         capped=_capped(document) | (before.capped if before else set()),
@@ -246,6 +250,11 @@ def _pools(document: Document) -> dict[str, Pool]:
             high = min(high, document.limits.queued)
         pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))
     return pools
+
+
+def _places(document: Document) -> dict[str, Partition]:
+    clusters = [cluster for cluster in document.system.clusters if cluster.scheduler != "local"]
+    return {place_of(place): place for cluster in clusters for place in cluster.partitions}
 
 
 def _licensed(document: Document) -> frozenset[tuple[str, str]]:

@@ -16,6 +16,7 @@ from shakedown.engine.reason import Reason
 from shakedown.engine.standing import standing_reason
 from shakedown.engine.state import State
 from shakedown.model.nouns import Loads
+from shakedown.model.places import names_of
 
 __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "outlook"]
 
@@ -90,6 +91,7 @@ def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> 
         _gate(state, key)
         or standing_reason(state, key, now)
         or _waits_for_build(state, key)
+        or (_too_few(state, key) if state.excluded else None)
         or _disturbed(state, key, ahead.building)
         or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
         or (_next_door(state, key, ahead) if state.index.company else None)
@@ -98,6 +100,18 @@ def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> 
         or _stagger(state, key, now, ahead)
         or _shut(state, key, now)
     )
+
+
+def _too_few(state: State, key: ClassKey) -> Reason | None:
+    """So many nodes of a pool are excluded that no job of this width could ever start."""
+    place = state.index.places.get(key.pool)
+    if place is None:
+        return None
+    out = sum(name in names_of(place.nodes) for name in state.excluded)
+    if key.units <= place.count - out:
+        return None
+    left = f"{place.count - out} of {place.count} nodes of {key.pool} are left and it takes {key.units}"
+    return Reason(f"excluded:{key.pool}", f"{left}; the others are excluded (shakedown include NODES)")
 
 
 def reservations(state: State) -> dict[str, str]:

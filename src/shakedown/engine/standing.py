@@ -17,7 +17,7 @@ from shakedown.engine.unwanted import drained, stopped
 from shakedown.model.filling import Window, Yield
 from shakedown.model.nouns import Component
 
-FOR_PEOPLE = ("stopped:", "paused:", "clock:")  # reasons that last until a person says otherwise
+FOR_PEOPLE = ("stopped:", "paused:", "clock:", "excluded:")  # reasons that last until a person says otherwise
 
 
 def standing_reason(state: State, key: ClassKey, now: float) -> Reason | None:

@@ -138,6 +138,7 @@ class Job:
     at_once: int = 1  # of a job of several runs: how many go on side by side
     limit_s: float = 0.0  # of a job of several runs: its time limit
     overtaken: int = 0  # units of jobs ordered later that began before it
+    hearsay: bool = False  # only accounting said that it runs
     stale: str = ""  # why it is to be ordered again, if it has not begun: a node was excluded
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
@@ -247,6 +248,7 @@ class State:
     jobs: dict[str, Job] = field(default_factory=dict)
     attention: dict[str, None] = field(default_factory=dict)  # jobs that decide must look at, in order
     to_collect: dict[str, None] = field(default_factory=dict)  # runs that ended and are not being collected yet
+    part_ends: dict[str, None] = field(default_factory=dict)  # parts of jobs whose own end needs no collecting
     to_settle: dict[str, None] = field(default_factory=dict)  # runs whose verdict asks for a retry or an end
     builds: dict[str, BuildState] = field(default_factory=dict)
     shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now

@@ -272,17 +272,24 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
 
 
 def _until_time(component: Component, population: Population, record: Record, over: bool) -> Population:
-    """Of a component that runs until a time has passed, every result that was ordered is wanted."""
+    """Of a component that runs until a time has passed, every result that was ordered is wanted, but for what was taken back
+    before it began: nothing was attempted there.
+    """
     live = [run for run in record.open.values() if run.component == component.name]
     since, passed = counts_since(component, record), time_has_passed(component, record)
     closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
     asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 
     def ordered(case: CaseRuns) -> CaseRuns:
-        results = {row.result for row in case.rows} | {run.result for run in asked if run.case == case.case.id}
-        return replace(case, wanted=(("", len(results)),), more=not closed, closed=closed)
+        rows = tuple(row for row in case.rows if not _was_taken_back(row))
+        results = {row.result for row in rows} | {run.result for run in asked if run.case == case.case.id}
+        return replace(case, rows=rows, wanted=(("", len(results)),), more=not closed, closed=closed)
 
     return population.each(ordered)
+
+
+def _was_taken_back(row: RunRow) -> bool:
+    return row.verdict == "cancelled" and row.started is None and row.elapsed_s is None
 
 
 def counts_since(component: Component, record: Record) -> float:

@@ -22,6 +22,7 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # An end that Slurm brought about must not be written as one of the part's own. Slurm signals a job's processes one after the
 # other, and the end of a payload can reach us before the signal does. So an end is written only when it is some time old and the
 # scribe is still alive, which a signal kills; the lanes do not wait for that. A lane that is told to end begins nothing more.
+# One whose payload was killed gives the signal a moment to reach it; what still begins then has no end mark, and is run again.
 #
 # The lanes are members of a pipeline, though nothing goes through it: a shell has its background processes ignore interrupts,
 # and their payloads would inherit that. Payloads do not get the scribe's pipe: what one leaves behind would keep it open.
@@ -70,6 +71,7 @@ _sd_lane() {{
             {{ /bin/sh "$_sd_payload" 3>&-; _sd_status=$?; }} </dev/null >|"$_sd_outputs/$_sd_run.out" 2>&1
         fi
         read -r _sd_ended _ </proc/uptime
+        case $_sd_status in 137 | 143) sleep 0.1 2>/dev/null ;; esac
         [ -z "$_sd_told" ] || exit
         echo "$_sd_run $_sd_began $_sd_ended ${{_sd_status:-place}}" >&3
     done

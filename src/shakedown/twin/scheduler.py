@@ -108,9 +108,11 @@ class SimulatedScheduler:
         return [run for run in runs if self._claim(job.id, run)]
 
     def _claim(self, job: str, what: int | str) -> bool:
+        """A claim names its holder: one that a conductor took before is still a conductor's."""
         if (job, what) in self.world.claims:
-            return False
+            return (job, what) in self.world.conductors
         self.world.claims.add((job, what))
+        self.world.conductors.add((job, what))
         return True
 
     def survey(self, wanted: Wanted) -> Survey | None:

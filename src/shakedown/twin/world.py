@@ -48,6 +48,7 @@ class World:
         self.clusters = {cluster.name: cluster for cluster in document.system.clusters}
         self.jobs: dict[str, list[SimulatedJob]] = {}  # our name -> jobs of that name, whatever their number
         self.claims: set[tuple[str, int | str]] = set()  # (job, restart), or (job, part)
+        self.conductors: set[tuple[str, int | str]] = set()  # those that a conductor holds
         self.executions: list[Execution] = []
         self.live: dict[tuple[str, int, str], Execution] = {}  # (job, restart, run) -> what runs now
         self.noticed: Callable[[SimulatedJob | None], None] = lambda job: (
