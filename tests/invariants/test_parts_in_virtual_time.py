@@ -22,13 +22,15 @@ TIMES = {"small": (2.0, 1.0)} | {f"see{number}": (20.0, 5.0) for number in range
 TROUBLE = Fates(failed=0.05, node_fail=0.02, requeued=0.03, repair_s=60.0, deaths=(("n2", 15.0, 90.0),), tests=TIMES)
 LIES = Lies(timed_out=0.1, lost_submit=0.1, late_submit=0.05, late_s=40.0, stale_s=6.0, marks_late_s=4.0, purge_s=60.0)
 
+AGAIN = tuple(Retry(verdict, times=50, backoff_s=5.0) for verdict in ("node_fail", "failed", "lost", "timeout"))
+
 
 def small_pack(runs: int = 40, **more: Any) -> Document:
     return packed(runs=runs, allocations=4, at_once=2, nodes=4, **more)
 
 
 def small_sweep(**more: Any) -> Document:
-    return sweep_of_five(nodes=4, queued=2, retry=(Retry("node_fail", times=50, backoff_s=5.0),), **more)
+    return sweep_of_five(nodes=4, queued=2, retry=AGAIN, **more)
 
 
 PLANS: dict[str, Callable[[], Document]] = {"pack": small_pack, "sweep": small_sweep}
