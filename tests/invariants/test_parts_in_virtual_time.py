@@ -1,4 +1,4 @@
-"""Packs and sweeps under crashes at every port call, lies, killed allocations, dying nodes and people: no part is lost or doubled."""
+"""Packs and sweeps under crashes at every port call, lies, killed jobs, dying nodes and people: no part is lost or doubled."""
 
 from __future__ import annotations
 
@@ -114,7 +114,11 @@ def test_a_person_cancels_in_the_middle(kind: str, what: str) -> None:
         if wait < 6 or not runs:
             return
         first = next(reversed(runs.values()))
-        value = {"run": {"runs": [first.id]}, "case": {"cases": [first.case]}, "everything": {"all": True}}[what]
+        value: dict[str, Any] = {
+            "run": {"runs": [first.id]},
+            "case": {"cases": [first.case]},
+            "everything": {"all": True},
+        }[what]
         campaign.ask("cancel", **value)
         campaign.script = None
 
