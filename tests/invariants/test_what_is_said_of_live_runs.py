@@ -77,3 +77,18 @@ def test_budgets_are_listed_by_target_and_with_the_copies_that_people_cap() -> N
     assert {budget["limit"] for name, budget in seen.items() if "@" in name} == {3.0}
     assert sum(budget["taken"] for name, budget in seen.items() if "@" in name) > 4
     assert seen["copies:shield"]["limit"] == 2.0
+
+
+def test_a_test_that_falls_out_is_told_once_and_not_while_the_machine_is_being_filled() -> None:
+    """With its targets closed no test that loads them runs; the ramp alone is no hole."""
+    quiet = play(small_stability(Wish(minutes=4.0, fill=Fill(ramp_s=200.0))), fates=Fates(mean_s=37.5, spread_s=7.5))
+    assert not [event for event in quiet.events("finding") if event.value["kind"] == "fell_out"]
+    close = (60.0, "budget", {"budget": "f2/mdt", "amount": 0.0, "by": "Ada"})
+    again = (250.0, "budget", {"budget": "f2/mdt", "amount": None, "by": "Ada"})
+    closed = play(small_stability(Wish(minutes=6.0, fill=Fill())), script=at_times(close, again))
+    told = [event for event in closed.events("finding") if event.value["kind"] == "fell_out"]
+    tests = [event.value["test"] for event in told]
+    assert tests
+    assert len(set(tests)) == len(tests)
+    assert all("f2/mdt: no target has room" in event.reason for event in told)
+    assert all(event.time - event.value["since"] >= 60.0 for event in told)

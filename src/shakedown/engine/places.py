@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shakedown.engine.ledger import ledger_of
-from shakedown.engine.plan import ClassKey, PlanIndex, is_place
+from shakedown.engine.plan import REMEMBERED, ClassKey, PlanIndex, is_place
 from shakedown.engine.state import Entry, Job, Queue, Roll, Run, State
 from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.nouns import Loads
@@ -85,13 +85,19 @@ def facts_of(state: State, run: Run) -> dict[str, Any]:
 
 def resolved(index: PlanIndex, key: ClassKey, targets: Mapping[str, str], side_by_side: int = 1) -> Loads:
     """Purpose: what a job of this class loads, each target by its own name; of several runs at once each does."""
-    return tuple(
-        (
-            f"{name}@{targets[name]}" if name in targets else name,
-            load * (1 if is_place(name) else side_by_side),
+    at = (key, tuple(targets.items()), side_by_side)
+    if at not in index.loaded:
+        found = tuple(
+            (
+                f"{name}@{targets[name]}" if name in targets else name,
+                load * (1 if is_place(name) else side_by_side),
+            )
+            for name, load in key.loads
         )
-        for name, load in key.loads
-    )
+        if len(index.loaded) > REMEMBERED:
+            index.loaded.clear()
+        index.loaded[at] = found
+    return index.loaded[at]
 
 
 def hold(state: State, job: Job) -> None:

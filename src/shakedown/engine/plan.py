@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from shakedown.engine.bundles import Bundle, bundles, whole_job
 from shakedown.engine.modes import FILLER, base, is_warm_up
-from shakedown.model.nouns import Build, Case, Component, Document, Mode, Partition, Retry, Test
+from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.places import place_of, sharing
 
 # What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
@@ -18,7 +18,7 @@ DEFAULT_RETRIES = (
 )
 # The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
 NO_LONGER_WANTED = "no longer wanted"
-_REMEMBERED = 4096  # kinds of jobs of several runs
+REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
 NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
 
 
@@ -135,6 +135,9 @@ class PlanIndex:
     licensed: frozenset[tuple[str, str]] = frozenset()  # (cluster, budget) that the cluster itself hands out
     capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
     bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
+    loaded: dict[tuple[ClassKey, tuple[tuple[str, str], ...], int], Loads] = field(
+        default_factory=dict
+    )  # what jobs of a class load on their targets, kept once for all of them
     whole_jobs: dict[tuple[str, ...], Case] = field(
         default_factory=dict
     )  # what a job of several runs takes, by its cases
@@ -158,7 +161,7 @@ class PlanIndex:
         """What a job takes that holds runs of these cases, so many side by side, made once."""
         name = (bundle.label, str(lanes), *cases)
         if name not in self.whole_jobs:
-            if len(self.whole_jobs) > _REMEMBERED:
+            if len(self.whole_jobs) > REMEMBERED:
                 self.whole_jobs.clear()
             self.whole_jobs[name] = whole_job([self.cases[case] for case in cases], bundle, lanes)
         return self.whole_jobs[name]
