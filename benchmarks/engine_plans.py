@@ -18,9 +18,7 @@ MDTS = tuple(f"mdt{number}" for number in range(8))
 
 def repeats(waiting: int, nodes: int, tests: int = 50) -> Document:
     """``tests`` tests of one node each, so many repeats that ``waiting`` results wait behind a full machine."""
-    cases = tuple(
-        Case(f"t{n}", f"t{n}", "c:batch", shape=SHAPE, loads=(("fs", 1.0 + n),)) for n in range(tests)
-    )
+    cases = tuple(Case(f"t{n}", f"t{n}", "c:batch", shape=SHAPE, loads=(("fs", 1.0 + n),)) for n in range(tests))
     each = (waiting + 2 * nodes + 64) // tests + 1
     component = Component("stability", "stability", tuple(case.id for case in cases), each)
     return _document(nodes, cases, component, budgets=(("fs", 1e9),))
@@ -29,7 +27,9 @@ def repeats(waiting: int, nodes: int, tests: int = 50) -> Document:
 def mix(nodes: int, tests: int = 20) -> Document:
     """A mix with a filler, of which most tests load a target, held in store behind full targets, with caps and stagger."""
     cases = [
-        Case(f"t{n}", f"t{n}", "c:batch", shape=SHAPE, loads=(("mdt", 1.0),) if n % 4 else (), targets=(("mdt", "mdt"),))
+        Case(
+            f"t{n}", f"t{n}", "c:batch", shape=SHAPE, loads=(("mdt", 1.0),) if n % 4 else (), targets=(("mdt", "mdt"),)
+        )
         for n in range(tests)
     ]
     filler = Case("filler", "filler", "c:batch", shape=SHAPE)
