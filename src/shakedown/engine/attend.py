@@ -72,13 +72,12 @@ def _may_not_follow(state: State, now: float) -> dict[str, str]:
     """Jobs that begin as soon as another one is over, although by then that one's place may be given to nobody: a budget holds less
     than is taken of it, or nothing of their component is to begin. The scheduler does not know that, so they are taken back.
     """
-    followers = [job for name in state.uncharged if (job := state.jobs[name]).after]
-    if not followers:
+    if not state.ledger.followers:
         return {}
     found, promised = {}, Promised()
     known: dict[ClassKey, str] = {}
     over: dict[tuple[int, str, tuple[tuple[str, float], ...]], str] = {}
-    for job in followers:
+    for job in map(state.jobs.__getitem__, state.ledger.followers):
         key = job.held
         assert key is not None
         if key not in known:

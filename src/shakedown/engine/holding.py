@@ -6,6 +6,7 @@ what budgets bind, so that a freed budget is used at once; followers where the p
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -32,23 +33,26 @@ def release_held(
     """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take."""
     _release_again(state, decision, now)
     waiting = _by_class(state)
-    first = {key: next(jobs) for key, jobs in waiting.items()}
-    while first:
-        key = min(first, key=lambda key: (_behind(rolling, key), first[key].id))
+    ranked = [(_behind(rolling, key), next(jobs).id, number, key) for number, (key, jobs) in enumerate(waiting.items())]
+    heapq.heapify(ranked)
+    while ranked:
+        behind, name, number, key = heapq.heappop(ranked)
+        if behind < _behind(rolling, key):  # another class of its test had its turn since
+            heapq.heappush(ranked, (_behind(rolling, key), name, number, key))
+            continue
         mix = rolling.get(key.component)
         full = key.component in rolling and (mix is None or mix.full(state, plan.ahead, key))
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
         if full or reason is not None:
-            del first[key]
             continue
         targets = choose_targets(state, key, plan.ahead.loads, now)
         plan.ahead.start(key, resolved(state.index, key, targets))
         if mix is not None:
             mix.released(key)
-        _release(state, decision, first.pop(key), targets, now)
+        _release(state, decision, state.jobs[name], targets, now)
         after = next(waiting[key], None)
         if after is not None:
-            first[key] = after
+            heapq.heappush(ranked, (_behind(rolling, key), after.id, number, key))
 
 
 def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:

@@ -22,7 +22,8 @@ class Ledger:
     """``held``: jobs that wait for their release, by class, first come first; ``charged``: how many of a class may start or run.
 
     ``wide``: pool -> jobs of more than one unit that may start and, as far as was looked, have not begun. ``bundles``: component
-    -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun.
+    -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun. ``followers``: jobs that begin when another one
+    is over.
     """
 
     held: dict[ClassKey, dict[str, None]] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Ledger:
     wide: dict[str, dict[str, None]] = field(default_factory=dict)
     bundles: dict[int, int] = field(default_factory=dict)
     unbegun: dict[int, dict[str, None]] = field(default_factory=dict)
+    followers: dict[str, None] = field(default_factory=dict)
 
     def add(self, job: Job) -> None:
         """A new job."""
@@ -39,7 +41,9 @@ class Ledger:
                 self.unbegun.setdefault(job.component, {})[job.id] = None
         if job.charged:
             self.charge(job, 1)
-        elif job.held is not None and not job.after:
+        elif job.after:
+            self.followers[job.id] = None
+        elif job.held is not None:
             self.held.setdefault(job.held, {})[job.id] = None
 
     def charge(self, job: Job, sign: int) -> None:
@@ -60,7 +64,8 @@ class Ledger:
                 waiting.pop(job.id, None)
 
     def release(self, job: Job) -> None:
-        """It waits for its release no more."""
+        """It waits for its release, or for the end of another one, no more."""
+        self.followers.pop(job.id, None)
         key = job.held
         if key in self.held and job.id in self.held[key]:
             del self.held[key][job.id]
@@ -94,6 +99,8 @@ def ledger_of(jobs: Iterable[Job]) -> Ledger:
 
 def same(one: Ledger, other: Ledger) -> bool:
     """Purpose: whether two ledgers say the same, but for what has begun and was not looked at since."""
+    if set(one.followers) != set(other.followers):
+        return False
     exact = (one.charged, one.bundles, {key: list(jobs) for key, jobs in one.held.items()})
     if exact != (other.charged, other.bundles, {key: list(jobs) for key, jobs in other.held.items()}):
         return False

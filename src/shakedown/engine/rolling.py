@@ -44,6 +44,10 @@ class Mix:
     drain: bool = True
     filled: bool = False
     taken: dict[ClassKey, int] = field(default_factory=dict)
+    total: float = 0.0  # of ``expected``, of the tests that have a share
+
+    def __post_init__(self) -> None:
+        self.total = sum(self.expected.get(name, 0.0) for name in self.shares)
 
     def candidates(self) -> Iterator[tuple[ClassKey, Entry]]:
         """The next result of each case: the test furthest behind its share first, its case with the fewest results first."""
@@ -89,6 +93,8 @@ class Mix:
         """One of this class that was ordered before may start."""
         test = self.tests[key.case]
         self.expected[test] += self.each[test]
+        if test in self.shares:
+            self.total += self.each[test]
 
     def full(self, state: State, ahead: Outlook, key: ClassKey) -> bool:
         """Enough is at the scheduler. A run wider than what is left is ordered all the same: the machine drains for it."""
@@ -117,13 +123,11 @@ class Mix:
         """Whether a test has had, or is about to have, two runs more than its share."""
         if test not in self.shares:
             return False
-        total = sum(self.expected[name] for name in self.shares)
-        return self.expected[test] - self.shares[test] * total > 2 * self.each[test]
+        return self.expected[test] - self.shares[test] * self.total > 2 * self.each[test]
 
     def is_behind(self, test: str) -> bool:
         """Whether a test lacks a run or more of its share."""
-        total = sum(self.expected[name] for name in self.shares)
-        return self.shares[test] * total - self.expected[test] >= self.each[test]
+        return self.shares[test] * self.total - self.expected[test] >= self.each[test]
 
     def in_time(self, test: str, now: float, wait_s: float) -> bool:
         """Whether a run that begins so much later would be over before the component's time is."""
