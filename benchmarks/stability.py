@@ -37,7 +37,7 @@ from shakedown.model.nouns import Document
 from stability_faults import Driver, FaultPlan, Small
 
 NODES = dict(zip(TABLE_4, (1, 1, 1, 1, 2, 1), strict=True))
-PER_TARGET, CAPS = 6, {"cm4": 8, "shield": 8}
+CAPS = {"cm4": 8, "shield": 8}
 FULL_LIMIT, SHARE_LIMIT, POLL_S = 0.95, 0.05, 5.0
 LONGEST_S = 45.0
 SLEEP = "sleep $((30 + $(od -An -N2 -tu2 /dev/urandom) % 16))"
@@ -60,7 +60,7 @@ components:
       duration: {minutes}min
       tests: [{tests}]
       mix: {{{mix}}}
-      fill: {{target: 100%, ramp: 60s, survive: 200s}}
+      fill: {{target: 100%, ramp: 60s, {ahead}: 200s}}
       limits: {{copies: {{{caps}}}, stagger: 1s}}
       retry: {{failed: 1}}
       criteria: {{all: {{measure: correct / completed, must: "= 100%"}}}}
@@ -81,14 +81,14 @@ def main() -> int:
         stack.callback(cluster.fault, "down", "--all")
         cluster.up()
         os.environ["SLURM_CONF"] = str(cluster.slurm_conf)
-        site = make_site(folder, options.minutes)
+        site = make_site(folder, options)
         driver = Driver(site)
         faults = FaultPlan(cluster, driver, places, options.minutes * 60.0) if options.faults else None
         driver.run(options.minutes * 60.0, faults)
         root = site / "campaigns/stability-1"
         if options.keep:
             subprocess.run(["cp", "-r", str(site), options.keep], check=True)
-        return judge(root, faults)
+        return judge(root, faults, options.per_target)
 
 
 def _options() -> argparse.Namespace:
@@ -96,16 +96,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=int, default=20)
     parser.add_argument("--ports", default="28000")
     parser.add_argument("--faults", action="store_true", help="with all that may go wrong")
+    parser.add_argument(
+        "--hold", action="store_true", help="queue held jobs ahead, and release them; else followers in chains"
+    )
+    parser.add_argument("--per-target", type=int, default=6, help="what each metadata target bears")
     parser.add_argument("--keep", default="", metavar="DIRECTORY", help="copy the site there at the end")
     return parser.parse_args()
 
 
-def make_site(folder: Path, minutes: int) -> Path:
+def make_site(folder: Path, options: argparse.Namespace) -> Path:
     """A site for the cluster that answers, with its six tests and four targets."""
     site = folder / "site"
     subprocess.run([Driver.SHAKEDOWN, "init", str(site), "--name", "bench"], check=True, capture_output=True)
     with (site / "systems/bench.yaml").open("a") as system:
-        system.write(TARGETS.format(names=", ".join(MDTS), path=folder / "lustre", amount=PER_TARGET))
+        system.write(TARGETS.format(names=", ".join(MDTS), path=folder / "lustre", amount=options.per_target))
     for target in MDTS:
         (folder / "lustre" / target).mkdir(parents=True, exist_ok=True)
     for name, nodes in NODES.items():
@@ -114,7 +118,15 @@ def make_site(folder: Path, minutes: int) -> Path:
         )
     mix = ", ".join(f"{name}: {share:.1%}" for name, share in rounded(shares()).items())
     caps = ", ".join(f"{name}: {count}" for name, count in CAPS.items())
-    (site / "plans/stability.yaml").write_text(PLAN.format(minutes=minutes, tests=", ".join(NODES), mix=mix, caps=caps))
+    (site / "plans/stability.yaml").write_text(
+        PLAN.format(
+            minutes=options.minutes,
+            ahead="queue_ahead" if options.hold else "survive",
+            tests=", ".join(NODES),
+            mix=mix,
+            caps=caps,
+        )
+    )
     return site
 
 
@@ -129,17 +141,17 @@ def rounded(mix: tuple[tuple[str, float], ...]) -> dict[str, float]:
 # ---- judged ------------------------------------------------------------------------------------------------------------
 
 
-def judge(root: Path, faults: FaultPlan | None) -> int:
+def judge(root: Path, faults: FaultPlan | None, most: int) -> int:
     """Every bar with its number; 0 when all are met."""
     events = list(read_events(root / "log"))
     document = thaw((root / f"documents/{events[0].value['document']}.json").read_bytes())
     since, until = steady(document, events)
-    rows = within_budgets(document, events, root) + accounted(events, root)
+    rows = within_budgets(events, root, most) + accounted(events, root)
     ours = spans_of_log(document, events)
     rows += fair(document, ours, since, until) + as_the_twin(document, ours, since, until, faults)
     if faults is not None:
         print("\n".join(faults.done))
-    rows += releases(events, faults)
+    rows += releases(events, faults, most)
     for name, seen, bar, met in rows:
         print(f"{name:<58} {seen:>22}  {bar:<18} {'met' if met else 'NOT MET'}")
     return 0 if all(row[3] for row in rows) else 1
@@ -186,7 +198,7 @@ def fair(document: Document, ours: list[Span], since: float, until: float) -> li
     return [*rows, ("longest time without a test", f"{worst} {holes[worst]:.0f} s", "shown", True)]
 
 
-def within_budgets(document: Document, events: list[Event], root: Path) -> list[Row]:
+def within_budgets(events: list[Event], root: Path, most: int) -> list[Row]:
     jobs = list(jobs_of(events).values())
     by_log, by_test = loads(jobs, lambda job: job.target), loads(jobs, lambda job: job.test)
     spans = [
@@ -197,14 +209,14 @@ def within_budgets(document: Document, events: list[Event], root: Path) -> list[
     really = most_at_once(spans)
     copies = {test: by_test.get(test, 0) for test in CAPS}
     kept = all(copies[test] <= cap for test, cap in CAPS.items())
-    allowed, twice = f"<= {PER_TARGET}", followed_twice(events)
+    allowed, twice = f"<= {most}", followed_twice(events)
     return [
-        ("most on a target, by the log", str(sorted(by_log.values())), allowed, max(by_log.values()) <= PER_TARGET),
+        ("most on a target, by the log", str(sorted(by_log.values())), allowed, max(by_log.values()) <= most),
         (
             "most on a target, by the payloads",
             str(sorted(really.values())),
             allowed,
-            max(really.values()) <= PER_TARGET,
+            max(really.values()) <= most,
         ),
         ("targets that were used", str(len(really)), f"= {len(MDTS)}", set(really) == set(MDTS)),
         ("copies at once", str(copies), str(CAPS), kept),
@@ -234,9 +246,9 @@ def accounted(events: list[Event], root: Path) -> list[Row]:
     ]
 
 
-def releases(events: list[Event], faults: FaultPlan | None) -> list[Row]:
+def releases(events: list[Event], faults: FaultPlan | None, most: int) -> list[Row]:
     """For how long somebody was held although a place was free for it, at most: two polls are allowed."""
-    waits = held_in_vain(events)
+    waits = held_in_vain(events, most)
     if faults is not None:
         waits = [w for w in waits if not any(low < w[0] + w[1] and w[0] < high for low, high in faults.blind)]
     longest = max((lasted for _, lasted in waits), default=0.0)
@@ -248,7 +260,7 @@ def releases(events: list[Event], faults: FaultPlan | None) -> list[Row]:
     ]
 
 
-def held_in_vain(events: list[Event]) -> list[tuple[float, float]]:
+def held_in_vain(events: list[Event], most: int) -> list[tuple[float, float]]:
     """(since when, how long) each time in which a job was held although its cap and some target had room for it.
 
     Only from the end of the ramp on, and until the time is up.
@@ -270,9 +282,7 @@ def held_in_vain(events: list[Event]) -> list[tuple[float, float]]:
         on = {target: len({job.chain for job in live if job.target == target}) for target in MDTS}
         tests = {test: len({job.chain for job in live if job.test == test}) for test in NODES}
         held = {job.test for job in jobs.values() if job.ordered <= now < min(job.may_start, job.over)}
-        room = min(on.values()) < PER_TARGET and any(
-            tests[test] < CAPS.get(test, PER_TARGET * len(MDTS)) for test in held
-        )
+        room = min(on.values()) < most and any(tests[test] < CAPS.get(test, most * len(MDTS)) for test in held)
         if room and since is None:
             since = now
         elif since is not None and (not room or any(job.may_start == now for job in jobs.values())):

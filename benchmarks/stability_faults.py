@@ -136,7 +136,7 @@ class FaultPlan:
         plan = [
             *self._pair(150, DOWN_S, "n003 dies", ("power-off", "n003"), ("power-on", "n003")),
             *self._pair(270, HUNG_S, "n007 hangs", ("freeze", "n007"), ("thaw", "n007")),
-            *self._pair(380, 5.0, "slurmctld killed", ("kill-slurmctld",), ("start-slurmctld",)),
+            *self._pair(380, 5.0, "slurmctld restarted", ("stop-slurmctld",), ("start-slurmctld",)),
             *self._pair(470, ACCOUNTING_S, "accounting killed", ("kill-slurmdbd",), ("start-slurmdbd",)),
             *self._pair(560, DOWN_S, "n011 dies", ("power-off", "n011"), ("power-on", "n011")),
             *self._acts(650, FROZEN_S, "file system of mdt3 hangs", places.freeze, places.thaw),

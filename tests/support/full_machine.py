@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from shakedown.model.events import Event
@@ -115,12 +116,19 @@ def most_waiting(jobs: Iterable[Line]) -> int:
 
 
 def followed_twice(events: Iterable[Event]) -> list[str]:
-    """Purpose: jobs whose place more than one other was to take."""
-    followers = defaultdict(set)
+    """Purpose: jobs whose place two others were to take at one time; one that was taken back may have another in its stead."""
+    followers: dict[str, list[str]] = defaultdict(list)
+    events = list(events)
     for event in events:
-        if event.event == "submit_order" and event.value.get("after"):
-            followers[event.value["after"]].add(event.job)
-    return [job for job, those in followers.items() if len(those) > 1]
+        before = event.value.get("after", "") if event.event == "submit_order" else ""
+        if before and event.job not in followers[before]:
+            followers[before].append(event.job)
+    jobs = jobs_of(events)
+    return [
+        before
+        for before, those in followers.items()
+        if any(jobs[first].over > jobs[second].ordered for first, second in pairwise(those))
+    ]
 
 
 # ---- what the payloads say -----------------------------------------------------------------------------------------------
