@@ -83,7 +83,7 @@ def main() -> int:
         os.environ["SLURM_CONF"] = str(cluster.slurm_conf)
         site = make_site(folder, options)
         driver = Driver(site)
-        faults = FaultPlan(cluster, driver, places, options.minutes * 60.0) if options.faults else None
+        faults = FaultPlan(cluster, driver, places, options.minutes * 60.0) if places is not None else None
         driver.run(options.minutes * 60.0, faults)
         root = site / "campaigns/stability-1"
         if options.keep:

@@ -132,10 +132,7 @@ class Full(Disturbed):
     def assert_sound(self) -> None:
         """Every run that was ordered is judged once or went back unexecuted, none was executed twice, no job is left."""
         prefix = f"sd-{campaign_token(Layout(self.root))}-"
-        for one in self.clusters:
-            wait_until(
-                lambda one=one: prefix not in one.run("squeue", "-h", "-o", "%j"), "nothing is left in the queue"
-            )
+        wait_until(lambda: not any(prefix in names for names in map(_queued, self.clusters)), "no job is left")
         verdicts = Counter(event.run for event in self.judged())
         assert set(verdicts.values()) == {1}, f"judged more than once: {verdicts}\n{self.tale()}"
         ordered = {event.run for event in self.events() if event.event in ("submit_order", "requeued")}
@@ -148,3 +145,8 @@ class Full(Disturbed):
         passed = {event.run for event in self.judged() if event.value["verdict"] == "passed"}
         assert passed <= executed, f"passed and never executed: {passed - executed}"
         assert self.command("log", "p-1", "--verify").returncode == 0
+
+
+def _queued(cluster: Cluster) -> str:
+    """The names of all jobs in its queue."""
+    return cluster.run("squeue", "-h", "-o", "%j")
