@@ -12,7 +12,6 @@ import tracemalloc
 from collections.abc import Callable
 
 from engine_plans import Driven, mix, packs, repeats, sweep
-
 from shakedown.model.nouns import Document
 
 PER_EVENT_S, GROWTH, LIVE_BYTES = 0.3e-3, 1.5, 1024

@@ -144,6 +144,12 @@ class Driven:
     def _judge(self, job: str, run: str) -> None:
         found = self.state.runs[run]
         component = self.state.index.components[found.component].name
-        value = {"verdict": "passed", "component": component, "repeat": found.repeat, "final": True, "elapsed_s": LASTS_S}
+        value = {
+            "verdict": "passed",
+            "component": component,
+            "repeat": found.repeat,
+            "final": True,
+            "elapsed_s": LASTS_S,
+        }
         self.play(Event("verdict", case=found.case, run=run, job=job, value=value, reason="ok"))
         self.settle()
