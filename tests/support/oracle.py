@@ -266,6 +266,7 @@ class Oracle:
         timed = timed or bool(state.paused or state.yielding or state.idle)
         haunted = any(job.phase == "haunting" for job in state.jobs.values())
         timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
+        timed = timed or 0.0 in state.amounts.values()  # a person's word, until the next one
         lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:", "excluded:"))]
         gated = [w for w in reasons if w.key.startswith("gate:")]
         people = bool(lasting) and len(lasting) + len(gated) == len(reasons)

@@ -105,10 +105,21 @@ def _live(state: State, run_id: str) -> dict[str, Any]:
 
 
 def _budgets(state: State) -> dict[str, dict[str, float]]:
+    """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits."""
+    limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
+    limits |= {f"copies:{test}": float(most) for test, most in state.caps.items()} | state.amounts
     return {
-        name: {"taken": state.used.get(name, 0.0), "limit": limit}
-        for name, limit in sorted(state.index.budgets.items())
+        name: {"taken": state.used.get(name, 0.0), "limit": _limit_now(state, name)}
+        for name in sorted(limits)
+        if name not in state.index.targets
     }
+
+
+def _limit_now(state: State, name: str) -> float:
+    """The least that the plan and people say; windows and yields hold for single components."""
+    said = [state.index.budgets.get(name), state.amounts.get(name), state.amounts.get(name.partition("@")[0])]
+    said += [state.caps[test] for test in (name.removeprefix("copies:"),) if test in state.caps]
+    return min(limit for limit in said if limit is not None)
 
 
 def _shut(state: State) -> list[dict[str, Any]]:

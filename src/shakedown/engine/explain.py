@@ -11,7 +11,7 @@ from shakedown.engine.plan import ClassKey
 from shakedown.engine.reasons import Outlook, binding_reason, outlook
 from shakedown.engine.rolling import Mix, mixes
 from shakedown.engine.standing import FOR_PEOPLE
-from shakedown.engine.state import Entry, Job, Queue, State
+from shakedown.engine.state import Entry, Job, Queue, Run, State
 from shakedown.engine.sweeping import sweep_reason
 from shakedown.model.units import show_duration
 
@@ -117,12 +117,42 @@ def _why_not_yet(state: State, key: ClassKey) -> str:
     return "it is about to be ordered"
 
 
-def explain_run(state: State, run_id: str) -> str:
-    """Purpose: what a live run is doing and what is in doubt about it; "" for a run that is not live."""
+def explain_run(state: State, run_id: str, now: float | None = None) -> str:
+    """Purpose: what a live run is doing and what is in doubt about it; "" for a run that is not live. ``now``: the time of the last
+    event where it is not given.
+    """
+    said, run = _explain_run(state, run_id, state.time if now is None else now), state.runs.get(run_id)
+    job = state.jobs.get(run.job) if run is not None else None
+    if run is None or job is None or not job.bundle or run.id not in job.parts:
+        return said
+    part = f"part {run.part} of {job.size} of {job.id}"
+    not_begun = run.phase in ("ordered", "queued") and job.phase == "running"
+    return f"{part}, not begun" if not_begun else f"{part}: {said}"
+
+
+def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
+    """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
+    if job.phase != "queued" or job.charged:
+        return ""
+    if job.after:
+        return f"it is in the scheduler's queue and follows {job.after}: it begins when that is over"
+    assert job.held is not None
+    ahead = outlook(state, now)
+    mix = mixes(state, Decision(), now).get(job.component)
+    reason = mix.reason(state, job.held, now, ahead) if mix else binding_reason(state, job.held, now, ahead)
+    text = reason.text if reason is not None else _why_not_yet(state, job.held)
+    return f"it waits at the scheduler for its release: {text}"
+
+
+def _explain_run(state: State, run_id: str, now: float) -> str:
     run = state.runs.get(run_id)
     if run is None:
         return ""
     job = state.jobs.get(run.job)
+    if job is not None and not job.cancelling:
+        waits = _waits_there(state, run, job, now) if job.seen in ("", "queued") else ""
+        if waits:
+            return waits
     note = job.note if job is not None and run.phase == job.seen else ""
     doubt = _doubt(state, job) if job is not None else ""
     if job is not None and job.seen == "absent" and run.phase == "queued":

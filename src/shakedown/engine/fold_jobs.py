@@ -60,7 +60,7 @@ def submit_order(state: State, event: Event) -> None:
     mode = mode_in(value)
     entry = take(state, number, event.case, value["repeat"], mode)
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
-    run.deferrals = entry.deferrals
+    run.deferrals, run.part = entry.deferrals, value.get("part", 0)
     state.runs[event.run] = run
     state.next_run = max(state.next_run, number_of(event.run) + 1)
     state.next_job = max(state.next_job, number_of(event.job) + 1)
@@ -85,7 +85,7 @@ def _new_job(state: State, event: Event, run: Run) -> None:
     job.held = state.index.class_of(job.component, job.case, job.mode)
     job.loads = resolved(state.index, job.held, job.targets, job.at_once)
     if job.bundle:
-        job.parts[run.id], job.limit_s = None, value.get("limit_s", 0.0)
+        job.parts[run.id], job.limit_s, job.size = None, value.get("limit_s", 0.0), value.get("parts", 0)
     if job.after in state.jobs:
         state.jobs[job.after].successor = job.id
     state.jobs[job.id] = job
@@ -252,6 +252,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     if said == "queued" and job.source == "queue" and job.hearsay:  # the queue knows better than accounting
         job.phase, job.hearsay = "queued", False
         run.started = job.started = None
+        watch_wide(state, job)
     if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
         job.phase = run.phase = "queued"
     elif said == "running":

@@ -22,8 +22,8 @@ class Ledger:
     """``held``: jobs that wait for their release, by class, first come first; ``charged``: how many of a class may start or run.
 
     ``wide``: pool -> jobs of more than one unit that may start and, as far as was looked, have not begun. ``bundles``: component
-    -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun. ``followers``: jobs that begin
-    when another one is over.
+    -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun. ``followers``: jobs
+    that begin when another one is over.
     """
 
     held: dict[ClassKey, dict[str, None]] = field(default_factory=dict)

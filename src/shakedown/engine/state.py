@@ -94,6 +94,7 @@ class Run:
     seen: str = ""  # of a part of a job: the last thing a source said of it
     facts: dict[str, Any] = field(default_factory=dict)  # of a part of a job: what its end was reported with
     claim: str = ""  # of a part of a job: "", ordered, found
+    part: int = 0  # which part of its job it is, from 1
 
 
 @dataclass(slots=True)
@@ -135,6 +136,7 @@ class Job:
     successor: str = ""  # the job that may start when this one is over
     parts: dict[str, None] = field(default_factory=dict)
     bundle: str = ""  # what holds several runs: sweep, pack
+    size: int = 0  # how many it held when it was ordered
     at_once: int = 1  # of a job of several runs: how many go on side by side
     limit_s: float = 0.0  # of a job of several runs: its time limit
     overtaken: int = 0  # units of jobs ordered later that began before it
