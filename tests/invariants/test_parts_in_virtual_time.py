@@ -114,12 +114,12 @@ def test_a_person_cancels_in_the_middle(kind: str, what: str) -> None:
         if wait < 6 or not runs:
             return
         first = next(reversed(runs.values()))
-        value: dict[str, Any] = {
+        words: dict[str, dict[str, Any]] = {
             "run": {"runs": [first.id]},
             "case": {"cases": [first.case]},
             "everything": {"all": True},
-        }[what]
-        campaign.ask("cancel", **value)
+        }
+        campaign.ask("cancel", **words[what])
         campaign.script = None
 
     campaign = run(PLANS[kind](), script=cancel)
