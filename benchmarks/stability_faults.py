@@ -16,6 +16,7 @@ from slurm_cluster import Cluster
 
 PATIENCE_S = 1200.0  # after its time until the campaign must have ended
 AWAY_S, ACCOUNTING_S, DOWN_S, HUNG_S, FROZEN_S, FULL_S = 180.0, 60.0, 60.0, 60.0, 40.0, 20.0
+CRON_S = 10.0  # how often it is resumed where it left by itself
 SLACK_S = 30.0  # after a fault that shows in how soon things are done
 
 
@@ -27,6 +28,7 @@ class Driver:
     def __init__(self, site: Path) -> None:
         self.site = site
         self.process: subprocess.Popen[bytes] | None = None
+        self.resumed = 0.0
 
     def start(self, *words: str) -> None:
         with (self.site / "said").open("ab") as said:
@@ -41,6 +43,7 @@ class Driver:
             self.process.wait()
 
     def resume(self) -> None:
+        self.resumed = time.monotonic()
         self.start("resume", "stability-1", "--if-needed")
 
     def run(self, duration_s: float, faults: FaultPlan | None) -> None:
@@ -60,7 +63,11 @@ class Driver:
     def _is_over(self, faults: FaultPlan | None) -> bool:
         """It ended by itself: not because it was killed, and is to be resumed."""
         status = self.process.poll() if self.process is not None else None
-        return status is not None and (status != -9 or faults is None)
+        if status is None or faults is None or status in (0, 1):
+            return status is not None
+        if status != -9 and time.monotonic() - self.resumed > CRON_S:
+            self.resume()  # it left by itself, as on a full disk, and is resumed as by cron
+        return False
 
 
 class Small:
