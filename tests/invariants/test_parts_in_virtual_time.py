@@ -114,12 +114,12 @@ def test_a_person_cancels_in_the_middle(kind: str, what: str) -> None:
         if wait < 6 or not runs:
             return
         first = next(reversed(runs.values()))
-        said: dict[str, dict[str, Any]] = {
+        words: dict[str, dict[str, Any]] = {
             "run": {"runs": [first.id]},
             "case": {"cases": [first.case]},
             "everything": {"all": True},
         }
-        campaign.ask("cancel", **said[what])
+        campaign.ask("cancel", **words[what])
         campaign.script = None
 
     campaign = run(PLANS[kind](), script=cancel)

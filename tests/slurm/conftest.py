@@ -85,6 +85,16 @@ def any_fault_cluster(
     yield from _lend(f"fault_{request.param}", monkeypatch)
 
 
+@pytest.fixture
+def two_clusters(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cluster, Cluster]]:
+    """16 and 8 nodes that share slurmdbd and name each other (``-M``)."""
+    clusters = (POOL.lend("accounting"), POOL.lend("fault_accounting"))
+    monkeypatch.setenv("SLURM_CONF", str(clusters[0].slurm_conf))
+    yield clusters
+    for POOL.current in clusters:
+        POOL.give_back()
+
+
 def kind_of(item: pytest.Item) -> str:
     """Which cluster the test uses; empty when none."""
     names = getattr(item, "fixturenames", ())
@@ -93,7 +103,7 @@ def kind_of(item: pytest.Item) -> str:
         return str(parameters["any_cluster"])
     if "any_fault_cluster" in names:
         return f"fault_{parameters['any_fault_cluster']}"
-    if "fault_cluster" in names:
+    if "fault_cluster" in names or "two_clusters" in names:
         return "fault_accounting"
     return next((kind for kind in KINDS if f"{kind}_cluster" in names), "")
 

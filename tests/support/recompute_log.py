@@ -42,6 +42,7 @@ class Run:
     targets: dict[str, str] = field(default_factory=dict)
     charged: float | None = None  # its loads count from here
     freed: float | None = None  # to here
+    after: str = ""  # the job that it was ordered to follow
 
     @property
     def span(self) -> Span | None:
@@ -141,8 +142,10 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
         result = before.result
     else:
         result = (*key, _generation(campaign, key, value))
-    mode, charged = value.get("mode", ""), None if value.get("held") else event["time"]
+    later = any(value.get(word) for word in ("held", "after", "bundle"))
+    mode, charged = value.get("mode", ""), None if later else event["time"]
     run = Run(name, event["case"], component, mode, result, campaign.epoch, event["job"], charged=charged)
+    run.after = value.get("after", "")
     previous = campaign.runs.get(value.get("previous", ""))
     run.targets = value.get("targets", previous.targets if previous else {})
     campaign.runs[name] = run
@@ -163,8 +166,22 @@ def _reported(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
         run.state = value.get("state", "")
         if run.state == "running" and run.began is None:
             run.began = value.get("began", event["time"])
+        if run.state in ("running", *OVER) and run.charged is None:
+            run.charged = event["time"]
+            for other in campaign.runs.values():  # Slurm started it, so what it follows is over
+                if run.after and other.job == run.after and other.freed is None and not other.verdict:
+                    other.freed = event["time"]
         if run.state in OVER and run.freed is None:
             run.freed = event["time"]
+    if value.get("state", "") in OVER:
+        _next_may_start(campaign, event)
+
+
+def _next_may_start(campaign: Campaign, event: dict[str, Any]) -> None:
+    """A job is over: the run that was ordered to follow it loads what it loaded from now on."""
+    for other in campaign.runs.values():
+        if other.after and other.after == event.get("job") and other.charged is None and not other.verdict:
+            other.charged = event["time"]
 
 
 def _released(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -208,6 +225,8 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         return
     run.time = run.time if run.verdict else event["time"]
     run.freed = run.freed if run.freed is not None else event["time"]
+    if not run.verdict and event.get("job") and not value.get("alive"):
+        _next_may_start(campaign, event)
     run.verdict, run.seq = value["verdict"], event["seq"]
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
     run.started = value.get("started", run.started)

@@ -23,7 +23,7 @@ from shakedown.engine.places import facts_of
 from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import Event
-from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, Ports, SubmitAnswer
+from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, JobView, Ports, SubmitAnswer
 
 if TYPE_CHECKING:
     from shakedown.metrics.table import Record
@@ -285,15 +285,25 @@ def _carry_out(conductor: Conductor, decision: Decision) -> None:
         conductor.commit()
     _submit(conductor, by_kind.get("submit", []))
     _cancel(conductor, by_kind.get("cancel", []))
-    for order in by_kind.get("claim", []):
-        taken = conductor.ports.scheduler.take_claim(order.payload)
-        conductor.log("claim_taken" if taken else "claim_found", job=order.event.job, run=order.event.run)
+    _claim(conductor, by_kind.get("claim", []))
     release(conductor, by_kind.get("release", []))
     take_parts(conductor, by_kind.get("claim_part", []))
     if "build" in by_kind:
         conductor.ports.builder.start([order.payload for order in by_kind["build"]])
     if "collect" in by_kind:
         conductor.ports.collector.start([order.payload for order in by_kind["collect"]])
+
+
+def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
+    """Jobs whose claim is ours can do nothing any more. They leave the queue now: perhaps nothing is polled from here on."""
+    void: list[JobView] = []
+    for order in orders:
+        taken = conductor.ports.scheduler.take_claim(order.payload)
+        conductor.log("claim_taken" if taken else "claim_found", job=order.event.job, run=order.event.run)
+        if taken and order.payload.scheduler_id:
+            void.append(order.payload)
+    if void:
+        conductor.ports.scheduler.cancel(void)
 
 
 def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:

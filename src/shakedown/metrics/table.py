@@ -78,6 +78,8 @@ class Record(Struct):
     unknown: dict[str, int] = {}
     irregular: list[str] = []
     _place: dict[str, int] = {}  # run -> where its current row is in ``runs``
+    _followers: dict[str, str] = {}  # job -> the run that may start when it is over
+    _leaders: dict[str, str] = {}  # run -> the job that it follows, while nobody knows that that one is over
     _jobs: dict[str, str] = {}  # job -> the run it holds
     _chains: dict[tuple[str, ...], int] = {}  # wanted result -> its number
     _results: int = 0
@@ -159,7 +161,11 @@ def _submit_order(record: Record, event: Event) -> None:
     attempt, mode = whole(value.get("attempt"), 1), acts.mode_of(value)
     result = _result(record, (component, *mode, event.case, str(repeat)), attempt, event.run)
     ordered = (component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch)
-    row = OpenRun(event.run, event.case, *ordered, mode=mode[0], charged=None if value.get("held") else event.time)
+    later = value.get("held") or value.get("after") or value.get("bundle")
+    row = OpenRun(event.run, event.case, *ordered, mode=mode[0], charged=None if later else event.time)
+    if value.get("after"):
+        record._followers[str(value["after"])] = event.run
+        record._leaders[event.run] = str(value["after"])
     before = record.row_of(str(value.get("previous", "")))  # a start of the same job: it loads what that one loaded
     targets = words(value.get("targets")) or (before.targets if before else {})
     record.open[event.run] = replace(row, targets=targets)
@@ -188,7 +194,26 @@ def _job_report(record: Record, event: Event) -> None:
         began = number(event.value.get("began"))
         started = (began or event.time) if state == "running" and row.started is None else row.started
         freed = event.time if state in ENDED and row.freed is None else row.freed
-        record.open[run] = replace(row, state=state, started=started, freed=freed)
+        charged = event.time if row.charged is None and (state == "running" or state in ENDED) else row.charged
+        record.open[run] = replace(row, state=state, started=started, freed=freed, charged=charged)
+        _is_over(record, record._leaders.pop(run, "") if charged is not None else "", event.time)
+    if state in ENDED:
+        _pass_on(record, event)
+
+
+def _is_over(record: Record, job: str, now: float) -> None:
+    """The scheduler started the job that was to follow this one: so it is over, whenever we hear of that."""
+    run = record._jobs.get(job, "")
+    if run in record.open and record.open[run].freed is None:
+        record.open[run] = replace(record.open[run], freed=now)
+
+
+def _pass_on(record: Record, event: Event) -> None:
+    """A job is over: the run that follows it may start, and takes over what it loaded."""
+    follower = record._followers.pop(event.job, "")
+    record._leaders.pop(follower, None)
+    if follower in record.open and record.open[follower].charged is None:
+        record.open[follower] = replace(record.open[follower], charged=event.time)
 
 
 def _release_order(record: Record, event: Event) -> None:
@@ -203,6 +228,8 @@ def _verdict(record: Record, event: Event) -> None:
     older = record.row_of(event.run)
     if older is None:
         _append(record, _first_row(record, event))
+        if event.job and not event.value.get("alive"):
+            _pass_on(record, event)
     elif not event.value.get("supersedes"):
         record.irregular.append(
             f"event {event.seq}: a second verdict on {event.run} that supersedes nothing; the first, event {older.seq}, stands"
