@@ -142,8 +142,11 @@ def make_trials(rows: Sequence[RunRow], value: Floats, setting: Setting) -> Tria
 
 
 def names_of(row: RunRow, setting: Setting) -> tuple[str, ...]:
-    """The nodes of a run; none where they are not known or cannot be read."""
-    names = unfold(row.nodes) or ()
+    """The nodes of a run; none where they are not known or cannot be read. Where the scheduler said which of them failed, these
+    alone: the others did nothing.
+    """
+    known = row.failed_nodes if row.verdict == "node_fail" else ()
+    names = known or unfold(row.nodes) or ()
     cluster = setting.clusters.get(row.case, "")
     return tuple(f"{cluster}:{name}" for name in names) if cluster else names
 
