@@ -18,19 +18,19 @@ PER_EVENT_S, GROWTH, LIVE_BYTES = 0.3e-3, 1.5, 1024
 ROUNDS = 3
 
 
-def seconds_per_end(document: Document, ends: int) -> float:
-    """Mean time of ``evolve`` + ``decide`` over everything that one run's end sets off; new orders come in batches, so that
-    enough ends are played for the first batch to be among them."""
+def seconds_per_event(document: Document, ends: int) -> tuple[float, float]:
+    """Mean time of ``evolve`` + ``decide`` of an event, and over everything that one run's end sets off; new orders come in
+    batches, so that enough ends are played for the first batch to be among them."""
     driven = Driven(document)
-    first, over = driven.state.next_job, 0
+    first, events, over = driven.state.next_job, driven.state.seq, 0
     gc.disable()
     start = time.perf_counter()
     while over < ends and driven.ready:
         over += driven.end_one()
-    seconds = (time.perf_counter() - start) / over
+    seconds = time.perf_counter() - start
     gc.enable()
     assert document.components[0].sweep or driven.state.next_job > first, "no batch of new orders was among the ends"
-    return seconds
+    return seconds / (driven.state.seq - events), seconds / over
 
 
 def bytes_per_live_run(document: Document) -> float:
@@ -47,8 +47,8 @@ def bytes_per_live_run(document: Document) -> float:
     return (full - rest) / live
 
 
-def best(make: Callable[[], Document], ends: int) -> float:
-    return min(seconds_per_end(make(), ends) for _ in range(ROUNDS))
+def best(make: Callable[[], Document], ends: int) -> tuple[float, float]:
+    return min(seconds_per_event(make(), ends) for _ in range(ROUNDS))
 
 
 def main() -> int:
@@ -66,11 +66,11 @@ def main() -> int:
         "10,000 waiting, 20,000 nodes": few,
     }
     met = True
-    for name, seconds in times.items():
-        growth = seconds / small[name]
+    for name, (seconds, an_end) in times.items():
+        growth = seconds / small[name][0]
         met = met and seconds <= PER_EVENT_S and growth <= GROWTH
-        print(f"{name:<58} {seconds * 1e3:7.3f} ms a run's end  at most {PER_EVENT_S * 1e3:g} ms; ", end="")
-        print(f"against a tenth {growth:5.2f}x  at most {GROWTH}x")
+        print(f"{name:<58} {seconds * 1e3:6.3f} ms an event ({an_end * 1e3:.3f} a run's end)  ", end="")
+        print(f"at most {PER_EVENT_S * 1e3:g} ms; against a tenth {growth:.2f}x  at most {GROWTH}x")
     for name, document in (("a run of a job of its own", repeats(100, 5_000)), ("a run of a mix", mix(5_000))):
         size = bytes_per_live_run(document)
         met = met and size <= LIVE_BYTES
