@@ -17,10 +17,10 @@ from shakedown.checks.judge import judge
 from shakedown.conductor.around import look_around, release, take_parts
 from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide, evolve
-from shakedown.engine.attend import verdict_value
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.places import facts_of
 from shakedown.engine.plan import NO_LONGER_WANTED
+from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, JobView, Ports, SubmitAnswer

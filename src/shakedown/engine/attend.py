@@ -11,10 +11,11 @@ from shakedown.engine import attend_parts
 from shakedown.engine.loads import Promised, shrunk
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
-from shakedown.engine.plan import NEVER_RETRIED, ClassKey
+from shakedown.engine.plan import ClassKey
 from shakedown.engine.standing import standing_reason
 from shakedown.engine.standing import withdrawn as standing_withdrawal
 from shakedown.engine.state import Entry, Job, Run, State
+from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
@@ -134,21 +135,6 @@ def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, a
     if alive:
         value["alive"] = True
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))
-
-
-def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
-    """The part of a verdict's value that every verdict has."""
-    value: dict[str, Any] = {
-        "verdict": verdict,
-        "component": state.index.components[run.component].name,
-        "repeat": run.repeat,
-        "attempt": run.attempt,
-    } | mode_facts(run.mode)
-    if run.started is not None:
-        value["started"] = run.started
-    if verdict in NEVER_RETRIED:
-        value["final"] = True
-    return value
 
 
 def _restarted(state: State, decision: Decision, job: Job) -> None:

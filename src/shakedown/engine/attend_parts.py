@@ -9,10 +9,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
-from shakedown.engine.plan import NEVER_RETRIED
 from shakedown.engine.state import Job, Run, State
+from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
 
 _BEGUN = frozenset({"running", "ended", "checking"})
@@ -136,16 +135,7 @@ def _claim(decision: Decision, job: Job, run: Run, why: str) -> None:
 
 
 def _judge(state: State, decision: Decision, job: Job, run: Run, verdict: str, why: str, alive: bool = False) -> None:
-    value: dict[str, Any] = {
-        "verdict": verdict,
-        "component": state.index.components[run.component].name,
-        "repeat": run.repeat,
-        "attempt": run.attempt,
-    } | mode_facts(run.mode)
-    if run.started is not None:
-        value["started"] = run.started
-    if verdict in NEVER_RETRIED:
-        value["final"] = True
+    value = verdict_value(state, run, verdict)
     if alive:
         value["alive"] = True
     value |= {k: v for k, v in job.facts.items() if k in ("nodes", "failed_nodes")}
