@@ -60,7 +60,7 @@ def seen(layout: Layout, name: str = "") -> FailuresSeen:
     record = fold_runs(read_events(layout.log))
     document = _document(layout, record.document)
     classes = classifier(document.failures if document else ()).classes
-    rows = [row for row in record.current() if row.failure_class]
+    rows = [row for row in record.current() if row.failure_class and not row.was_taken_back]
     known = {row.failure_class for row in rows} | {row.failure_family for row in rows}
     known |= {one.name for one in classes} | {one.family for one in classes} | {UNCLASSIFIED}
     if name and name not in known:

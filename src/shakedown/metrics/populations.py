@@ -281,15 +281,11 @@ def _until_time(component: Component, population: Population, record: Record, ov
     asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 
     def ordered(case: CaseRuns) -> CaseRuns:
-        rows = tuple(row for row in case.rows if not _was_taken_back(row))
+        rows = tuple(row for row in case.rows if not row.was_taken_back)
         results = {row.result for row in rows} | {run.result for run in asked if run.case == case.case.id}
         return replace(case, rows=rows, wanted=(("", len(results)),), more=not closed, closed=closed)
 
     return population.each(ordered)
-
-
-def _was_taken_back(row: RunRow) -> bool:
-    return row.verdict == "cancelled" and row.started is None and row.elapsed_s is None
 
 
 def counts_since(component: Component, record: Record) -> float:

@@ -62,6 +62,11 @@ class RunRow(Struct, frozen=True):
     failure_family: str = ""
     failure_line: str = ""
 
+    @property
+    def was_taken_back(self) -> bool:
+        """It was ordered, or wanted, and taken back before it began: nothing was attempted, and nothing failed."""
+        return self.verdict == "cancelled" and self.started is None and self.elapsed_s is None
+
 
 class OpenRun(Struct, frozen=True):
     """A run that was ordered and is not judged yet. ``state`` is the last thing a source said of its job, ``started`` since when it
