@@ -29,7 +29,8 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 #
 # A part at its time limit is ended by *watch*, which wakes up now and then, looks for marks that are too old, and ends the child of
 # that lane with all below it. It goes by when the child was started, so that it cannot be the lane's next part, and says it first
-# in the mark: whatever the part's status is then, it was the time limit.
+# in the mark: whatever the part's status is then, it was the time limit. It is killed in the end: a shell that was forked a moment
+# ago still has its parent's traps, and would lose any gentler signal.
 #
 # A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
 _SCRIPT = r"""_sd_work={work}
@@ -117,6 +118,7 @@ _sd_watch() {{
         done
         _sd_parts=$_sd_later
         _sd_kill
+        [ -n "$_sd_parts$_sd_ending" ] || exit
     done
 }}
 
@@ -196,7 +198,7 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
         tick=max(1, min(_LONGEST_TICK_S, min(map(int, limits), default=0) // 20)),
         grace=_GRACE_S,
         watch="_sd_watch &\n_sd_watcher=$!\n" if limits else "",
-        unwatch='kill "$_sd_watcher" 2>/dev/null\n' if limits else "",
+        unwatch='{ kill -9 "$_sd_watcher"; wait "$_sd_watcher"; } 2>/dev/null\n' if limits else "",
         lanes=" | ".join(["_sd_lane"] * lanes),
     )
 
