@@ -111,16 +111,16 @@ def _within(amount: float, budget: str, cases: list[Case], caps: dict[str, float
 
 
 def _too_long(component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Runs that could not be over in time from the first moment on."""
+    """Runs that could not be over in time from the first moment on: until one is over, nobody knows how long they really take."""
     longest = min([component.duration_s, *(phase.duration_s for phase in component.phases)])
     for case in cases if component.fill.drain else ():
         if case.shape.time_limit_s >= longest:
             limit, time = show_duration(case.shape.time_limit_s), show_duration(longest)
-            said = f"a run of {case.id} may take {limit}, and there are only {time}: with drain it may never be ordered"
+            said = f"a run of {case.id} may take {limit}, and there are only {time}: the first ones may end late"
             yield (
                 (("phases",) if component.phases else ("duration",)),
                 said,
-                "a shorter time limit, or fill: {drain: no}",
+                "a shorter time limit, or a longer time",
             )
 
 
