@@ -101,7 +101,7 @@ def test_a_run_that_cannot_be_over_in_time(site: Any) -> None:
     phases = "phases: [{name: x, duration: 10min}, {name: y, duration: 9d23h50min}]"
     (said,) = warned(site, "light", phases)
     assert said.startswith(
-        "7:7: stability: a run of light may take 10 min 00 s, and there are only 10 min 00 s: with drain"
+        "7:7: stability: a run of light may take 10 min 00 s, and there are only 10 min 00 s: the first ones may end late"
     )
     assert warned(site, "light", f"{phases}\n      fill: {{drain: no}}") == []
 
