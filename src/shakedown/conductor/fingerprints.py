@@ -31,7 +31,8 @@ from shakedown.model.nouns import Document, System
 from shakedown.model.ports import Command
 from shakedown.processes.reactor import Reactor
 
-SETTLE_S = 3.0  # how long the end of a campaign waits for one that is under way; then twice that for what there is
+SETTLE_S = 8.0  # how long the end of a campaign waits for one that is under way: nodes that its last runs held are asked now
+HURRY_S = 6.0  # and then for what there is
 
 
 def probe_of(layout: Layout, document: Document, reactor: Reactor) -> Probe | None:
@@ -74,7 +75,7 @@ class Fingerprints:
         if conductor.state.phase == "ended":
             self._wait(conductor, SETTLE_S)
             self.probe.hurry()
-            self._wait(conductor, 2 * SETTLE_S)
+            self._wait(conductor, HURRY_S)
         if self._busy:
             self.close()
             why = "no fingerprint: the conductor left before the nodes had answered"
