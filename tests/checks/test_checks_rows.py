@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from shakedown.checks.judge import REASON_LIMIT, judge
 from shakedown.model.contracts import beside, distance, holds, rows_of
-from shakedown.model.nouns import Case, Check, Contract, ContractRow, Document, FigureSpec, System, Test
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Case, Check, Document, FigureSpec, System, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
 
 CASE = Case("stream", "stream", "local:all")

@@ -21,8 +21,9 @@ from shakedown.metrics.table import fold_runs
 from shakedown.model.errors import LeaseHeld, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
+from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Check, Component, Contract, ContractRow, Document, FigureSpec, System, Test
+from shakedown.model.nouns import Case, Check, Component, Document, FigureSpec, System, Test
 from shakedown.model.ports import Evidence, JobReport
 
 ACT = Act("ada", "the check was wrong")

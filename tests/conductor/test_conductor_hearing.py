@@ -14,7 +14,8 @@ from shakedown.conductor.loop import Conductor, hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
 from shakedown.model.events import VALUE_LIMIT, Event
-from shakedown.model.nouns import Component, Contract, ContractRow, Document
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import CheckResult, Evidence
 
 

@@ -18,7 +18,8 @@ from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, moded_document, pe
 
 from shakedown.metrics.table import fold_runs
 from shakedown.model.frozen import freeze
-from shakedown.model.nouns import Component, Criterion
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Component
 from shakedown.report.reading import read_campaign
 from shakedown.twin import Lies
 

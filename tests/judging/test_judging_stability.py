@@ -18,7 +18,8 @@ from shakedown.metrics.stability import stability
 from shakedown.metrics.table import fold_runs
 from shakedown.model.filling import ClockTerms, Fill
 from shakedown.model.frozen import freeze
-from shakedown.model.nouns import Component, Criterion, Document
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Component, Document
 from shakedown.twin import Lies, VirtualClock, World
 
 LASTS_S = 7200.0

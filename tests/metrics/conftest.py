@@ -10,18 +10,8 @@ from shakedown.metrics.criteria import score
 from shakedown.metrics.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.table import Record, fold_runs
 from shakedown.model.events import Event
-from shakedown.model.nouns import (
-    Case,
-    Cluster,
-    Component,
-    Criterion,
-    Document,
-    FigureSpec,
-    NodeType,
-    Partition,
-    System,
-    Test,
-)
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Case, Cluster, Component, Document, FigureSpec, NodeType, Partition, System, Test
 
 FIGURES = (FigureSpec("triad", unit="GB/s", better="higher"), FigureSpec("errors", unit=""))
 

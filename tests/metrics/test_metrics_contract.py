@@ -16,7 +16,8 @@ from shakedown.metrics.populations import populations
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import Measured
 from shakedown.model.contracts import content, holds
-from shakedown.model.nouns import Contract, ContractRow, Criterion, Document, Mode
+from shakedown.model.judging import Contract, ContractRow, Criterion
+from shakedown.model.nouns import Document, Mode
 
 
 def row(number: int = 1, **fields: Any) -> ContractRow:

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from shakedown.metrics.cases import summarise
 from shakedown.metrics.isolated_fill import slowdowns
-from shakedown.model.nouns import Criterion, Mode, Partition
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Mode, Partition
 
 ISOLATED, FILL = Mode("isolated", repeats=3, warm_up=1), Mode("fill", repeats=1)
 

@@ -11,7 +11,7 @@ from shakedown.metrics.interrupts import interrupts, mean_time_interval
 from shakedown.metrics.mix import shares_of
 from shakedown.metrics.populations import Population, populations
 from shakedown.metrics.scorecard import CriterionScore
-from shakedown.model.nouns import Criterion
+from shakedown.model.judging import Criterion
 
 HOUR = 3600.0
 

@@ -15,8 +15,9 @@ from shakedown.conductor.looking import look, look_at_runs
 from shakedown.conductor.people import why_not_waive
 from shakedown.metrics.table import Record
 from shakedown.model.contracts import content
+from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Component, Contract, ContractRow, Document, System
+from shakedown.model.nouns import Case, Component, Document, System
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -18,7 +18,8 @@ from shakedown.conductor.differences import differences, shortened
 from shakedown.model.contracts import rows_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.frozen import freeze, thaw
-from shakedown.model.nouns import Contract, ContractRow, Document, Source
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Document, Source
 from shakedown.plans.keys_of_contract import COLUMNS as ALL_COLUMNS
 
 TEST = """\

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.model.nouns import Case, Contract, ContractRow
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Case
 from shakedown.plans.contract_rows import match_rows
 
 PARAMETERS = {"n": ("1", "2", "3"), "m": ("x", "y")}

@@ -9,11 +9,11 @@ import pytest
 
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.frozen import freeze, thaw
+from shakedown.model.judging import Criterion
 from shakedown.model.nouns import (
     Check,
     Cluster,
     Component,
-    Criterion,
     FigureSpec,
     FileSystem,
     Limits,

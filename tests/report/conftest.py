@@ -18,13 +18,13 @@ from shakedown.events.lines import encode_event
 from shakedown.events.segments import first_header
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
+from shakedown.model.judging import Criterion
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import (
     Build,
     Case,
     Cluster,
     Component,
-    Criterion,
     Document,
     FigureSpec,
     FileSystem,

@@ -14,7 +14,8 @@ from shakedown.metrics.cases import FigureSummary
 from shakedown.metrics.rows import EpochRow, RunRow
 from shakedown.metrics.statistics import describe
 from shakedown.model.events import VERDICTS
-from shakedown.model.nouns import ContractRow, FigureSpec
+from shakedown.model.judging import ContractRow
+from shakedown.model.nouns import FigureSpec
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.draw_io import draw_io
 from shakedown.report.draw_noise import draw_noise

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shakedown.model import nouns
-from shakedown.model.nouns import Case, Component, Contract, ContractRow, Criterion, FigureSpec, Procedure
+from shakedown.model.judging import Contract, ContractRow, Criterion
+from shakedown.model.nouns import Case, Component, FigureSpec, Procedure
 from shakedown.report import write_report
 
 if TYPE_CHECKING:

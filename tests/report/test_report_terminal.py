@@ -15,7 +15,8 @@ from shakedown.metrics.criteria import score
 from shakedown.metrics.table import fold_runs
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import Event
-from shakedown.model.nouns import Case, Component, Criterion
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Case, Component
 from shakedown.report.terminal import render_scorecard
 
 if TYPE_CHECKING:

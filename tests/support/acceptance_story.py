@@ -8,13 +8,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import (
     Case,
     Cluster,
     Component,
-    Contract,
-    ContractRow,
-    Criterion,
     Document,
     FigureSpec,
     Mode,

@@ -8,11 +8,11 @@ from shakedown.metrics.criteria import score
 from shakedown.metrics.rows import AttestationRow, NoteRow, OpenRun, RunRow, WaiverRow
 from shakedown.metrics.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.table import Record
+from shakedown.model.judging import Criterion
 from shakedown.model.nouns import (
     Case,
     Cluster,
     Component,
-    Criterion,
     Document,
     FigureSpec,
     NodeType,

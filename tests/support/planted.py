@@ -19,7 +19,8 @@ from scripted import Asked, Part, Played
 from shakedown.metrics.criteria import score
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.table import Record, fold_runs
-from shakedown.model.nouns import Criterion, Document
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
 from shakedown.report.evidence import Evidence, find_evidence
 from shakedown.report.gallery import hang
 from shakedown.report.page import render_page

@@ -7,19 +7,8 @@ from typing import Any
 
 from shakedown.model.events import Event
 from shakedown.model.filling import ClockTerms, Fill
-from shakedown.model.nouns import (
-    Case,
-    Cluster,
-    Component,
-    Criterion,
-    Document,
-    Limits,
-    NodeType,
-    Partition,
-    Shape,
-    System,
-    Test,
-)
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Case, Cluster, Component, Document, Limits, NodeType, Partition, Shape, System, Test
 
 HOUR = 3600.0
 MEASURES = (

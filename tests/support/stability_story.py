@@ -15,19 +15,9 @@ from shakedown.events.segments import first_header
 from shakedown.model.events import Event
 from shakedown.model.filling import ClockTerms, Fill, Window
 from shakedown.model.frozen import digest, freeze
+from shakedown.model.judging import Criterion
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import (
-    Case,
-    Cluster,
-    Component,
-    Criterion,
-    Document,
-    NodeType,
-    Partition,
-    Shape,
-    System,
-    Test,
-)
+from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
 
 HOUR, DAY = 3600.0, 86400.0
 BEGIN = 1_793_700_000.0

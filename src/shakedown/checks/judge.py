@@ -20,7 +20,8 @@ from shakedown.checks.trim import room_for, trim
 from shakedown.model.contracts import beside, holds, source_text
 from shakedown.model.events import COMPLETED
 from shakedown.model.failures import Failure
-from shakedown.model.nouns import Case, ContractRow, FigureSpec, Test
+from shakedown.model.judging import ContractRow
+from shakedown.model.nouns import Case, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
 from shakedown.model.units import Quantity, show_duration
 

@@ -13,7 +13,7 @@ from shakedown.cli.output import emit, printable
 from shakedown.model.contracts import where_text
 
 if TYPE_CHECKING:
-    from shakedown.model.nouns import Contract, ContractRow
+    from shakedown.model.judging import Contract, ContractRow
     from shakedown.plans.contract_views import Bare, RowView, Scene
 
 WIDTH = 80

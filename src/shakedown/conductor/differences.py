@@ -14,7 +14,8 @@ from msgspec.structs import asdict, replace
 from shakedown.model.contracts import where_text
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
-from shakedown.model.nouns import Component, Contract, ContractRow, Criterion, Document
+from shakedown.model.judging import Contract, ContractRow, Criterion
+from shakedown.model.nouns import Component, Document
 from shakedown.model.units import show_duration
 
 SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest

@@ -31,7 +31,9 @@ from shakedown.model.nouns import Document, System
 from shakedown.model.ports import Command
 from shakedown.processes.reactor import Reactor
 
-SETTLE_S = 8.0  # how long the end of a campaign waits for one that is under way: nodes that its last runs held are asked now
+SETTLE_S = (
+    8.0  # how long the end of a campaign waits for one that is under way: nodes that its last runs held are asked now
+)
 HURRY_S = 6.0  # and then for what there is
 
 

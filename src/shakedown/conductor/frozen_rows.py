@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from shakedown.events.campaigns import read_document
 from shakedown.model.contracts import rows_of
 from shakedown.model.frozen import thaw
+from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, ContractRow, Document
+from shakedown.model.nouns import Case, Document
 
 
 class FrozenRows:

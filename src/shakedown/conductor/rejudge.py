@@ -20,8 +20,9 @@ from shakedown.conductor.reading import run_directory
 from shakedown.metrics.failures import failure_of
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VALUE_LIMIT, Event
+from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, ContractRow, Document, Test
+from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
 
 FROM_OUTPUT = frozenset({"passed", "failed", "incorrect", "performance"})  # verdicts that evidence can change

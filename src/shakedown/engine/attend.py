@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from shakedown.engine import attend_parts
+from shakedown.engine.in_doubt import cancel_if_wanted, look_into
 from shakedown.engine.loads import Promised, shrunk
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
@@ -196,7 +197,7 @@ def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
         value = {"kind": "believed_dead", "seen": job.seen, "dead": True}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
     else:
-        _cancel_if_wanted(decision, job, now)
+        cancel_if_wanted(decision, job, now)
         if job.seen == "running" and job.facts.get("noted") != "running":
             why = "it still runs after its verdict; the verdict stands and what it holds stays held"
             value = {"kind": "late_mark", "seen": job.seen}
@@ -208,44 +209,10 @@ def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
     """Alive as far as we know, but a source is silent, or a person wants it gone."""
     if job.phase in ("queued", "running"):
-        _cancel_if_wanted(decision, job, now)
-    if job.seen == "absent":
-        _absent(state, decision, job, now)
-    elif job.seen in ("no_answer", "unknown"):
-        _silent_until(state, decision, job, now, state.index.policy.no_answer_s)
-
-
-def _cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
-    if job.cancelling != "wanted":
-        return
-    if now >= job.cancel_after:
-        decision.orders.append(Order("cancel", Event("cancel_order", job=job.id, run=job.run, reason=job.message), job))
-    else:
-        decision.wake(job.cancel_after)
-
-
-def _absent(state: State, decision: Decision, job: Job, now: float) -> None:
-    """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
-    policy = state.index.policy
-    if job.phase == "running" or job.claim == "found":
-        _silent_until(state, decision, job, now, policy.lost_after_s)
-    elif job.claim == "":
-        deadline = job.since + policy.grace_s
-        if now >= deadline:
-            why = f"no source knows it {policy.grace_s:g} s after it was ordered"
-            decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
-        else:
-            decision.wake(deadline)
-
-
-def _silent_until(state: State, decision: Decision, job: Job, now: float, patience: float) -> None:
-    deadline = job.since + patience
-    if now < deadline:
-        decision.wake(deadline)
-        return
-    asked = "no source answered" if job.seen == "no_answer" else "marks, queue and accounting were asked"
-    why = f"{asked} for {patience:g} s and none could tell what became of it (scheduler id {job.scheduler_id or '?'})"
-    _judge(state, decision, job, "lost", why, alive=True)
+        cancel_if_wanted(decision, job, now)
+    why = look_into(state, decision, job, now)
+    if why:
+        _judge(state, decision, job, "lost", why, alive=True)
 
 
 def _is_in_the_queue(job: Job) -> bool:

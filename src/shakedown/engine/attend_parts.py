@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
+from shakedown.engine.in_doubt import cancel_if_wanted, look_into
 from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.state import Job, Run, State
 from shakedown.engine.verdict_facts import verdict_value
@@ -29,7 +30,9 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
         _over(state, decision, job, runs)
     else:
         _cancel(decision, job, runs, now)
-        _in_doubt(state, decision, job, runs, now)
+        why = look_into(state, decision, job, now)
+        if why:
+            lose(state, decision, job, why)
 
 
 def judge_ends(state: State, decision: Decision) -> None:
@@ -89,34 +92,10 @@ def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> N
 
 def _cancel(decision: Decision, job: Job, runs: list[Run], now: float) -> None:
     """The whole job where all of it is to be cancelled; else what has not begun of that which is."""
-    if job.cancelling == "wanted":
-        if now >= job.cancel_after:
-            event = Event("cancel_order", job=job.id, run=job.run, reason=job.message)
-            decision.orders.append(Order("cancel", event, job))
-        else:
-            decision.wake(job.cancel_after)
+    cancel_if_wanted(decision, job, now)
     for run in runs:
         if run.cancelled and not job.cancelling and run.phase not in _BEGUN and run.claim == "":
             _claim(decision, job, run, run.cancelled)
-
-
-def _in_doubt(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
-    policy = state.index.policy
-    if job.seen == "absent" and job.phase != "running" and job.claim == "":
-        deadline = job.since + policy.grace_s
-        if now >= deadline:
-            why = f"no source knows it {policy.grace_s:g} s after it was ordered"
-            decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
-        else:
-            decision.wake(deadline)
-    elif job.seen in ("absent", "no_answer", "unknown"):
-        patience = policy.lost_after_s if job.seen == "absent" else policy.no_answer_s
-        if now < job.since + patience:
-            decision.wake(job.since + patience)
-        else:
-            asked = "no source answered" if job.seen == "no_answer" else "marks, queue and accounting were asked"
-            why = f"{asked} for {patience:g} s and none could tell what became of its job ({job.scheduler_id or '?'})"
-            lose(state, decision, job, why)
 
 
 def lose(state: State, decision: Decision, job: Job, why: str) -> None:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shakedown.engine import fold_amended, fold_campaign, fold_jobs, fold_standing, fold_verdicts
+from shakedown.engine import (
+    fold_amended,
+    fold_builds,
+    fold_campaign,
+    fold_findings,
+    fold_jobs,
+    fold_standing,
+    fold_verdicts,
+)
 from shakedown.engine.state import State
 from shakedown.model.events import EVENTS, Event
 
@@ -32,9 +40,9 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "stop_request": fold_campaign.stop_request,
     "cancel_request": fold_campaign.cancel_request,
     "campaign_end": fold_campaign.campaign_end,
-    "build_order": fold_jobs.build_order,
-    "build_start": fold_jobs.build_start,
-    "build_end": fold_jobs.build_end,
+    "build_order": fold_builds.build_order,
+    "build_start": fold_builds.build_start,
+    "build_end": fold_builds.build_end,
     "submit_order": fold_jobs.submit_order,
     "submit_accepted": fold_jobs.submit_accepted,
     "submit_refused": fold_jobs.submit_refused,
@@ -56,7 +64,7 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "unavailable": fold_campaign.unavailable,
     "waiting": fold_campaign.waiting,
     "asked": fold_campaign.asked,
-    "finding": fold_jobs.finding,
+    "finding": fold_findings.finding,
     "ruled": fold_campaign.doubted,
     "changed": fold_campaign.opens_epoch,
     "fingerprint": fold_campaign.fingerprint,

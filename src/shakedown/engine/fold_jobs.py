@@ -1,4 +1,4 @@
-"""Folding what concerns builds and jobs: ordered, accepted, seen, ended, restarted, claimed, cancelled."""
+"""Folding what concerns jobs: ordered, accepted, seen, ended, restarted, claimed, cancelled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shakedown.engine.places import (
     watch_wide,
     widen,
 )
-from shakedown.engine.state import BuildState, Entry, Job, Roll, Run, Shut, State
+from shakedown.engine.state import Entry, Job, Run, Shut, State
 from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
@@ -29,29 +29,8 @@ CANCEL_AGAIN_S = 30.0
 RELEASE_AGAIN_S = 5.0
 SHUT_S, LONGEST_SHUT_S = 5.0, 60.0  # before a scheduler that takes nothing is tried again; doubled each time
 DEFER_S, LONGEST_DEFER_S = 10.0, 300.0  # before one job that was not taken is
-LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
 OF_THE_END = ("state", "exit", "elapsed_s", "nodes", "output", "failed_nodes")  # of a report: what a verdict is made of
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
-
-
-def build_order(state: State, event: Event) -> None:
-    before = state.builds.get(event.build)
-    state.builds[event.build] = BuildState("ordered", tries=before.tries + 1 if before else 1)
-
-
-def build_start(state: State, event: Event) -> None:
-    state.builds[event.build].phase = "started"
-
-
-def build_end(state: State, event: Event) -> None:
-    """Done, failed, or not carried out at all: that says nothing about the build, and it is tried again."""
-    build = state.builds[event.build]
-    build.message, build.log = event.reason, event.value.get("log", "")
-    if event.value.get("transient"):
-        build.phase = "held"
-        build.not_before = event.time + min(2.0**build.tries, LONGEST_HOLD_S)
-    else:
-        build.phase = event.value["state"]
 
 
 def submit_order(state: State, event: Event) -> None:
@@ -362,46 +341,3 @@ def cancel_done(state: State, event: Event) -> None:
         job.cancelling = "taken"
     else:
         job.cancelling, job.cancel_after = "wanted", event.time + CANCEL_AGAIN_S
-
-
-def finding(state: State, event: Event) -> None:
-    """A late mark, or a deadline that passed, proves a haunting job dead; the time of a mix is up; copies do not fit."""
-    kind = event.value.get("kind")
-    if kind == "time_is_up":
-        time_is_up(state, event.value["component"])
-    elif kind == "fell_out":
-        roll = state.rolls.get(event.value["component"])
-        if roll is not None:
-            roll.fallen[event.value["test"]] = event.time
-    elif kind == "fill_short":
-        state.said_short.append(event.value["stage"])
-    job = state.jobs.get(event.job)
-    if job is not None and job.phase == "haunting":
-        if event.value.get("dead"):
-            forget_job(state, job)
-        else:
-            job.facts = {"noted": event.value.get("seen", "")}
-    elif job is not None and kind == "unwanted_restart":
-        job.phase, job.since, job.restart = "haunting", event.time, event.value["restart"]
-        job.cancelling, job.facts, job.seen = "wanted", {}, ""
-
-
-def time_is_up(state: State, component: str) -> None:
-    """What was never ordered of a mix is no longer wanted; what waits for another attempt gets none; what runs may end."""
-    number = state.index.component_number[component]
-    tally = state.tallies[number]
-    state.rolls.setdefault(component, Roll()).up = True
-    for key in [key for key in state.queues if key.component == number]:
-        queue = state.queues[key]
-        gone = [entry for entry in queue if entry.fresh]
-        tally.wanted -= len(gone)
-        tally.waiting -= len(gone)
-        state.to_cancel += [_unwanted(entry, component) for entry in queue if not entry.fresh]
-        del state.queues[key]
-    state.to_cancel += [_unwanted(entry, component) for entry in state.delayed if entry.component == number]
-    state.delayed = [entry for entry in state.delayed if entry.component != number]
-
-
-def _unwanted(entry: Entry, component: str) -> Entry:
-    entry.cancelled = f"the time of component {component} is over"
-    return entry

@@ -12,7 +12,7 @@ from shakedown.metrics.populations import CaseRuns, Population
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.statistics import outliers
 from shakedown.metrics.table import Record
-from shakedown.model.nouns import Criterion
+from shakedown.model.judging import Criterion
 
 OUTLIERS = "outliers"
 NEVER_LEFT_OUT = "correct / completed"  # of this measure a wrong answer is never left out

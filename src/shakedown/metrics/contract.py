@@ -17,7 +17,8 @@ from shakedown.metrics.populations import CaseRuns, Population, as_expected
 from shakedown.metrics.rows import RunRow, WaiverRow
 from shakedown.metrics.words import plural, some
 from shakedown.model.contracts import beside, distance, holds, matches
-from shakedown.model.nouns import Case, ContractRow, Document
+from shakedown.model.judging import ContractRow
+from shakedown.model.nouns import Case, Document
 
 RowOutcome = Literal["met", "not met", "undecided", "unjudged"]
 ROW_RULES = (

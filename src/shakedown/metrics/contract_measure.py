@@ -9,7 +9,7 @@ from shakedown.metrics.populations import CaseRuns, Population
 from shakedown.metrics.rows import WaiverRow
 from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.words import plural, show_share
-from shakedown.model.nouns import ContractRow, Criterion
+from shakedown.model.judging import ContractRow, Criterion
 
 
 def rows_met(

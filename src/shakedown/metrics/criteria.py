@@ -40,7 +40,8 @@ from shakedown.metrics.telling import (
     summary,
 )
 from shakedown.metrics.words import plural
-from shakedown.model.nouns import Criterion, Document
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
 
 __all__ = ["USUAL_CRITERION", "exit_status", "score"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shakedown.metrics.scorecard import CaseScore, Measured, Outcome
 from shakedown.metrics.words import plural, same
-from shakedown.model.nouns import Criterion
+from shakedown.model.judging import Criterion
 
 
 def decide(criterion: Criterion, measured: Measured) -> tuple[Outcome, str]:

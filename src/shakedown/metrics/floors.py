@@ -20,7 +20,7 @@ from shakedown.metrics.populations import Population
 from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.wanted import FILLER
 from shakedown.metrics.words import plural, show_beside, show_number
-from shakedown.model.nouns import Criterion
+from shakedown.model.judging import Criterion
 from shakedown.model.units import UNITS as KNOWN_UNITS
 from shakedown.model.units import Quantity, show_duration
 

@@ -14,7 +14,8 @@ from shakedown.metrics.populations import CaseRuns, Population, populations
 from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.table import Record
 from shakedown.metrics.words import plural, show_share, show_value
-from shakedown.model.nouns import Case, Criterion, Document, FigureSpec, Mode
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Case, Document, FigureSpec, Mode
 
 
 class Slowdown(Struct, frozen=True):

@@ -31,7 +31,7 @@ from shakedown.metrics.utilisation import (
     our_utilisation,
 )
 from shakedown.metrics.words import plural, show_beside, show_share, show_value
-from shakedown.model.nouns import Criterion
+from shakedown.model.judging import Criterion
 from shakedown.model.units import Quantity
 
 Measure = Callable[[Criterion, Population, Around], Measured]

@@ -6,7 +6,8 @@ from shakedown.metrics.around import Around
 from shakedown.metrics.populations import Population
 from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.words import plural, show_share, some
-from shakedown.model.nouns import Criterion, Procedure
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Procedure
 
 
 def attested(criterion: Criterion, population: Population, around: Around) -> Measured:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from shakedown.model.contracts import content
-from shakedown.model.nouns import ContractRow
+from shakedown.model.judging import ContractRow
 
 
 class RunRow(Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shakedown.model.nouns import Component, Criterion
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Component
 
 USUAL_CRITERION = Criterion("passed", "passed / wanted", "=", 1.0, unit="%", must="= 100%")  # where a plan states none
 USUAL_PROCEDURES = Criterion("procedures", "attested", "=", 1.0, unit="%", must="= 100%")  # where none is on attested

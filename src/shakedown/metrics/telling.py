@@ -13,7 +13,8 @@ from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
-from shakedown.model.nouns import Criterion, Document
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
 
 
 def measure_text(criterion: Criterion) -> str:

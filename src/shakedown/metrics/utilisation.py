@@ -20,7 +20,8 @@ from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import FILLER, WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
-from shakedown.model.nouns import Component, Criterion, Document
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Component, Document
 from shakedown.model.places import different_nodes
 
 CONTRACTUAL = "contractual node-hours / clock node-hours"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shakedown.model.nouns import Case, ContractRow, Document
+from shakedown.model.judging import ContractRow
+from shakedown.model.nouns import Case, Document
 
 _SAME = 1e-9  # of the bound: converting units must not make a value on the bound lie outside
 

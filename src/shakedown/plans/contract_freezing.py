@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from yaml.nodes import MappingNode
 
-from shakedown.model.nouns import Case, Contract, Source
+from shakedown.model.judging import Contract
+from shakedown.model.nouns import Case, Source
 from shakedown.plans.context import Context
 from shakedown.plans.contract_rows import Matching, match_rows
 from shakedown.plans.contracts import ContractRead, Known, read_contract

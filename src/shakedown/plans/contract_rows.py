@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from shakedown.model.contracts import matches, specificity, subject
-from shakedown.model.nouns import Case, Contract, ContractRow
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Case
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 from yaml.nodes import ScalarNode, SequenceNode
 
 from shakedown.model.errors import UsageError, did_you_mean
-from shakedown.model.nouns import Case, Contract, ContractRow, Test
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Case, Test
 from shakedown.plans.contract_freezing import others, tell_ties
 from shakedown.plans.contract_rows import Matching, match_rows, why_it_wins
 from shakedown.plans.contracts import ContractRead, Known, read_contract

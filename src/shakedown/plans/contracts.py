@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Case, Contract, ContractRow
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Case
 from shakedown.plans.cases import resolve
 from shakedown.plans.context import Context
 from shakedown.plans.contract_bounds import Bounds, parse_must

@@ -7,7 +7,8 @@ from typing import Any
 from yaml.nodes import Node
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Criterion, Test
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
 from shakedown.plans.keys_of_criteria import COUNTS, GOES_WITH, OF_FIGURES, OUTLIERS, PER, TIMES, UTILISATION, Must
 from shakedown.plans.kinds import Wrong, listed

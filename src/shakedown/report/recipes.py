@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.utilisation import DEFINITIONS
-from shakedown.model.nouns import Criterion, Document
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
 
 TABLES = {
     "criteria.csv": "One line a criterion: measured, bound, interval, waiver; how each is computed is in recipes.csv.",

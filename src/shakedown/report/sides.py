@@ -13,7 +13,8 @@ from shakedown.metrics.isolated_fill import Slowdown, slowdowns, worse_by
 from shakedown.metrics.statistics import Summary
 from shakedown.metrics.table import Record
 from shakedown.model.contracts import rows_of
-from shakedown.model.nouns import ContractRow, Document, FigureSpec
+from shakedown.model.judging import ContractRow
+from shakedown.model.nouns import Document, FigureSpec
 
 _MIDDLES = ("each", "mean", "median")  # statistics that a mean can be held against
 
