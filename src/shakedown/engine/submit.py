@@ -40,6 +40,7 @@ def submit(state: State, decision: Decision, now: float) -> None:
         if room_for(state, plan, key) <= 0:
             continue
         reason = _submit_from(state, decision, plan, key, queue, now)
+        _wake_when_due(state, decision, key, reason, now)
         _note(state, decision, key, queue, reason)
     for key, entries in _submit_delayed(state, decision, plan, now).items():
         bundle = state.index.bundles[key.component, key.pool]
@@ -97,13 +98,13 @@ def _submit_from(
         if base(key.mode) == "fill":
             _say_short(state, decision, key)
         order_job(state, decision, plan, key, entry, now)
-        _wake_for_stagger(state, decision, key, now)
     return None
 
 
-def _wake_for_stagger(state: State, decision: Decision, key: ClassKey, now: float) -> None:
-    if key.test and stagger_of(state, key):
-        decision.wake(now + stagger_of(state, key))
+def _wake_when_due(state: State, decision: Decision, key: ClassKey, reason: Reason | None, now: float) -> None:
+    """Two starts of a test lie apart: look again when the next one may begin."""
+    if reason is not None and reason.key.startswith("stagger:"):
+        decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
 
 
 def _say_short(state: State, decision: Decision, key: ClassKey) -> None:
@@ -133,8 +134,7 @@ def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float)
             packed.setdefault(key, []).append(entry)  # a sweep takes its own back with the other results of their nodes
             continue
         reason = binding_reason(state, key, now, plan.ahead)
-        if reason is not None and reason.key.startswith("stagger:"):
-            decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
+        _wake_when_due(state, decision, key, reason, now)
         if room_for(state, plan, key) > 0 and reason is None:
             order_job(state, decision, plan, key, entry, now)
     return packed
@@ -156,8 +156,7 @@ def _submit_mix(state: State, decision: Decision, plan: Promise, mix: Mix, now: 
     top_up(state, decision, plan, mix, now)
     for key, queue in mix.queues.items():
         reason = mix.reason(state, key, now, plan.ahead)
-        if reason is not None and reason.key.startswith("stagger:"):
-            decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
+        _wake_when_due(state, decision, key, reason, now)
         _note(state, decision, key, queue, reason)
     tell_fallen(state, decision, mix, now)
 
