@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from shakedown.engine import Order, State
 from shakedown.engine.standing import clusters_watched
 from shakedown.engine.sweeping import wanted, wants_node
+from shakedown.model.places import names_in
 from shakedown.model.ports import Survey, Wanted
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
 
 def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
     """Idle nodes that a sweep wants and that are not excluded."""
-    names, wants = _names(state, pool) if state.excluded else (), wants_node(state, pool)
+    place, wants = state.index.places.get(pool), wants_node(state, pool)
+    names = names_in(place.nodes) if place is not None and state.excluded else ()
     found = []
     for node in nodes:
         excluded = names and node <= len(names) and names[node - 1] in state.excluded
@@ -80,18 +81,3 @@ def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
             if len(found) >= _MOST_IDLE:
                 break
     return found
-
-
-def _names(state: State, pool: str) -> tuple[str, ...]:
-    """The names of a pool's nodes in their order."""
-    for place in state.index.document.system.partitions():
-        if f"{place.cluster}:{place.name}" == pool:
-            return _unfolded(place.nodes)
-    return ()
-
-
-@lru_cache(maxsize=64)
-def _unfolded(nodes: str) -> tuple[str, ...]:
-    from ClusterShell.NodeSet import NodeSet
-
-    return tuple(NodeSet(nodes))

@@ -54,11 +54,12 @@ def names_of(nodes: str) -> frozenset[str]:
     return frozenset(names_in(nodes))
 
 
+@lru_cache(maxsize=256)
 def names_in(nodes: str) -> tuple[str, ...]:
-    """Purpose: the names of a folded node set as a job report has it; none where it is no node set."""
+    """Purpose: the names of a folded node set, in its order; none where it is no node set."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     try:
         return tuple(map(str, NodeSet(nodes, resolver=RESOLVER_NOGROUP)))
-    except NodeSetException:
+    except (NodeSetException, ValueError):
         return ()

@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from shakedown.model.nouns import Case, Cluster, Pairs, Partition
+from shakedown.model.places import names_in
 from shakedown.model.ports import JobOrder
-from shakedown.schedulers.slurm.nodes import folded, names_of
+from shakedown.schedulers.slurm.nodes import folded
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, SEPARATOR, queue_format
 
 ROOM_S = 30.0  # beyond a test's own limit, so that its script can still write its end mark
@@ -52,7 +53,7 @@ def _optional(order: JobOrder, cluster: Cluster, partition: Partition, licence_n
     if shape.time_limit_s > 0:
         words.append(f"--time={minutes(shape.time_limit_s, partition.time_limit_s)}")
     if order.node:
-        words.append(f"--nodelist={names_of(partition.nodes)[order.node - 1]}")
+        words.append(f"--nodelist={names_in(partition.nodes)[order.node - 1]}")
     if without := folded(order.exclude, partition.nodes) if order.exclude else "":
         words.append(f"--exclude={without}")
     ours = licences(order.case, cluster, order.targets, licence_names)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from shakedown.model.nouns import Cluster
+from shakedown.model.places import names_in
 from shakedown.model.ports import JobReport
 from shakedown.schedulers.slurm import commands
-from shakedown.schedulers.slurm.nodes import names_of
 from shakedown.schedulers.slurm.parsing import NodeState, node_states
 from shakedown.schedulers.slurm.runner import Run
 
@@ -71,7 +71,7 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
     """Name the nodes that are not well, and why; or say that all answer again."""
     if not new and not waiting:
         return report
-    nodes = names_of(report.nodes)
+    nodes = names_in(report.nodes)
     if waiting and nodes and all(node in states and _answers(states[node]) for node in nodes):
         why = f"all nodes of {report.nodes} answer again; Slurm ends there what was left of it"
         return structs.replace(report, state="interrupted", message=why)
@@ -82,7 +82,7 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
 
 def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
     """The nodes that are known to have failed: a job's only one; of several, those that are down or do not answer."""
-    nodes = names_of(report.nodes)
+    nodes = names_in(report.nodes)
     if len(nodes) == 1:
         return nodes
     return tuple(node for node in nodes if node in states and not _answers(states[node]))

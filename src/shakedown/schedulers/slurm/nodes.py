@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-
-@lru_cache(maxsize=64)
-def names_of(nodes: str) -> tuple[str, ...]:
-    """Purpose: the names of a folded node set in its order; none where it is no node set."""
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-
-    try:
-        return tuple(NodeSet(nodes, resolver=RESOLVER_NOGROUP))
-    except (NodeSetException, ValueError):
-        return ()
+from shakedown.model.places import names_in
 
 
 @lru_cache(maxsize=64)
 def _numbers(nodes: str) -> dict[str, int]:
-    return {name: number for number, name in enumerate(names_of(nodes), 1)}
+    return {name: number for number, name in enumerate(names_in(nodes), 1)}
 
 
 def numbers_of(nodes: str, folded: Iterable[str]) -> tuple[int, ...]:
     """Purpose: the numbers of those nodes of a partition that are in any of some folded sets."""
     known = _numbers(nodes)
-    return tuple(sorted({known[name] for each in folded for name in names_of(each) if name in known}))
+    return tuple(sorted({known[name] for each in folded for name in names_in(each) if name in known}))
 
 
 def folded(names: Sequence[str], within: str) -> str:

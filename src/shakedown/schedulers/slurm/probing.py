@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
+from shakedown.model.places import names_in
 from shakedown.schedulers.job_places import job_label
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.parsing import NodeState, QueueRow, clean, node_states, queue_rows
@@ -157,7 +158,7 @@ class Probing:
             row = rows.get(label)
             if row is None or row.state not in _ALIVE:
                 del self.live[label]
-                ran_on = _unfold(row.nodes) if row else []
+                ran_on = names_in(row.nodes) if row else ()
                 self.mute |= {
                     node: f"a job ran there and left no answer{_how(row)}"
                     for node in ran_on
@@ -256,15 +257,6 @@ def _in_words(state: NodeState, wait_s: float) -> str:
     if any(part in word for part in ("alloc", "mix", "reserved", "blocked", "perfctrs", "planned")):
         return f"busy (Slurm: {clean(word)}) for {wait_s:g} s"
     return f"no answer within {wait_s:g} s (Slurm: {clean(word)})"
-
-
-def _unfold(nodes: str) -> list[str]:
-    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
-
-    try:
-        return list(NodeSet(nodes, resolver=RESOLVER_NOGROUP))
-    except NodeSetException:
-        return []
 
 
 # ---- the process -------------------------------------------------------------------------------------------------------
