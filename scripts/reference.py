@@ -30,7 +30,11 @@ def _command(name: str, about: str) -> str:
     command: click.Command = importlib.import_module(f"shakedown.cli.{COMMANDS[name][0]}").command
     text = f"## shakedown {name}\n\n{about}\n\n"
     if isinstance(command, click.Group):
-        return text + "".join(_usage(f"{name} {sub}", command.commands[sub]) for sub in sorted(command.commands))
+        below = {
+            sub: command.get_command(click.Context(command), sub)
+            for sub in command.list_commands(click.Context(command))
+        }
+        return text + "".join(_usage(f"{name} {sub}", found) for sub, found in sorted(below.items()) if found)
     return text + _usage(name, command)
 
 

@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "nodes": ("nodes", "Which nodes stand out among failed and slow runs."),
     "figures": ("figures", "List the figures of a campaign, or write them as files."),
     "kernels": ("kernels", "List, build and run the benchmark kernels."),
+    "twin": ("twin", "Models of what machines do: noise, slow nodes, memory, checkpoints..."),
 }
 
 
