@@ -20,7 +20,6 @@ class RehearsedPeople:
         self.layout, self.open_gates = layout, open_gates
         self.waiting: list[Command] = []
         self._count = 0
-        self._attested: set[tuple[str, str]] = set()
 
     def poll(self) -> Sequence[Command]:
         return list(self.waiting)
@@ -46,7 +45,7 @@ class RehearsedPeople:
                     for number in range(1, procedure.evidence + 1)
                 ]
                 said = {"component": component.name, "procedure": procedure.name, "met": True, "evidence": evidence}
-                self._say("attest", "nobody was asked: in a rehearsal procedures count as met", **said)
+                self._say("attest", said, "nobody was asked: in a rehearsal procedures count as met")
         self._count += 1
 
     def _open(self, state: State) -> None:
@@ -54,12 +53,11 @@ class RehearsedPeople:
             outcome = state.outcomes.get(name)
             if outcome is not None and outcome.outcome != "met" and name not in state.waived:
                 restriction = "opened by the rehearsal (--open-gates), to see what comes after it"
-                self._say("waive", outcome.why, what="gate", component=name, restriction=restriction)
+                self._say("waive", {"what": "gate", "component": name, "restriction": restriction}, outcome.why)
 
-    def _say(self, what: str, reason: str, **value: object) -> None:
+    def _say(self, what: str, value: dict[str, object], reason: str) -> None:
         self._count += 1
-        value |= {"by": NOBODY}
-        self.waiting.append(Command(f"rehearsal-{self._count}", what, NOBODY, value, reason))
+        self.waiting.append(Command(f"rehearsal-{self._count}", what, NOBODY, value | {"by": NOBODY}, reason))
 
     def _stand_in(self, of: str) -> dict[str, object]:
         """A file in the place of evidence that people would bring, kept as theirs are."""

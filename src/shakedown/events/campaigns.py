@@ -204,9 +204,9 @@ def rehearsal_of(layout: Layout) -> dict[str, Any] | None:
 
 
 def refuse_rehearsal(layout: Layout, what: str) -> None:
-    """Raise UsageError where a campaign is a rehearsal: nothing can be added to what happened on a model. ``what``: "be sealed"."""
-    if (layout.log).is_dir() and rehearsal_of(layout) is not None:
+    """Raise UsageError where a campaign is a rehearsal: nothing is added to what happened on a model. ``what``: "sealed"."""
+    if layout.log.is_dir() and rehearsal_of(layout) is not None:
         raise UsageError(
-            f"{layout.root.name} is a rehearsal on a model of the machine; it cannot {what}",
+            f"{layout.root.name} is a rehearsal on a model of the machine, no measurement: it cannot be {what}",
             hint="change the plan or the scenario and rehearse again: shakedown rehearse PLAN",
         )
