@@ -12,6 +12,7 @@ from shakedown.model.errors import UNDECIDED
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
+    from shakedown.conductor.rehearsing import Rehearsed
     from shakedown.conductor.session import Outcome
     from shakedown.model.nouns import System
 
@@ -86,7 +87,7 @@ def how_to_name(layout: Layout) -> str:
     return root.name if here == site or site in here.parents else os.path.relpath(root)
 
 
-def show_scorecard(layout: Layout, outcome: Outcome, as_json: bool) -> int:
+def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) -> int:
     from shakedown.events.reader import read_events
     from shakedown.metrics.criteria import score
     from shakedown.metrics.scorecard import exit_status

@@ -18,6 +18,7 @@ from shakedown.model.layout import Layout
 if TYPE_CHECKING:
     from shakedown.conductor.rehearsing import Rehearsal
     from shakedown.engine import State
+    from shakedown.metrics.limits import Limits
 
 SILENT_S = 2.0  # what takes no longer than this needs no progress
 REDRAW_S = 0.5
@@ -51,6 +52,7 @@ def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell
     if not outcome.finished:
         say(f"not finished: {outcome.left}")
     status = show_scorecard(layout, outcome, as_json)
+    say("\n".join(["", *_limits_in_words(outcome.limits)]))
     if report:
         from shakedown.report import write_report
 
@@ -58,6 +60,21 @@ def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell
     else:
         tell(f"report: shakedown report {how_to_name(layout)}")
     return status
+
+
+def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
+    """What limits the component that had most of the machine, and where its node-hours went."""
+    from shakedown.metrics.limits import main_limits, table_of
+    from shakedown.metrics.words import show_number, show_share
+
+    main = main_limits(found)
+    if main is None:
+        return ["what limits it: nothing had the machine for any time"]
+    lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked; the others:"]
+    lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
+    if main.worst is not None:
+        lines += [f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
+    return lines
 
 
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:

@@ -19,8 +19,8 @@ from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
 from shakedown.conductor.loop import Conductor, loop
 from shakedown.conductor.operators import commands_for
+from shakedown.conductor.rehearsed_losses import Losses
 from shakedown.conductor.rehearsed_people import RehearsedPeople
-from shakedown.conductor.session import Outcome
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, explain, index_plan
 from shakedown.engine.explain import waits_for_people
@@ -29,6 +29,7 @@ from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.segment_file import unwritable
 from shakedown.events.writer import LogWriter
+from shakedown.metrics.limits import Limits, limits_of, sentence
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest as digest_of
 from shakedown.model.layout import Layout
@@ -55,26 +56,35 @@ class Rehearsal:
 
 
 @dataclass(slots=True)
+class Rehearsed:
+    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: of each component that had time."""
+
+    state: State
+    finished: bool
+    left: str
+    limits: tuple[Limits, ...]
+
+
+@dataclass(slots=True)
 class Onlooker:
     """Whom a rehearsal shows how far it is: ``look`` is called with the state and the virtual seconds that have passed."""
 
     look: Callable[[State, float], None] = field(default=lambda state, passed_s: None)
-    event: Callable[[State, Event], None] | None = None
 
 
-def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Outcome:
+def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
     """Purpose: rehearse the plan that is frozen in a campaign's directory, from its start to its end.
 
-    ``Outcome.left`` says what it waited for where it did not come to its end. Errors: RecordError where it cannot be written.
+    Errors: RecordError where it cannot be written.
     """
     documents = Documents(layout)
     document = documents.newest(State())
     machine = simulate(document, rehearsal.scenario, rehearsal.seed)
-    people = RehearsedPeople(layout, rehearsal.open_gates)
+    people, losses = RehearsedPeople(layout, rehearsal.open_gates), Losses(machine.world)
     with Lease.acquire(layout) as lease, _few_collections():
         log, _ = open_log(layout.log, lease, eager=False)
         try:
-            return _session(layout, documents, rehearsal, machine, people, log, lease, onlooker or Onlooker())
+            return _session(layout, documents, rehearsal, machine, people, losses, log, lease, onlooker or Onlooker())
         finally:
             log.close()
 
@@ -85,20 +95,20 @@ def _session(
     rehearsal: Rehearsal,
     machine: Machine,
     people: RehearsedPeople,
+    losses: Losses,
     log: LogWriter,
     lease: Lease,
     onlooker: Onlooker,
-) -> Outcome:
+) -> Rehearsed:
     """One driver's life: as ``session.drive``, on other ports."""
     state = Snapshots(layout, documents).load_and_fold()
     document = documents.newest(state)
     if state.plan is None:
         state.plan = index_plan(document)
-    clock = RehearsalClock(machine.clock, people, lease, onlooker)
+    clock = RehearsalClock(machine.clock, people, losses, lease, onlooker)
     ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people)
-    conductor = Conductor(state, ports, onlooker.event, commands_for(documents))
+    conductor = Conductor(state, ports, losses.hear, commands_for(documents))
     conductor.reread = lambda: _reread(log, layout)
-    clock.conductor = conductor
     start = _start_value(documents, document, state, keep_scenario(layout, rehearsal))
     begin(conductor, start, {"epoch": lease.epoch, "driver": DRIVER}, document)
     left = ""
@@ -107,9 +117,19 @@ def _session(
         left = clock.left
     except NothingWillHappen:
         left = what_it_waits_for(conductor.state)
+    limits = limits_of(document, losses.books)
+    _tell_limits(conductor, limits)
     conductor.log("driver_stop", reason=left or "the campaign is over")
     conductor.commit()
-    return Outcome(conductor.state, conductor.state.phase == "ended", left)
+    return Rehearsed(conductor.state, conductor.state.phase == "ended", left, limits)
+
+
+def _tell_limits(conductor: Conductor, limits: tuple[Limits, ...]) -> None:
+    """What limited each component stands in the record: whoever reads it later sees it too."""
+    for found in limits:
+        lost = [[limit.cause, round(limit.node_hours, 3), limit.key] for limit in found.limits]
+        value = {"kind": "limits", "component": found.component, "node_hours": round(found.node_hours, 3)}
+        conductor.log("finding", value=value | {"worked": round(found.worked, 3), "lost": lost}, reason=sentence(found))
 
 
 @dataclass(slots=True)
@@ -118,9 +138,9 @@ class RehearsalClock:
 
     clock: Clock
     people: RehearsedPeople
+    losses: Losses
     lease: Lease
     onlooker: Onlooker
-    conductor: Conductor | None = None
     left: str = ""
     began: float = 0.0
     _seq: int = 0
@@ -140,6 +160,7 @@ class RehearsalClock:
         """Called once a turn, when everything is decided: whether nothing will come any more."""
         state, now = conductor.state, self.clock.now()
         self.began = self.began or now
+        self.losses.look(state)
         self.onlooker.look(state, now - self.began)
         if self.people.attend(state):
             return False
