@@ -55,7 +55,9 @@ def test_past_saturation_a_target_does_less_and_less() -> None:
 def test_up_to_the_healthy_load_nothing_takes_longer() -> None:
     terms = mdt(healthy=8.0)[0]
     assert [metadata_slowdown(terms, n) for n in (0, 1, 8)] == [1.0, 1.0, 1.0]
-    assert metadata_slowdown(terms, 16) == pytest.approx((1 + 0.02 * 15 + 0.01 * 16 * 15) / (1 + 0.02 * 7 + 0.01 * 8 * 7))
+    assert metadata_slowdown(terms, 16) == pytest.approx(
+        (1 + 0.02 * 15 + 0.01 * 16 * 15) / (1 + 0.02 * 7 + 0.01 * 8 * 7)
+    )
 
 
 # ---- runs ----------------------------------------------------------------------------------------------------------------
