@@ -122,7 +122,11 @@ def _at_work(state: State) -> str:
     for job in state.jobs.values():
         return state.index.components[job.component].name
     return next(
-        (component.name for component, tally in zip(state.index.components, state.tallies, strict=True) if not tally.over),
+        (
+            component.name
+            for component, tally in zip(state.index.components, state.tallies, strict=True)
+            if not tally.over
+        ),
         "",
     )
 
