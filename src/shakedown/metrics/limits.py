@@ -207,7 +207,7 @@ def _wide(words: _Words) -> tuple[str, str, str]:
     units = {case.id: (case.shape.units, case.test) for case in words.document.cases}
     wide, test = max((units[name] for name in words.component.cases if name in units), default=(0, ""))
     says = f"mix: what waits is wider than what is idle (the widest, {test}, takes {plural(wide, 'node')}); it {words.kept}"
-    return "mix", says, "add a test of few nodes to the mix, or a filler that takes what wide jobs leave: filler: TEST"
+    return "mix", says, "add a test of few nodes to the mix: it takes what wide jobs leave"
 
 
 def _share(words: _Words) -> tuple[str, str, str]:
