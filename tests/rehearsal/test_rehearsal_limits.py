@@ -1,4 +1,4 @@
-"""What a rehearsal says limits a plan: each thing in turn is made the bottleneck, is named, and loosening it helps, nothing else."""
+"""What a rehearsal says limits a plan: each thing in turn is made the bottleneck and named; loosening it helps, nothing else does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ BOTTLENECKS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
     "stagger": ("stagger:", "limits.stagger", {"stagger_s": 200.0}, {"stagger_s": 60.0}),
     "drain": ("drain:", "fill.drain", {"hours": 1.0, "limit_s": 7200.0}, {"hours": 6.0, "limit_s": 7200.0}),
     "the ramp": ("ramp", "fill.ramp", {"ramp_s": 3 * 3600.0}, {"ramp_s": 600.0}),
-    "limits.queued": ("queued", "limits.queued", {"queued": 6, "queue_ahead_s": 0.0}, {"queued": 60, "queue_ahead_s": 0.0}),
+    "limits.queued": (
+        "queued",
+        "limits.queued",
+        {"queued": 6, "queue_ahead_s": 0.0},
+        {"queued": 60, "queue_ahead_s": 0.0},
+    ),
 }
 
 
@@ -39,7 +44,7 @@ def rehearsed(root: Path, wish: dict[str, Any], scenario: Scenario | None = None
 def test_the_bottleneck_is_named_and_loosening_it_helps(name: str, tmp_path: Path) -> None:
     cause, key, tight, loose = BOTTLENECKS[name]
     before, after = rehearsed(tmp_path, tight), rehearsed(tmp_path, loose)
-    assert before.worst.cause.startswith(cause), [(x.cause, round(x.share,3)) for x in before.limits.limits]
+    assert before.worst.cause.startswith(cause), [(x.cause, round(x.share, 3)) for x in before.limits.limits]
     assert key in before.worst.key or key in before.worst.says
     assert after.busy() > before.busy() + HELPS
     told = next((limit for limit in after.limits.limits if limit.cause == before.worst.cause), None)
@@ -56,11 +61,13 @@ def test_loosening_something_else_does_not_help(name: str, tmp_path: Path) -> No
 
 
 def test_builds_are_named_and_more_at_once_help(tmp_path: Path) -> None:
-    """Two builds of fifty minutes each: one after the other they keep half of the mix waiting for a hundred."""
-    few = {"building": True, "copies": (("small", 4),)}
-    slow = replace(times(**USUAL), builds=Builds(mean_s=3000.0))
+    """Two builds of 25 minutes each: one after the other they keep half of the mix waiting for fifty."""
+    few = {"building": True, "hours": 3.0, "copies": (("small", 4),)}
+    slow = replace(times(**USUAL), builds=Builds(mean_s=1500.0))
     before = rehearsed(tmp_path, few | {"builds": 1}, slow)
-    assert before.limits.limits[0].cause.startswith("build:"), [(x.cause, round(x.share,3)) for x in before.limits.limits]
+    assert before.limits.limits[0].cause.startswith("build:"), [
+        (x.cause, round(x.share, 3)) for x in before.limits.limits
+    ]
     after = rehearsed(tmp_path, few | {"builds": 2}, slow)
     assert after.busy() > before.busy() + HELPS
     assert _lost(after, "build:") < _lost(before, "build:")
@@ -75,7 +82,7 @@ def test_queue_ahead_is_named_where_nodes_fall_idle_before_anybody_hears_of_it(t
     short = times(small=10.0, large=10.0)
     before = rehearsed(tmp_path, {"hours": 0.3, "queue_ahead_s": 0.0, "limit_s": 60.0}, short)
     after = rehearsed(tmp_path, {"hours": 0.3, "queue_ahead_s": 60.0, "limit_s": 60.0}, short)
-    assert before.worst.key == "fill.queue_ahead", [(x.cause, round(x.share,3)) for x in before.limits.limits]
+    assert before.worst.key == "fill.queue_ahead", [(x.cause, round(x.share, 3)) for x in before.limits.limits]
     assert after.busy() > before.busy() + HELPS
 
 

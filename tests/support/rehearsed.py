@@ -18,7 +18,8 @@ from shakedown.metrics.table import fold_runs
 from shakedown.model.filling import Fill
 from shakedown.model.frozen import freeze
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Build, Component, Document, Limits as PlanLimits
+from shakedown.model.nouns import Build, Component, Document
+from shakedown.model.nouns import Limits as PlanLimits
 from shakedown.model.scenario import RunTime, Scenario
 
 NODES = 16
@@ -87,7 +88,8 @@ class Mixed:
 
     def plan(self) -> Document:
         cases = tuple(
-            case(name, width, self.limit_s, load=1.0) for name, width in zip(("small", "large"), self.widths, strict=True)
+            case(name, width, self.limit_s, load=1.0)
+            for name, width in zip(("small", "large"), self.widths, strict=True)
         )
         builds: tuple[Build, ...] = ()
         if self.building:

@@ -1,4 +1,4 @@
-"""What ``rehearse`` does: freeze the plan, make a rehearsal's directory, rehearse it with a line of progress, show what came out."""
+"""What ``rehearse`` does: freeze the plan, make a rehearsal's directory, rehearse it, show what came out and what limits it."""
 
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell
     tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.began)}")
     if not outcome.finished:
         say(f"not finished: {outcome.left}")
+        closed = [name for name, found in outcome.state.outcomes.items() if found.outcome != "met"]
+        if closed and not wish.open_gates:
+            say("hint: --open-gates goes on all the same, to see what comes after")
     status = show_scorecard(layout, outcome, as_json)
     say("\n".join(["", *_limits_in_words(outcome.limits)]))
     if report:
@@ -71,20 +74,18 @@ def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
     main = main_limits(found)
     if main is None:
         return ["what limits it: nothing had the machine for any time"]
-    lines = [
-        f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked; the others:"
-    ]
+    lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked"]
+    if main.worst is None:
+        return [*lines, "what limits it: nothing keeps more than 1% of them"]
     lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
-    if main.worst is not None:
-        lines += [f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
-    return lines
+    return [*lines, f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
 
 
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
     from shakedown.conductor.faults import troubles
     from shakedown.conductor.past_times import with_past_times
-    from shakedown.conductor.rehearsing import Rehearsal
+    from shakedown.conductor.rehearsing import Rehearsal, portable
     from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
@@ -94,6 +95,7 @@ def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     document = read_plan(root, wish.plan, this_machine, system=wish.system)
     scenario = with_past_times(read_scenario(root, document, wish.scenario), root)
     asked = troubles(scenario, wish.faults, document.system)
+    document = portable(document, root)
     identifier = wish.identifier or new_identifier(root, document.plan, REHEARSALS)
     layout = create_campaign(root / REHEARSALS, identifier, freeze(document))
     seed = document.seed if wish.seed is None else wish.seed

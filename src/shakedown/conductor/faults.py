@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from msgspec.structs import replace as changed
 
@@ -28,7 +28,7 @@ class Troubles:
     """What the faults make of a rehearsal. ``crashes``: (seconds after the begin, how long nobody drives it), by time."""
 
     scenario: Scenario
-    lies: Lies = Lies()
+    lies: Lies = field(default_factory=Lies)
     crashes: tuple[tuple[float, float], ...] = ()
     words: tuple[str, ...] = ()
 

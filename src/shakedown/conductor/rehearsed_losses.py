@@ -57,6 +57,16 @@ class Losses:
         for name, room in self.world.rooms.items():
             self._see(state, name, room, self.pools.setdefault(name, _PoolBooks()), now)
 
+    def nobody_drove(self) -> None:
+        """The conductor was away since the last look: what fell idle meanwhile did so for want of one."""
+        now = self.world.clock.now()
+        for name, room in self.world.rooms.items():
+            pool = self.pools.setdefault(name, _PoolBooks())
+            pool.causes = [Cause(self.component, "away", 1.0)]
+            self._enter(room, pool, now)
+            pool.idle, pool.causes, pool.asked = (room.pool.idle & ~room.pool.closed).bit_count(), [], float("-inf")
+        self.at = now
+
     def hear(self, state: State, event: Event) -> None:
         """What a run took of the machine, and whether it was for something."""
         if event.event != "verdict" or event.value.get("supersedes") or not event.job:
@@ -95,7 +105,7 @@ class Losses:
             books.lose("ahead", idle)
         elif more > 0:
             only = pool.causes[0].cause
-            books.lose(only if only.startswith(("drain:", "tail", "ramp", "wide")) else "ahead", more)
+            books.lose(only if only.startswith(("drain:", "tail", "ramp", "wide", "away")) else "ahead", more)
 
     # ---- as it stands now ------------------------------------------------------------------------------------------------
 

@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+import shakedown
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
 from shakedown.conductor.faults import Troubles
@@ -31,8 +33,10 @@ from shakedown.events.reader import read_events
 from shakedown.events.segment_file import unwritable
 from shakedown.events.writer import LogWriter
 from shakedown.metrics.limits import Limits, limits_of, sentence
+from shakedown.metrics.words import plural
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest as digest_of
+from shakedown.model.frozen import freeze, thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.model.ports import Ports
@@ -70,13 +74,15 @@ class ConductorDies(Exception):
 
 @dataclass(slots=True)
 class Rehearsed:
-    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: of each component that had time."""
+    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: of each component that had time;
+    ``times``: case -> how long its runs take, with the source.
+    """
 
     state: State
     finished: bool
     left: str
     limits: tuple[Limits, ...]
-    times: dict[str, RunTime] = field(default_factory=dict)  # case -> how long its runs take, with the source
+    times: dict[str, RunTime] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -150,6 +156,7 @@ def _nobody_drives(stage: Stage) -> None:
     clock.at(at + away, lambda: True)
     while clock.now() < at + away:
         clock.wait(at + away)
+    stage.losses.nobody_drove()
     stage.machine = reborn(stage.machine)
 
 
@@ -291,4 +298,16 @@ def _few_collections() -> Iterator[None]:
 
 def in_short(state: State, machine_s: float) -> str:
     """Purpose: how long it took on the machine, and how much there was, in words."""
-    return f"{show_duration(machine_s)} on the machine, {state.next_run - 1} runs"
+    return f"{show_duration(machine_s)} on the machine, {plural(state.next_run - 1, 'run')}"
+
+
+def portable(document: Document, site: Path) -> Document:
+    """Purpose: the plan without the places where the site and this package happen to be: nothing of them is run, and a rehearsal is
+    the same in another directory.
+    """
+    text = freeze(document)
+    for place, name in ((site.resolve(), b"site"), (Path(shakedown.__file__).resolve().parent, b"shakedown")):
+        path = msgspec.json.encode(str(place))[1:-1]
+        if len(path) > 1:
+            text = text.replace(path + b"/", name + b"/").replace(path + b'"', name + b'"')
+    return thaw(text)

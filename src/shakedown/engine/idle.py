@@ -1,8 +1,8 @@
 """What keeps idle nodes idle, by the predicates that ``decide`` itself goes by: causes with a share each. Pure.
 
 A cause is a word, and what it is about behind a colon: ``budget:f2/mdt``, ``copies:cm4``, ``build:slots``, ``build:time``,
-``stagger:cm4``, ``share:cm4``, ``queued`` (the most jobs at the scheduler), ``ahead`` (enough is queued, as far as the engine knows),
-``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not, and its time limit keeps it from starting),
+``stagger:cm4``, ``share:cm4``, ``queued`` (the most jobs at the scheduler), ``ahead`` (enough is queued, as far as the engine
+knows), ``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not, and may not start all the same),
 ``says:WORD`` (the scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left to order), and what
 people and gates hold back.
 """

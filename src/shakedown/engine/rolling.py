@@ -163,7 +163,7 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What of a mix is the plan's, and the same in every decision. ``limits``: test -> the unit-seconds of a run at its time limit."""
+    """What of a mix is the plan's, and the same in every decision. ``limits``: test -> unit-seconds of a run at its time limit."""
 
     classes: tuple[ClassKey, ...]
     tests: dict[str, str]

@@ -1,7 +1,8 @@
 """What limits a plan: where the node-hours of a rehearsal went, and what of the plan to change.
 
-``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst first. Each names
-the key of the plan, what it cost, and a value with which the idle nodes could have worked; to rehearse with it shows whether they do.
+``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst first. Each
+names the key of the plan, what it cost, and a value with which the idle nodes could have worked; to rehearse with it shows whether
+they do.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _together(books: Books) -> dict[str, float]:
 
 
 class _Words(Struct, frozen=True):
-    """What is needed to speak of a cause. ``about``: what is behind its colon; ``more``: by what factor as many nodes would work."""
+    """What is needed to speak of a cause. ``about``: what is behind its colon; ``more``: how many times as many nodes would work."""
 
     document: Document
     component: Component
@@ -144,13 +145,10 @@ def _budget(words: _Words) -> tuple[str, str, str]:
     name = words.about
     own, where = _amount(words, name)
     per = " per target" if name in dict(words.document.system.targeted) else ""
-    raised = _raised(own, words.more)
+    raised = f"{_raised(own, words.more):g}{per}"
     says = f"{where} {name}: {own:g}{per} {words.kept}"
-    return (
-        where,
-        says,
-        f"with {raised:g}{per} they could work, if what is behind it bears that: {where} {{{name}: {raised:g}{per}}}",
-    )
+    change = f"with {raised} they could work, if what is behind it bears that: {where} {{{name}: {raised}}}"
+    return where, says, change
 
 
 def _amount(words: _Words, name: str) -> tuple[float, str]:
@@ -192,15 +190,21 @@ def _build(words: _Words) -> tuple[str, str, str]:
 def _stagger(words: _Words) -> tuple[str, str, str]:
     own = max(words.document.limits.stagger_s, words.component.limits.stagger_s)
     where = "limits.stagger" if words.document.limits.stagger_s >= own else f"{words.component.name}.limits.stagger"
-    says = f"{where}: {show_duration(own)} between two starts of a test {words.kept}"
-    return where, says, f"let them follow each other sooner: {where}: {show_duration(own / max(2.0, words.more))}"
+    says = f"{where}: {_time(own)} between two starts of a test {words.kept}"
+    return where, says, f"let them follow each other sooner: {where}: {_time(own / max(2.0, words.more))}"
 
 
 def _ahead(words: _Words) -> tuple[str, str, str]:
-    fill = words.component.fill
-    says = f"fill.queue_ahead: {show_duration(fill.queue_ahead_s)} {words.kept}: nothing waited at the scheduler when nodes fell idle"
-    raised = max(2 * fill.queue_ahead_s, 600.0)
-    return "fill.queue_ahead", says, f"keep more at the scheduler: fill.queue_ahead: {show_duration(raised)}"
+    own = words.component.fill.queue_ahead_s
+    says = f"fill.queue_ahead: {_time(own)} {words.kept}: nothing waited at the scheduler when nodes fell idle"
+    return "fill.queue_ahead", says, f"keep more at the scheduler: fill.queue_ahead: {_time(max(2 * own, 600.0))}"
+
+
+def _away(words: _Words) -> tuple[str, str, str]:
+    own = words.component.fill.survive_s
+    says = f"fill.survive: {_time(own)}: nobody drove the campaign for longer than that; it {words.kept}"
+    change = "keep enough queued for the time the conductor may be away (fill.survive), or have cron resume it (resume --if-needed)"
+    return "fill.survive", says, change
 
 
 def _wide(words: _Words) -> tuple[str, str, str]:
@@ -216,15 +220,14 @@ def _share(words: _Words) -> tuple[str, str, str]:
 
 
 def _walltime(words: _Words) -> tuple[str, str, str]:
-    longest = max(
-        (case.shape.time_limit_s for case in words.document.cases if case.id in words.component.cases), default=0.0
-    )
-    says = f"time_limit: jobs that ask for up to {show_duration(longest)} do not fit before nodes are taken away or kept for others; that {words.kept}"
+    mine = [case.shape.time_limit_s for case in words.document.cases if case.id in words.component.cases]
+    asked = f"jobs that ask for up to {_time(max(mine, default=0.0))}"
+    says = f"time_limit: {asked} do not fit before nodes are taken away or kept for others; that {words.kept}"
     return "time_limit", says, "ask for less time in the tests: run.time_limit"
 
 
 def _ramp(words: _Words) -> tuple[str, str, str]:
-    says = f"fill.ramp: {show_duration(words.component.fill.ramp_s)} in which the machine is filled {words.kept}"
+    says = f"fill.ramp: {_time(words.component.fill.ramp_s)} in which the machine is filled {words.kept}"
     return "fill.ramp", says, "fill it sooner: fill.ramp: 0 s; or do not count it: clock: {ramp: false}"
 
 
@@ -232,7 +235,7 @@ def _drain(words: _Words) -> tuple[str, str, str]:
     says = (
         f"fill.drain: what would not be over before the end of {words.component.name} is not ordered; that {words.kept}"
     )
-    change = "let runs go on past the end (fill.drain: false), end with shorter tests or a filler, or do not count it (clock: {drain: false})"
+    change = "let runs go on past the end (fill.drain: false), end with shorter tests, or do not count it (clock: {drain: false})"
     return "fill.drain", says, change
 
 
@@ -253,7 +256,8 @@ def _verdict(words: _Words) -> tuple[str, str, str]:
 
 
 def _slowed(words: _Words) -> tuple[str, str, str]:
-    says = f"runs took longer than on a healthy machine: {show_number(words.idle, 3)} of {show_number(words.nodes)} nodes' work was waiting"
+    nodes = f"{show_number(words.idle, 3)} of {show_number(words.nodes)} nodes"
+    says = f"runs took longer than on a healthy machine, by the work of {nodes}: they waited for slow nodes or a busy file system"
     change = "let fewer copies load the same file system or target at once: limits.budgets, limits.copies"
     return "limits.budgets", says, change
 
@@ -265,12 +269,12 @@ def _down(words: _Words) -> tuple[str, str, str]:
 
 def _says(words: _Words) -> tuple[str, str, str]:
     says = f"jobs were held in front of the queue ({words.about}); that {words.kept}"
-    change = (
-        "build once for all jobs and let the conductor submit: the scenario's harness"
-        if words.about == "HarnessBuild"
-        else "the scenario's harness"
+    built = "build once for all jobs, and let the conductor submit: harness: build_first in the scenario"
+    return (
+        "harness",
+        says,
+        built if words.about == "HarnessBuild" else "let the conductor submit: harness in the scenario",
     )
-    return "harness", says, change
 
 
 def _gate(words: _Words) -> tuple[str, str, str]:
@@ -295,6 +299,7 @@ _IN_WORDS = {
     "builds": _build,
     "stagger": _stagger,
     "ahead": _ahead,
+    "away": _away,
     "wide": _wide,
     "share": _share,
     "walltime": _walltime,
@@ -311,6 +316,10 @@ _IN_WORDS = {
     "alone": _turn,
     "warm-up": _turn,
 }
+
+
+def _time(seconds: float) -> str:
+    return show_duration(seconds) if seconds else "0 s"
 
 
 # ---- for a terminal --------------------------------------------------------------------------------------------------
