@@ -1,4 +1,4 @@
-"""What a rehearsal says limits a plan: each thing in turn is made the bottleneck and named; loosening it helps, nothing else does."""
+"""What limits a plan, as a rehearsal says it: each thing is made the bottleneck in turn; loosening it helps, nothing else does."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def command(
     """Rehearse a plan on a simulated machine: days in seconds, with the engine of the real campaign.
 
     PLAN is the name of a plan of the site, or the path of its file. Nothing real is run: no job, no build, no program. The
-    rehearsal is kept in rehearsals/ of the site; status, why, log, runs, nodes, figures and report take its name like any other.
+    rehearsal is kept in rehearsed/ of the site; status, why, log, runs, nodes, figures and report take its name like any other.
     The same plan, scenario and seed give the same log, byte for byte.
 
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished).

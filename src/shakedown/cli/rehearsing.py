@@ -16,13 +16,14 @@ from shakedown.cli.output import say
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
-    from shakedown.conductor.rehearsing import Rehearsal
+    from shakedown.conductor.rehearsing import Rehearsal, Rehearsed
     from shakedown.engine import State
     from shakedown.metrics.limits import Limits
 
 SILENT_S = 2.0  # what takes no longer than this needs no progress
 REDRAW_S = 0.5
 LINE_S = 5.0
+MOST_TESTS = 12  # whose run times are said
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell
     progress.done()
     took = time.monotonic() - began
     tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.began)}")
+    for line in _times_in_words(outcome):
+        tell(line)
     if not outcome.finished:
         say(f"not finished: {outcome.left}")
         closed = [name for name, found in outcome.state.outcomes.items() if found.outcome != "met"]
@@ -64,6 +67,20 @@ def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell
     else:
         tell(f"report: shakedown report {how_to_name(layout)}")
     return status
+
+
+def _times_in_words(outcome: Rehearsed) -> list[str]:
+    """How long runs of each test took on the machine, and who says so: much of it may be assumed."""
+    from shakedown.model.units import show_duration
+
+    index = outcome.state.index
+    of_test = {index.cases[case].test: time for case, time in reversed(outcome.times.items()) if case in index.cases}
+    lines = [
+        f"  {test}: {show_duration(time.mean_s)} ({time.source or 'nobody says from where'})"
+        for test, time in of_test.items()
+    ]
+    more = [f"  and {len(lines) - MOST_TESTS} tests more"] if len(lines) > MOST_TESTS else []
+    return ["run times on this machine:", *sorted(lines)[:MOST_TESTS], *more] if lines else []
 
 
 def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:

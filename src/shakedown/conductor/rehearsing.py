@@ -33,6 +33,7 @@ from shakedown.events.reader import read_events
 from shakedown.events.segment_file import unwritable
 from shakedown.events.writer import LogWriter
 from shakedown.metrics.limits import Limits, limits_of, sentence
+from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.words import plural
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest as digest_of
@@ -173,7 +174,8 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
     conductor = Conductor(state, ports, losses.hear, commands_for(documents))
     conductor.reread = lambda: _reread(log, layout)
     start = _start_value(documents, document, state, keep_scenario(layout, stage.rehearsal))
-    begin(conductor, start, {"epoch": lease.epoch, "driver": DRIVER}, document)
+    why = in_words(start["rehearsal"])
+    begin(conductor, start, {"epoch": lease.epoch, "driver": DRIVER}, document, why)
     left = ""
     try:
         loop(conductor, clock.should_stop)

@@ -1,8 +1,8 @@
 """What limits a plan: where the node-hours of a rehearsal went, and what of the plan to change.
 
-``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst first. Each
-names the key of the plan, what it cost, and a value with which the idle nodes could have worked; to rehearse with it shows whether
-they do.
+``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst
+first. Each names the key of the plan, what it cost, and a value with which the idle nodes could have worked; to rehearse with
+it shows whether they do.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _together(books: Books) -> dict[str, float]:
 
 
 class _Words(Struct, frozen=True):
-    """What is needed to speak of a cause. ``about``: what is behind its colon; ``more``: how many times as many nodes would work."""
+    """What is needed to speak of a cause. ``about``: what is behind its colon; ``more``: how many times as much would work."""
 
     document: Document
     component: Component
