@@ -87,18 +87,19 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
 def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
+    index = state.index  # what cannot bind is not asked: this is looked at for every class at every event
     return (
-        _gate(state, key)
+        (_gate(state, key) if index.components[key.component].after else None)
         or standing_reason(state, key, now)
-        or _waits_for_build(state, key)
+        or (_waits_for_build(state, key) if key.build else None)
         or (_too_few(state, key) if state.excluded else None)
-        or _disturbed(state, key, ahead.building)
-        or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
-        or (_next_door(state, key, ahead) if state.index.company else None)
-        or budget_reason(state, key, ahead.loads, now)
-        or _reserved(state, key, ahead)
-        or _stagger(state, key, now, ahead)
-        or _shut(state, key, now)
+        or (_disturbed(state, key, ahead.building) if key.exclusive else None)
+        or (_turn(state, key, ahead) if index.staged or state.floor.get(key.pool) else None)
+        or (_next_door(state, key, ahead) if index.company else None)
+        or (budget_reason(state, key, ahead.loads, now) if key.loads else None)
+        or (_reserved(state, key, ahead) if ahead.reserved else None)
+        or (_stagger(state, key, now, ahead) if key.test else None)
+        or (_shut(state, key, now) if state.shut else None)
     )
 
 
@@ -142,7 +143,7 @@ def stagger_of(state: State, key: ClassKey) -> float:
 
 
 def _stagger(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
-    stagger = stagger_of(state, key) if key.test else 0.0
+    stagger = stagger_of(state, key)
     if not stagger:
         return None
     due = state.allowed_at.get(key.test, now - stagger) + stagger
@@ -292,7 +293,7 @@ def build_reason(state: State, started: int) -> str:
 
 
 def _disturbed(state: State, key: ClassKey, building: bool) -> Reason | None:
-    if not (key.exclusive and state.index.policy.builds_disturb_runs):
+    if not state.index.policy.builds_disturb_runs:
         return None
     if state.builds_running() or building:
         return Reason("builds", "it wants this machine to itself, and builds are running on it")
