@@ -9,7 +9,11 @@ import click
 from shakedown.model.errors import did_you_mean
 
 # model -> (module in cli/, what --help says of it)
-MODELS: dict[str, tuple[str, str]] = {}
+MODELS: dict[str, tuple[str, str]] = {
+    "memory": ("twin_memory", "memory that MPI takes on a node, and what Reduce_scatter does"),
+    "checkpoint": ("twin_checkpoint", "time of checkpoints, the best interval, and the waste"),
+    "archive": ("twin_archive", "the data path to an archive, and what limits it"),
+}
 
 
 class Models(click.Group):

@@ -128,10 +128,11 @@ def node_memory(job: Job) -> NodeMemory:
     check(job)
     connections = connections_bytes(job.ranks_per_node, job.ranks, job.pattern, job.connections, job.mailboxes)
     use = collective_use(job)
-    if use.opens_all and job.pattern == "full":
-        mpi = max(connections, use.memory_bytes)  # the connections that it opens are open already
-    else:
-        mpi = connections + use.memory_bytes
+    mpi = connections + use.memory_bytes
+    if use.opens_all:  # what is open already it does not open again
+        idle = connections_bytes(job.ranks_per_node, job.ranks, "few", 0)
+        opened = 0.0 if job.pattern == "alltoall" else connections - idle
+        mpi -= min(opened, use.memory_bytes)
     left = job.usable_bytes - job.application_bytes - mpi
     return NodeMemory(
         job.nodes, job.ranks_per_node, job.ranks, connections, use.memory_bytes, mpi, use.seconds, use.opens_all,
@@ -208,4 +209,6 @@ def check(job: Job) -> None:
     if job.connections < 0:
         raise UsageError(f"{job.connections} connections", "a rank opens none or more")
     if not 0 < job.element_bytes < math.inf:
-        raise UsageError(f"{job.element_bytes:g} bytes for each rank", "Reduce_scatter leaves each rank 4 B or 8 B, say")
+        raise UsageError(
+            f"{job.element_bytes:g} bytes for each rank", "Reduce_scatter leaves each rank 4 B or 8 B, say"
+        )

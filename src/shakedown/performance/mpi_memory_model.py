@@ -8,12 +8,15 @@ from shakedown.performance.mpi_memory import (
     PATTERNS,
     Job,
     NodeMemory,
+    collective_use,
+    connections_bytes,
     most_ranks_per_node,
     node_memory,
     threshold_ranks,
 )
 from shakedown.performance.mpi_memory_published import Cell, cells
 
+Point = tuple[int, float]  # ranks, bytes on a node
 SAYS_NOT = (
     "the row of Reduce + Scatter at 262,144 ranks is set against 465 s and 22 GB, which are of 131,072 ranks; its own row "
     "has 1,478 s and 45.0 GB",
@@ -25,14 +28,19 @@ SAYS_NOT = (
 
 @dataclass(frozen=True, slots=True)
 class MemoryModel:
-    """``curve``: the same job on 1, 2, 4 ... nodes up to those asked for. ``alternatives``: the same nodes, other ways."""
+    """Purpose: the job asked for, its ``alternatives``, and lines to draw.
+
+    ``lines_of_patterns``: pattern -> (ranks, bytes on a node) on the job's nodes, by ranks per node up to the job's.
+    ``lines_of_collectives``: collective -> the same with the job's ranks per node, by nodes up to the job's.
+    """
 
     model_of: str
     job: Job
     asked: NodeMemory
     threshold_ranks: int
     most_ranks_per_node: int
-    curve: tuple[NodeMemory, ...]
+    lines_of_patterns: dict[str, tuple[Point, ...]]
+    lines_of_collectives: dict[str, tuple[Point, ...]]
     alternatives: dict[str, NodeMemory]
     published: tuple[Cell, ...]
     worst_memory_error: float
@@ -49,7 +57,8 @@ def memory_model(job: Job) -> MemoryModel:
         asked,
         threshold_ranks(job.element_bytes),
         most_ranks_per_node(job),
-        tuple(node_memory(replace(job, nodes=nodes)) for nodes in _doubling(job.nodes)),
+        _lines_of_patterns(job),
+        _lines_of_collectives(job),
         _alternatives(job),
         found,
         max(abs(cell.error) for cell in found if cell.unit == "bytes"),
@@ -58,8 +67,37 @@ def memory_model(job: Job) -> MemoryModel:
     )
 
 
-def _doubling(last: int) -> list[int]:
-    return [*(2**power for power in range(last.bit_length()) if 2**power < last), last]
+def _lines_of_patterns(job: Job) -> dict[str, tuple[Point, ...]]:
+    def line(pattern: str, mailboxes: bool = False) -> tuple[Point, ...]:
+        return tuple(
+            (each * job.nodes, connections_bytes(each, each * job.nodes, pattern, job.connections, mailboxes))
+            for each in _steps(job.ranks_per_node)
+        )
+
+    return {
+        "full": line("full"),
+        "full in blocks": line("full", True),
+        **{name: line(name) for name in ("alltoall", "few")},
+    }
+
+
+def _lines_of_collectives(job: Job) -> dict[str, tuple[Point, ...]]:
+    last_before = (threshold_ranks(job.element_bytes) - 1) // job.ranks_per_node
+    nodes = sorted({*_steps(job.nodes), *(n for n in (last_before, last_before + 1) if 1 <= n <= job.nodes)})
+    return {
+        name: tuple(
+            (count * job.ranks_per_node, collective_use(replace(job, nodes=count, collective=name)).memory_bytes)
+            for count in nodes
+        )
+        for name in ("reduce-scatter", "reduce+scatter")
+    }
+
+
+def _steps(last: int) -> list[int]:
+    """Whole numbers from 1 to the last, four for each doubling."""
+    return sorted(
+        {1, last, *(round(2 ** (step / 4)) for step in range(4 * last.bit_length()) if 2 ** (step / 4) < last)}
+    )
 
 
 def _alternatives(job: Job) -> dict[str, NodeMemory]:

@@ -70,7 +70,5 @@ def _reduce_scatter() -> list[Cell]:
     return found
 
 
-def _cell(
-    table: str, what: str, ranks: int, ranks_per_node: int, unit: str, published: float, model: float
-) -> Cell:
+def _cell(table: str, what: str, ranks: int, ranks_per_node: int, unit: str, published: float, model: float) -> Cell:
     return Cell(table, what, ranks, ranks_per_node, unit, published, model, model / published - 1)

@@ -41,7 +41,7 @@ class StreamLaw:
         if not 0 < streams < 1e12:
             raise UsageError(f"{streams} streams", "write with at least one")
         x = streams * self.stream_bytes_per_s / self.most_bytes_per_s
-        saturated = (x**-SHARPNESS + 1) ** (-1 / SHARPNESS)
+        saturated: float = (x**-SHARPNESS + 1) ** (-1 / SHARPNESS)
         return self.most_bytes_per_s * saturated / (1 + self.seek_share * streams / self.targets)
 
 
@@ -70,4 +70,5 @@ def best_streams(law: StreamLaw) -> int:
     """How many streams write fastest, from the condition above."""
     # x^4 = 1/(a s) with x = s * targets * b / B_max
     scale = law.targets * law.stream_bytes_per_s / law.most_bytes_per_s
-    return math.floor(law.targets * (law.seek_share * scale**SHARPNESS) ** (-1 / (SHARPNESS + 1)) + 0.5)
+    crowd: float = (law.seek_share * scale**SHARPNESS) ** (-1 / (SHARPNESS + 1))
+    return math.floor(law.targets * crowd + 0.5)
