@@ -106,9 +106,13 @@ def _collective(model: MemoryModel) -> str:
 def _verdict(model: MemoryModel) -> str:
     if model.asked.fits:
         return "It fits."
-    most = model.most_ranks_per_node
-    way = f"It fits with at most {most} ranks a node" if most else "It fits with no number of ranks a node"
-    return f"OUT OF MEMORY. {way}, if the application stays as large (assumed)."
+    most, lines = model.most_ranks_per_node, ["OUT OF MEMORY."]
+    job, instead = model.job, model.alternatives.get(f"{model.job.pattern}, reduce+scatter")
+    if job.collective == "reduce-scatter" and instead and instead.fits:
+        lines.append("With Reduce + Scatter instead it fits.")
+    fewer = f"with at most {most} ranks a node" if most else "with no number of ranks a node"
+    lines.append(f"It fits {fewer}.\nThat the application takes as much with fewer ranks is assumed.")
+    return "\n".join(lines)
 
 
 def _ways(model: MemoryModel) -> str:

@@ -26,6 +26,8 @@ def waste(interval_s: float, checkpoint_s: float, mtbf_s: float, restart_s: floa
     exponent = (interval_s + checkpoint_s) / mtbf_s
     if not exponent < _EXPONENT_LIMIT or not restart_s / mtbf_s < _EXPONENT_LIMIT:
         return 1.0
+    if exponent < 1e-300:  # next to no failures: what is left of the formula
+        return checkpoint_s / (interval_s + checkpoint_s)
     useful = (interval_s / mtbf_s) * math.exp(-restart_s / mtbf_s) / math.expm1(exponent)
     return min(1.0, max(0.0, 1.0 - useful))
 

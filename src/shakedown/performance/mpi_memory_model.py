@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from shakedown.performance.mpi_memory import (
     PATTERNS,
+    REDUCE_SCATTER,
     Job,
     NodeMemory,
     collective_use,
@@ -82,8 +83,10 @@ def _lines_of_patterns(job: Job) -> dict[str, tuple[Point, ...]]:
 
 
 def _lines_of_collectives(job: Job) -> dict[str, tuple[Point, ...]]:
-    last_before = (threshold_ranks(job.element_bytes) - 1) // job.ranks_per_node
-    nodes = sorted({*_steps(job.nodes), *(n for n in (last_before, last_before + 1) if 1 <= n <= job.nodes)})
+    jumps = threshold_ranks(job.element_bytes), REDUCE_SCATTER.change_ranks
+    before = [(jump - 1) // job.ranks_per_node for jump in jumps]
+    edges = {nodes + more for nodes in before for more in (0, 1) if 1 <= nodes + more <= job.nodes}
+    nodes = sorted({*_steps(job.nodes), *edges})
     return {
         name: tuple(
             (count * job.ranks_per_node, collective_use(replace(job, nodes=count, collective=name)).memory_bytes)

@@ -6,7 +6,7 @@ from typing import Any
 
 from shakedown.model.units import show_duration
 from shakedown.performance.checkpoint import Advice, CheckpointModel
-from shakedown.report.drawing import FAINT, INK, SEQUENCE, Drawing, draw, label, short_number
+from shakedown.report.drawing import FAINT, INK, SEQUENCE, Drawing, draw, label, legend_above, short_number
 
 _STYLES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
 _SECONDS = {"min": 60.0, "h": 3600.0, "s": 1.0}
@@ -23,7 +23,7 @@ def draw_checkpoint(model: CheckpointModel) -> Drawing:
         _scales(axes, unit)
         size = f"{model.size_bytes / 1e12:,.4g} TB"
         axes.set_title(f"Model: {size} a checkpoint, a failure every {show_duration(model.mtbf_s)} in the mean")
-        axes.legend(loc="upper center", ncols=1)
+        legend_above(figure, *axes.get_legend_handles_labels())
 
     caption = (
         f"Model, not measured: checkpoints of {model.size_bytes / 1e12:,.4g} TB, failures at random every "
@@ -38,19 +38,18 @@ def _line(axes: Any, advice: Advice, unit: str, colour: str, style: Any) -> None
     scale = _SECONDS[unit]
     times = [time / scale for time, _ in advice.curve]
     shares = [100 * share for _, share in advice.curve]
-    name = f"{advice.storage.name}: a checkpoint takes {show_duration(advice.checkpoint_s)}"
-    axes.plot(times, shares, color=colour, linestyle=style, linewidth=1.2, label=label(name, 64))
+    best = f"{short_number(advice.take.interval_s / scale)} {unit}, waste {advice.take.waste:.1%}"
+    name = f"{advice.storage.name}, {show_duration(advice.checkpoint_s)} a checkpoint: {best}"
+    axes.plot(times, shares, color=colour, linestyle=style, linewidth=1.2, label=label(name, 80))
     rules = [(interval.interval_s / scale, 100 * interval.waste) for interval in advice.intervals[:2]]
     axes.plot(*zip(*rules, strict=True), linestyle="", marker="|", markersize=9, color=INK, markeredgewidth=0.9)
     take = advice.take.interval_s / scale, 100 * advice.take.waste
     axes.plot(*take, marker="o", markersize=5, color=colour, markeredgecolor=INK, markeredgewidth=0.7)
-    text = f"{short_number(take[0])} {unit}, {advice.take.waste:.1%}"
-    axes.annotate(text, take, xytext=(0, 9), textcoords="offset points", ha="center", va="bottom", fontsize=7)
     if advice.drain_s is not None:
         axes.axvline(advice.drain_s / scale, color=FAINT, linewidth=0.8, linestyle=(0, (2, 2)))
         axes.annotate(
-            "drained after", (advice.drain_s / scale, 0.98), xycoords=("data", "axes fraction"), xytext=(-2, 0),
-            textcoords="offset points", rotation=90, ha="right", va="top", fontsize=6.5, color=FAINT,
+            "drained after", (advice.drain_s / scale, 0.03), xycoords=("data", "axes fraction"), xytext=(-2, 0),
+            textcoords="offset points", rotation=90, ha="right", va="bottom", fontsize=6.5, color=FAINT,
         )  # fmt: skip
 
 

@@ -16,6 +16,13 @@ _LINES = {
     "reduce-scatter": ("Reduce_scatter", "-", "o"),
     "reduce+scatter": ("Reduce + Scatter (assumed)", (0, (1, 1.2)), "^"),
 }
+_PUBLISHED: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 5.5,
+    "markerfacecolor": "none",
+    "markeredgecolor": INK,
+    "markeredgewidth": 0.8,
+}
 PAPER_NODES, PAPER_RANKS_PER_NODE = 8192, 64
 
 
@@ -32,6 +39,11 @@ def draw_memory(model: MemoryModel) -> Drawing:
                 _points(left, model, name, name)
         if job.ranks_per_node == PAPER_RANKS_PER_NODE and job.element_bytes == 4:
             _points(right, model, "memory", "reduce-scatter")
+        right.plot([], [], label="hollow: published, paper 001", linestyle="", **_PUBLISHED)
+        right.plot(
+            [model.asked.ranks], [model.asked.mpi_bytes / GB], linestyle="", marker="*", markersize=7, color=SEQUENCE[3],
+            markeredgecolor=INK, markeredgewidth=0.5, label="all of MPI in this job",
+        )  # fmt: skip
         _threshold(right, model)
         left.set_title(f"Model: connections, {job.nodes:,} nodes")
         right.set_title(f"Model: one collective, {job.ranks_per_node} ranks a node")
@@ -60,8 +72,7 @@ def _points(axes: Any, model: MemoryModel, what: str, line: str) -> None:
     cells = [cell for cell in model.published if cell.what == what and cell.unit == "bytes"]
     ranks, amounts = [cell.ranks for cell in cells], [cell.published / GB for cell in cells]
     size = 3 if line == "full in blocks" else 5.5
-    look = {"markerfacecolor": "none", "markeredgecolor": INK, "markeredgewidth": 0.8, "markersize": size}
-    axes.plot(ranks, amounts, linestyle="", marker=_LINES[line][2], **look)
+    axes.plot(ranks, amounts, linestyle="", **_PUBLISHED | {"marker": _LINES[line][2], "markersize": size})
 
 
 def _threshold(axes: Any, model: MemoryModel) -> None:
