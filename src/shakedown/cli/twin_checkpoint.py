@@ -16,6 +16,9 @@ from shakedown.model.units import show_duration
 if TYPE_CHECKING:
     from shakedown.performance.checkpoint import Advice, CheckpointModel, Storage
 
+_READ = "that reading with --streams is as fast as writing, unless --read says how fast"
+NODE_TYPES = ("haswell", "knl", "haswell-before")
+
 
 @click.command("checkpoint")
 @click.option("--size", type=Amount("bytes"), default="24 TB", show_default=True, help="One checkpoint.")
@@ -26,13 +29,15 @@ if TYPE_CHECKING:
 @click.option("--bandwidth", type=Amount("bytes/s"), help="Writing to the file system.  [default: 21 GB/s]")
 @click.option("--read", type=Amount("bytes/s"), help="Reading from it.  [default: 16 GB/s, or as --bandwidth]")
 @click.option("--streams", type=int, help="Writing, from so many streams on Trinity's file system (paper 000).")
-@click.option("--node-type", type=click.Choice(["haswell", "knl"]), default="knl", help="Of --streams.")
+@click.option("--node-type", type=click.Choice(NODE_TYPES), default="knl", show_default=True, help="Of --streams.")
 @click.option("--burst-bandwidth", type=Amount("bytes/s"), help="Writing to the burst buffer.  [default: 350 GB/s]")
 @click.option("--burst-read", type=Amount("bytes/s"), help="Reading from it.  [default: 69 GB/s]")
 @click.option("--drain", type=Amount("bytes/s"), help="Burst buffer to file system.  [default: as --bandwidth]")
 @click.option("--no-burst", is_flag=True, help="There is no burst buffer.")
 @click.option(
-    "--example", is_flag=True, help="xRAGE on Trinity, as in paper 000's table 2; the other options are left out."
+    "--example",
+    is_flag=True,
+    help="xRAGE on Trinity, paper 000's table 2; of the other options --mtbf and --restart count.",
 )
 @figure_option
 @json_option
@@ -52,26 +57,37 @@ def command(
     given = (bandwidth, read, streams, burst_bandwidth, burst_read, drain)
     as_in_paper = example or (all(option is None for option in given) and size == XRAGE_BYTES and not no_burst)
     if example:
-        model = checkpoint_model(XRAGE_BYTES, 86400.0, (LUSTRE, BURST_BUFFER), as_in_paper=True)
+        model = checkpoint_model(XRAGE_BYTES, mtbf, (LUSTRE, BURST_BUFFER), restart, as_in_paper=True)
     else:
         file_system = _file_system(bandwidth, read, streams, node_type)
         burst = () if no_burst else (_burst(burst_bandwidth, burst_read, drain or file_system.write_bytes_per_s),)
-        model = checkpoint_model(size, mtbf, (file_system, *burst), restart, as_in_paper)
+        model = checkpoint_model(size, mtbf, (file_system, *burst), restart, as_in_paper, _rests_on(streams, node_type))
     show_model(model, as_json, lambda: _text(model), figure, lambda: draw_checkpoint(model))
 
 
 def _file_system(bandwidth: float | None, read: float | None, streams: int | None, node_type: str) -> Storage:
     from shakedown.performance.checkpoint import LUSTRE, Storage
-    from shakedown.performance.write_streams import HASWELL, KNL
+    from shakedown.performance.write_streams import LAWS
 
     if streams is not None and bandwidth is not None:
         raise UsageError("--streams and --bandwidth both say how fast writing is", "give one of them")
     if streams is not None:
-        bandwidth = (HASWELL if node_type == "haswell" else KNL).bytes_per_s(streams)
+        bandwidth = LAWS[node_type].bytes_per_s(streams)
         return Storage(f"Lustre, {streams:,} {node_type} streams", bandwidth, read or bandwidth)
     if bandwidth is None:
         return Storage("Lustre", LUSTRE.write_bytes_per_s, read or LUSTRE.read_bytes_per_s)
     return Storage("file system", bandwidth, read or bandwidth)
+
+
+def _rests_on(streams: int | None, node_type: str) -> tuple[str, ...]:
+    from shakedown.performance.write_streams import LAWS, best_streams
+
+    if streams is None:
+        return ()
+    law = LAWS[node_type]
+    best = best_streams(law)
+    rate = f"{law.bytes_per_s(best) / 2**30:.0f} GiB/s"
+    return (f"that {node_type} nodes write as IOR did on Trinity, fastest from {best:,} streams with {rate}", _READ)
 
 
 def _burst(bandwidth: float | None, read: float | None, drain: float) -> Storage:

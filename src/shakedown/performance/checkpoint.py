@@ -132,23 +132,29 @@ SAYS_NOT = (
 
 
 def checkpoint_model(
-    size_bytes: float, mtbf_s: float, storages: tuple[Storage, ...], relaunch_s: float = 0.0, as_in_paper: bool = False
+    size_bytes: float,
+    mtbf_s: float,
+    storages: tuple[Storage, ...],
+    relaunch_s: float = 0.0,
+    as_in_paper: bool = False,
+    assumed: tuple[str, ...] = (),
 ) -> CheckpointModel:
     """Purpose: times, intervals and waste on each storage.
 
-    ``relaunch_s``: to start the job again, on top of reading the checkpoint. Raises UsageError where an amount is none.
+    ``relaunch_s``: to start the job again, on top of reading the checkpoint. ``assumed``: what the rates rest on.
+    Raises UsageError where an amount is none.
     """
     _check({"size": size_bytes, "mean time between failures": mtbf_s}, zero=False)
     _check({"time to start again": relaunch_s}, zero=True)
-    assumed = [f"a mean time between failures of {mtbf_s / 3600:.4g} h, of the whole job"] if as_in_paper else []
     if as_in_paper:
-        assumed.append("that the burst buffer drains as fast as the application writes to Lustre")
+        mean = f"a mean time between failures of {mtbf_s / 3600:.4g} h, of the whole job"
+        assumed = (*assumed, mean, "that the burst buffer drains as fast as the application writes to Lustre")
     return CheckpointModel(
         "expected waste with exponential failures (Daly 2006)",
         size_bytes,
         mtbf_s,
         tuple(_advice(storage, size_bytes, mtbf_s, relaunch_s) for storage in storages),
-        tuple(assumed),
+        assumed,
         SAYS_NOT if as_in_paper else (),
     )
 
@@ -157,7 +163,14 @@ def _advice(storage: Storage, size_bytes: float, mtbf_s: float, relaunch_s: floa
     _check({f"{storage.name}'s rates": min(storage.write_bytes_per_s, storage.read_bytes_per_s)}, zero=False)
     delta, restart = size_bytes / storage.write_bytes_per_s, size_bytes / storage.read_bytes_per_s + relaunch_s
     drain = None if storage.drain_bytes_per_s is None else size_bytes / storage.drain_bytes_per_s
-    _check({f"the time of a checkpoint on {storage.name}": delta, "that of a restart": restart}, zero=False)
+    _check(
+        {
+            f"the time of a checkpoint on {storage.name}": delta,
+            "that of a restart": restart,
+            "the drain": drain or delta,
+        },
+        zero=False,
+    )
 
     def by(rule: str, interval: float) -> Interval:
         return Interval(rule, interval, waste(interval, delta, mtbf_s, restart))

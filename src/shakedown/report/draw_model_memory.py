@@ -98,7 +98,7 @@ def _scales(axes: Any, model: MemoryModel) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    axes.set_ylim(max(low, 1e-3), max(high, usable) * 1.8)
+    axes.set_ylim(min(max(low, 1e-3), usable / 2), max(high, usable) * 1.8)
     axes.set_xlabel("ranks")
     axes.xaxis.set_major_formatter(FuncFormatter(short_number))
     axes.yaxis.set_major_formatter(FuncFormatter(short_number))
