@@ -48,8 +48,8 @@ def _line(axes: Any, advice: Advice, unit: str, colour: str, style: Any) -> None
     if advice.drain_s is not None:
         axes.axvline(advice.drain_s / scale, color=FAINT, linewidth=0.8, linestyle=(0, (2, 2)))
         axes.annotate(
-            "drained after", (advice.drain_s / scale, 0.03), xycoords=("data", "axes fraction"), xytext=(-2, 0),
-            textcoords="offset points", rotation=90, ha="right", va="bottom", fontsize=6.5, color=FAINT,
+            "drained after", (advice.drain_s / scale, 0.82), xycoords=("data", "axes fraction"), xytext=(-2, 0),
+            textcoords="offset points", rotation=90, ha="right", va="top", fontsize=6.5, color=FAINT,
         )  # fmt: skip
 
 
