@@ -45,14 +45,11 @@ class Promised:
 
 def budget_reason(state: State, key: ClassKey, promised: Promised, now: float) -> Reason | None:
     """Purpose: the first budget that has no room for one more run of this class, or None."""
-    used, ahead = state.used, promised.used
     for name, load in key.loads:
         rooms = _rooms(state, key, name, promised, now)
-        for room in rooms:
-            if used.get(room.own, 0.0) + ahead.get(room.own, 0.0) + load <= room.most:
-                break
-        else:
-            return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
+        if any(_taken(state, promised, room) + load <= room.most for room in rooms):
+            continue
+        return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
     return None
 
 

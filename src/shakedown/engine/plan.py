@@ -94,19 +94,6 @@ class ClassKey:
 
 
 @dataclass(frozen=True, slots=True)
-class MixParts:
-    """What a plan says of a mix. ``tests``: case -> its test. By test: ``units`` of a run, ``work`` in unit-seconds where it takes
-    all of its time limit, ``shares`` of the node-hours. ``widest``: units of the widest run.
-    """
-
-    tests: dict[str, str]
-    units: dict[str, int]
-    work: dict[str, float]
-    shares: dict[str, float]
-    widest: int
-
-
-@dataclass(frozen=True, slots=True)
 class Copies:
     """Copies of one case at once: ``wanted`` by the plan, ``fits`` as many as can be live; ``binding`` says what is in the way."""
 
@@ -136,7 +123,6 @@ class PlanIndex:
     )  # pool -> others with nodes of it, where modes ask for it
     classes: dict[tuple[int, str, str], ClassKey] = field(default_factory=dict)
     tops: dict[int, dict[str, int]] = field(default_factory=dict)
-    mixed: dict[int, MixParts] = field(default_factory=dict)
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
     tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
@@ -199,20 +185,6 @@ class PlanIndex:
             most = max((case.shape.units for case in cases), default=0)
             self.tops[component] = {pool: self.pools[pool].capacity + most for pool in pools}
         return self.tops[component]
-
-    def parts_of_mix(self, component: int) -> MixParts:
-        """What a component's plan says of its mix, worked out once."""
-        if component not in self.mixed:
-            cases = [self.cases[name] for name in self.all_cases(component)]
-            own = dict.fromkeys(self.cases[name].test for name in self.components[component].cases)
-            self.mixed[component] = MixParts(
-                tests={case.id: case.test for case in cases},
-                units={case.test: case.shape.units for case in reversed(cases)},
-                work={case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)},
-                shares=dict(self.components[component].mix) or dict.fromkeys(own, 1.0 / len(own)),
-                widest=max((case.shape.units for case in cases), default=0),
-            )
-        return self.mixed[component]
 
     def all_cases(self, component: int) -> tuple[str, ...]:
         """A component's own cases, and those that fill what they leave idle."""

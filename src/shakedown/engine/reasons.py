@@ -87,19 +87,18 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
 def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
-    index = state.index  # what cannot bind is not asked: this is looked at for every class at every event
     return (
-        (_gate(state, key) if index.components[key.component].after else None)
+        _gate(state, key)
         or standing_reason(state, key, now)
-        or (_waits_for_build(state, key) if key.build else None)
+        or _waits_for_build(state, key)
         or (_too_few(state, key) if state.excluded else None)
-        or (_disturbed(state, key, ahead.building) if key.exclusive else None)
-        or (_turn(state, key, ahead) if index.staged or state.floor.get(key.pool) else None)
-        or (_next_door(state, key, ahead) if index.company else None)
-        or (budget_reason(state, key, ahead.loads, now) if key.loads else None)
-        or (_reserved(state, key, ahead) if ahead.reserved else None)
-        or (_stagger(state, key, now, ahead) if key.test else None)
-        or (_shut(state, key, now) if state.shut else None)
+        or _disturbed(state, key, ahead.building)
+        or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
+        or (_next_door(state, key, ahead) if state.index.company else None)
+        or budget_reason(state, key, ahead.loads, now)
+        or _reserved(state, key, ahead)
+        or _stagger(state, key, now, ahead)
+        or _shut(state, key, now)
     )
 
 
@@ -143,7 +142,7 @@ def stagger_of(state: State, key: ClassKey) -> float:
 
 
 def _stagger(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
-    stagger = stagger_of(state, key)
+    stagger = stagger_of(state, key) if key.test else 0.0
     if not stagger:
         return None
     due = state.allowed_at.get(key.test, now - stagger) + stagger
@@ -293,7 +292,7 @@ def build_reason(state: State, started: int) -> str:
 
 
 def _disturbed(state: State, key: ClassKey, building: bool) -> Reason | None:
-    if not state.index.policy.builds_disturb_runs:
+    if not (key.exclusive and state.index.policy.builds_disturb_runs):
         return None
     if state.builds_running() or building:
         return Reason("builds", "it wants this machine to itself, and builds are running on it")

@@ -163,21 +163,25 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
 
 def _mix(state: State, number: int, roll: Roll, ends: float | None) -> Mix:
     component = state.index.components[number]
-    parts = state.index.parts_of_mix(number)
+    cases = [state.index.cases[name] for name in state.index.all_cases(number)]
     classes = [state.index.class_of(number, name) for name in component.cases]
     classes += [state.index.class_of(number, name, FILLER) for name in component.fillers]
     queues = {key: state.queues[key] for key in classes if key in state.queues}
-    each = dict(parts.work)
+    tests = {case.id: case.test for case in cases}
+    units = {case.test: case.shape.units for case in reversed(cases)}
+    each = {case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)}
     each |= {test: roll.work.get(test, 0.0) / count for test, count in roll.judged.items() if count and test in each}
     held = _held(state, number)
     expected = {
         test: roll.work.get(test, 0.0) + (roll.live.get(test, 0) - held.get(test, 0)) * each[test] for test in each
     }
-    seconds = {test: work / max(1, parts.units[test]) for test, work in each.items()}
+    seconds = {test: work / max(1, units[test]) for test, work in each.items()}
+    own = {state.index.cases[name].test for name in component.cases}
+    shares = dict(component.mix) or dict.fromkeys(own, 1.0 / len(own))
     busy = {pool: component.fill.target * _capacity(state, pool) for pool in state.index.topped(number)}
-    typical = sum(share * seconds[test] for test, share in parts.shares.items())
-    topped = {pool: busy[pool] + _ahead(state, number, busy[pool], typical, parts.widest) for pool in busy}
-    mix = Mix(number, parts.shares, expected, each, seconds, roll.longest, queues, parts.tests, busy, topped, ends)
+    typical = sum(shares.get(test, 0.0) * seconds[test] for test in own)
+    topped = {pool: busy[pool] + _ahead(state, number, busy[pool], typical) for pool in busy}
+    mix = Mix(number, shares, expected, each, seconds, roll.longest, queues, tests, busy, topped, ends)
     mix.drain, mix.filled = component.fill.drain, bool(component.fillers)
     return mix
 
@@ -197,10 +201,11 @@ def _capacity(state: State, pool: str) -> float:
     return float(state.index.pools[pool].capacity)
 
 
-def _ahead(state: State, number: int, busy: float, typical_s: float, widest: int) -> float:
+def _ahead(state: State, number: int, busy: float, typical_s: float) -> float:
     """Units that are to wait beside the busy ones: one run of the widest, or as much as ends in the time to be bridged."""
     fill = state.index.components[number].fill
     bridged = max(fill.queue_ahead_s, fill.survive_s)
+    widest = max((state.index.cases[case].shape.units for case in state.index.all_cases(number)), default=0)
     return max(float(widest), busy * bridged / typical_s if typical_s > 0 else 0.0)
 
 

@@ -24,13 +24,13 @@ def standing_reason(state: State, key: ClassKey, now: float) -> Reason | None:
     """Purpose: the standing order that holds this class back at ``now``, or None."""
     component = state.index.components[key.component]
     return (
-        (_stopped(state, key) if state.stopped else None)
-        or (_paused(state, component) if state.paused else None)
-        or (_drained(state, key.component) if state.draining else None)
+        _stopped(state, key)
+        or _paused(state, component)
+        or _drained(state, key.component)
         or _not_started(state, key.component)
-        or (_closed_window(component, now) if component.windows else None)
-        or (_closed_yield(state, component) if state.yielding else None)
-        or (_capped(state, key) if state.caps else None)
+        or _closed_window(component, now)
+        or _closed_yield(state, component)
+        or _capped(state, key)
     )
 
 
