@@ -45,6 +45,12 @@ class _Window:
         found: Floats = struck * self.duration_s + left * self.part_s
         return found
 
+    def more_at(self, clock: int, phase: int) -> float:
+        """The same for one place: whole numbers of Python are quicker than arrays of one."""
+        since = (clock - phase) % WHOLE
+        struck = self.rest > 0 and since > WHOLE - self.rest
+        return struck * self.duration_s + max(0, self.event - since) * self.part_s
+
 
 def _parts(seconds: float, period_s: float) -> int:
     return int(seconds / period_s * WHOLE)
@@ -64,6 +70,8 @@ class PeriodicHits:
         window, clock = self._window, self._window.clock(clock_s)
         few = not window.whole or self._target.all_ranks
         chosen, phases = self._near(clock) if few else (self._order, self._sorted)
+        if not len(chosen) and not window.whole:
+            return NOTHING
         more = window.more(np.uint64(clock) - phases)
         if self._target.synchronised:
             lost = window.whole * window.duration_s + float(more.sum())
@@ -79,7 +87,7 @@ class PeriodicHits:
         if window.event + window.rest >= WHOLE:
             return self._order, ordered
         first, last = (clock - window.event + 1) % WHOLE, (clock + window.rest) % WHOLE
-        low, high = np.searchsorted(ordered, np.array([first, last], dtype=np.uint64))
+        low, high = ordered.searchsorted(np.array([first, last], dtype=np.uint64))
         if first <= last:
             return self._order[low:high], ordered[low:high]
         return np.concatenate((self._order[low:], self._order[:high])), np.concatenate((ordered[low:], ordered[:high]))
@@ -107,23 +115,23 @@ class PeriodicBackground:
         self._window, self._phases = _Window(source, granularity_s), phases
         self._order = np.argsort(phases, kind="stable")
         self._sorted = phases[self._order]
-        self._clock = np.uint64(0)
+        self._clock = 0
         self.common_s = self._window.whole * source.duration_s
 
     def hits(self, clock_s: float, waited_s: float) -> Background:
-        self._clock = np.uint64(self._window.clock(clock_s))
+        self._clock = self._window.clock(clock_s)
         return self
 
     def of(self, ranks: Ints) -> Floats:
-        return self._window.more(self._clock - self._phases[ranks])
+        return self._window.more(np.uint64(self._clock) - self._phases[ranks])
 
     def on(self, rank: int) -> float:
-        return float(self.of(np.array([rank]))[0])
+        return self._window.more_at(self._clock, int(self._phases[rank]))
 
     def longest(self) -> tuple[float, int]:
         """Either the rank whose event began last has most of it before itself, or the one whose next comes first is hit."""
-        next_place = int(np.searchsorted(self._sorted, self._clock, side="right"))
-        ranks = self._order[[next_place - 1, next_place % len(self._order)]]
-        lost = self.of(ranks)
-        place = int(lost.argmax())
-        return float(lost[place]), int(ranks[place])
+        place = int(self._sorted.searchsorted(np.uint64(self._clock), side="right"))
+        near = (place - 1, place % len(self._order))
+        lost = [self._window.more_at(self._clock, int(self._sorted[one])) for one in near]
+        longer = lost[1] > lost[0]
+        return lost[longer], int(self._order[near[longer]])

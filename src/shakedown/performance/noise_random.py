@@ -24,6 +24,9 @@ class _Begun:
     delay_s: Floats
 
 
+_NONE = _Begun(NOTHING.ranks, NOTHING.ranks, NOTHING.delay_s)
+
+
 class RandomHits:
     """A source that is off for an exponential time and on for one, at each place on its own."""
 
@@ -40,11 +43,12 @@ class RandomHits:
         on, on_s = self._on_already(waited_s)
         self._lost[self._last] = 0.0
         begun = self._every_place() if self._expected > FEW else self._some_places()
+        if not len(on) + len(begun.places):
+            self._last = NOTHING.ranks
+            return NOTHING
         places, delay_s = np.concatenate((on, begun.places)), np.concatenate((on_s, begun.delay_s))
         np.add.at(self._lost, places, delay_s)
         self._last = places
-        if not len(places):
-            return NOTHING
         if self._target.synchronised:
             return self._target.everywhere(float(delay_s.sum()), self._rng)
         running = self._target.spread(on, on_s, self._rng)
@@ -56,8 +60,10 @@ class RandomHits:
         if most <= 0:
             return NOTHING.ranks, NOTHING.delay_s
         count = int(self._rng.binomial(self._places, most))
+        if not count:
+            return NOTHING.ranks, NOTHING.delay_s
         chosen = self._rng.choice(self._places, count, replace=False, shuffle=False)
-        if waited_s < math.inf and count:
+        if waited_s < math.inf:
             waited = np.maximum(waited_s - self._lost[chosen], 0.0)
             chances = self._duty * -np.expm1(-self._rate * waited)
             chosen = chosen[self._rng.random(count) * most < chances]
@@ -70,6 +76,8 @@ class RandomHits:
     def _some_places(self) -> _Begun:
         """The events that begin during the work, one by one."""
         count = int(self._rng.poisson(self._expected * self._places))
+        if not count:
+            return _NONE
         places, delay_s = self._rng.integers(0, self._places, count), self._rng.exponential(self._mean_s, count)
         return _Begun(places, self._target.spread(places, delay_s, self._rng).ranks, delay_s)
 
