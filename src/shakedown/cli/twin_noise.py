@@ -68,21 +68,17 @@ def command(
     SOURCE is a name and what it takes, with commas between:
 
     \b
-      daemons,period=10s,duration=5ms,on=node   once a node, on an idle core if any
-      tick,period=10ms,duration=10us,on=core    on each core alike
-      every=32,at=0                             only on the first of every 32 nodes
-      random                                    gaps and lengths exponential
-      synchronised                              everywhere at the same time
+      daemons,period=10s,duration=5ms,node   once a node, on an idle core if any
+      tick,period=10ms,duration=10us,core    on each core alike
+      every=32,at=0                          only on the first of every 32
+      random                                 gaps and lengths exponential
+      synchronised                           everywhere at the same time
 
     Without --source a tick and daemons are assumed.
     """
     if example:
         _refuse_beside_example(context)
-        from shakedown.performance.asci_q import rehearse_asci_q
-        from shakedown.report.draw_model_asci_q import draw_asci_q
-
-        rehearsal = rehearse_asci_q(seed)
-        show_model(rehearsal, as_json, lambda: asci_q_text(rehearsal), figure, lambda: draw_asci_q(rehearsal))
+        _show_asci_q(seed, figure, as_json)
         return 0
     from shakedown.performance.noise_study import study_noise
     from shakedown.report.draw_model_noise import draw_model_noise
@@ -92,6 +88,14 @@ def command(
     study = study_noise(processes, kinds, cores, given, granularity, steps, collective, seed)
     show_model(study, as_json, lambda: study_text(study, not sources), figure, lambda: draw_model_noise(study))
     return 0
+
+
+def _show_asci_q(seed: int, figure: Path | None, as_json: bool) -> None:
+    from shakedown.performance.asci_q import rehearse_asci_q
+    from shakedown.report.draw_model_asci_q import draw_asci_q
+
+    rehearsal = rehearse_asci_q(seed)
+    show_model(rehearsal, as_json, lambda: asci_q_text(rehearsal), figure, lambda: draw_asci_q(rehearsal))
 
 
 def _refuse_beside_example(context: click.Context) -> None:

@@ -40,7 +40,7 @@ class NoiseRun:
 
     @property
     def mean_s(self) -> float:
-        return float(self.step_s.mean())
+        return math.fsum(self.step_s) / len(self.step_s)
 
     @property
     def slowdown(self) -> float:

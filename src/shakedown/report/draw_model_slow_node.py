@@ -32,13 +32,9 @@ def _paint_time(axes: Any, study: SlowNodeStudy) -> None:
     axes.plot(study.speeds, study.slowdowns, color=ACCENT, linewidth=1.3)
     speed = study.job.speed if study.job.slow else 1.0
     axes.plot([speed], [study.slowdown], marker="X", markersize=7, color=MARKS["failed"][1], linestyle="none")
-    axes.annotate(
-        f"this job: {study.slowdown:.3g} times",
-        (speed, study.slowdown),
-        (10, 0),
-        textcoords="offset points",
-        va="center",
-    )
+    beside = {"xytext": (10, 0), "ha": "left"} if speed < 0.3 else {"xytext": (-10, 0), "ha": "right"}
+    place = (speed, study.slowdown)
+    axes.annotate(f"this job: {study.slowdown:.3g} times", place, textcoords="offset points", va="center", **beside)
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
