@@ -17,7 +17,7 @@ from shakedown.model.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
 
-MOST_RANKS = 100_000_000
+MOST_RANKS = 20_000_000
 OUTLIER_SCORE = 6.0  # beyond it a healthy node of 20,000 lies less than once in ten thousand jobs, were times normal
 LEAST_SLOWER = 0.01  # and nobody looks for a node that is less than this much slower
 _MAD_TO_SD = 1.4826  # of the normal distribution: its standard deviation over its median absolute deviation
