@@ -1,6 +1,6 @@
 """A machine of messages, one rank at a time: each runs a program of sends and receives and pays what LogGP says, nothing else.
 
-It knows no formula of a collective. Messages carry what their sender knew, so a program also shows that it computes the right thing.
+It knows no formula of a collective. Messages carry what their sender knew, so a program shows that it computes the right thing.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def play(network: LogGP, ranks: int, program: Callable[[int, int], Program]) -> 
 
 def _run(network: LogGP, ranks: list[_Rank], number: int) -> list[int]:
     """One rank until it must wait or ends; the ranks that it woke."""
-    me, woken, answer = ranks[number], [], None
+    me = ranks[number]
+    woken: list[int] = []
+    answer: tuple[Any] | None = None
     if me.done:
         return []
     if me.waits is not None:

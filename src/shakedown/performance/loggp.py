@@ -2,7 +2,7 @@
 
 Alexandrov, Ionescu, Schauser and Scheiman (1995): a message of m bytes costs L + 2o + (m-1)G from the start of its sending to the
 end of its receiving; after one message a rank starts the next no earlier than max(g, o) + (m-1)G. Every function takes ranks and
-sizes as numbers or as arrays that broadcast against each other, and gives seconds. Networks are idle and paths equal: no congestion.
+sizes as numbers or as arrays that broadcast against each other, and gives seconds. Networks are idle, paths equal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class LogGP:
-    """A network: latency L, overhead o of sending and of receiving, gap g between messages, G per byte; ``combine`` per byte reduced.
+    """A network: latency L, overhead o of sending and of receiving, gap g between messages, G per byte; ``combine`` a byte.
 
     Raises UsageError where a number is negative or not finite, or the gap is longer than L + 2o: then messages queue behind each
     other between rounds, and the formulas here do not hold.
@@ -120,7 +120,7 @@ def doubling(network: LogGP, ranks: ArrayLike, size: ArrayLike) -> Floats:
 
 
 def rabenseifner(network: LogGP, ranks: ArrayLike, size: ArrayLike) -> Floats:
-    """Purpose: allreduce as a reduce-scatter by halving and an allgather by doubling: 2 log2 P messages, but only 2 (P-1)/P m bytes.
+    """Purpose: allreduce as a reduce-scatter by halving and an allgather by doubling: 2 log2 P messages, 2 (P-1)/P m bytes.
 
     Infinite where a piece would be smaller than one element of 8 bytes. Ranks beyond a power of two as in ``doubling``.
     """
