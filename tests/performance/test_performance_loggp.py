@@ -5,7 +5,7 @@ from __future__ import annotations
 import collectives_played as played
 import numpy as np
 import pytest
-from messages import play
+from messages import Program, play
 
 from shakedown.model.errors import UsageError
 from shakedown.performance import loggp
@@ -62,6 +62,20 @@ def test_rabenseifner_adds_up_all_pieces_in_the_time_the_formula_says(network: L
         assert loggp.rabenseifner(network, ranks, size) == pytest.approx(seconds, rel=1e-12), ranks
 
 
+@pytest.mark.parametrize("elements", [1, 5, 17, 40])
+def test_of_a_short_vector_some_ranks_hold_nothing_and_the_time_is_that_of_the_longest_pieces(elements: int) -> None:
+    """Halves in whole doubles, the larger one kept by the upper ranks: the formula is within a double a round."""
+    for ranks in (2, 8, 64):
+
+        def program(rank: int, ranks: int) -> Program:
+            return played.rabenseifner_in_elements(rank, ranks, elements)
+
+        seconds, sums = play(GEMINI, ranks, program)
+        assert all(found == dict.fromkeys(range(elements), frozenset(range(ranks))) for found in sums)
+        rounding = 2 * (ranks.bit_length() - 1) * 8 * GEMINI.per_byte_s
+        assert loggp.rabenseifner(GEMINI, ranks, 8 * elements) == pytest.approx(seconds, rel=1e-12, abs=rounding)
+
+
 @net
 @pytest.mark.parametrize("size", [1000.0, 65536.0, 3e6])
 def test_a_reduce_scatter_takes_the_faster_of_two_algorithms(network: LogGP, size: float) -> None:
@@ -110,7 +124,7 @@ def test_the_crossover_moves_with_the_network_and_the_ranks() -> None:
     slow = parameters(NETWORKS["gemini-4k"])
     assert loggp.crossover_bytes(slow, 64) < loggp.crossover_bytes(GEMINI, 64)
     assert loggp.crossover_bytes(GEMINI, 2) == np.inf  # two ranks: one exchange is the least there is
-    assert loggp.crossover_bytes(GEMINI, 1_200_000) == 8 * 2**20  # pieces of one double each
+    assert loggp.crossover_bytes(GEMINI, 2**20) == pytest.approx(20 * 1.6e-6 * 6e9 / (20 - 2), rel=0.01)
 
 
 def test_arrays_give_what_numbers_give_one_by_one() -> None:

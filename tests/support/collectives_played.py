@@ -106,6 +106,26 @@ def rabenseifner(rank: int, ranks: int, size: float, combine: float = 0.0) -> Pr
     return (yield from _fold_out(rank, extra, size, vector))
 
 
+def rabenseifner_in_elements(rank: int, ranks: int, elements: int) -> Program:
+    """On a power of two, with a vector that may be shorter than there are ranks: pieces are whole doubles, and may be none."""
+    vector: Parts = {element: frozenset({rank}) for element in range(elements)}
+    mask, ranges = ranks // 2, [(0, elements)]
+    while mask:
+        low, high = ranges[-1]
+        middle = low + (high - low) // 2
+        mine, other = ((middle, high), (low, middle)) if rank & mask else ((low, middle), (middle, high))
+        yield Send(rank ^ mask, 8 * (other[1] - other[0]), {element: vector[element] for element in range(*other)})
+        vector = _joined({element: vector[element] for element in range(*mine)}, (yield Receive(rank ^ mask)))
+        ranges.append(mine)
+        mask //= 2
+    mask = 1
+    while mask < ranks:
+        yield Send(rank ^ mask, 8 * len(vector), dict(vector))
+        vector |= yield Receive(rank ^ mask)
+        mask *= 2
+    return vector
+
+
 def halving(rank: int, ranks: int, size: float, combine: float = 0.0) -> Program:
     """Reduce-scatter: block b of the vector belongs to rank b in the end."""
     power = 1 << (ranks.bit_length() - 1)

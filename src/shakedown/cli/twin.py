@@ -15,6 +15,9 @@ MODELS: dict[str, tuple[str, str]] = {
     "memory": ("twin_memory", "memory that MPI takes on a node, and what Reduce_scatter does"),
     "checkpoint": ("twin_checkpoint", "time of checkpoints, the best interval, and the waste"),
     "archive": ("twin_archive", "the data path to an archive, and what limits it"),
+    "collectives": ("twin_collectives", "how long barriers, broadcasts and reductions take"),
+    "scaling": ("twin_scaling", "a stencil code on more and more ranks"),
+    "congestion": ("twin_congestion", "what others' traffic costs"),
 }
 
 

@@ -45,7 +45,7 @@ class LoadPoint:
 
 @dataclass(frozen=True, slots=True)
 class Congestion:
-    """``impacts``: isolated against congested. ``points``: the model at loads. ``isolation``: share of the time off shared links."""
+    """``impacts``: isolated against congested. ``points``: the model at loads. ``isolation``: share of the time off shared ones."""
 
     impacts: tuple[Impact, ...]
     points: tuple[LoadPoint, ...]
@@ -63,7 +63,7 @@ C5_SOURCE = "paper 004, table II (C5, Slingshot 10; units are GPCNet's, the pape
 
 
 def congestion(
-    measured: Sequence[Measured], loads: Sequence[float], isolation: float = 0.0, source: str = "given with the command"
+    measured: Sequence[Measured], loads: Sequence[float], isolation: float = 0.0, source: str = "what you gave"
 ) -> Congestion:
     """Purpose: impact factors of what was measured, and the model at loads of a shared link (shares of its capacity).
 

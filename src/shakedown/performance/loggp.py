@@ -122,23 +122,26 @@ def doubling(network: LogGP, ranks: ArrayLike, size: ArrayLike) -> Floats:
 def rabenseifner(network: LogGP, ranks: ArrayLike, size: ArrayLike) -> Floats:
     """Purpose: allreduce as a reduce-scatter by halving and an allgather by doubling: 2 log2 P messages, 2 (P-1)/P m bytes.
 
-    Infinite where a piece would be smaller than one element of 8 bytes. Ranks beyond a power of two as in ``doubling``.
+    A piece is never smaller than one double: of a short vector some ranks hold none, and others always one. Ranks beyond a power of
+    two as in ``doubling``.
     """
-    count, sizes = _ranks(ranks), _sizes(size)
-    rounds, moved = _rounds_down(count), _share_moved(count) * sizes
-    sent = 2 * (rounds * (network.start_s - network.per_byte_s) + moved * network.per_byte_s)
-    seconds = sent + moved * network.combine_per_byte_s + _fold(network, count, sizes)
-    return np.where(sizes >= ELEMENT_BYTES * (1 << rounds), seconds, np.where(count > 1, np.inf, 0.0))
+    count, sizes = np.broadcast_arrays(_ranks(ranks), _sizes(size))
+    rounds, seconds = _rounds_down(count), _fold(network, count, sizes)
+    for number in range(1, int(rounds.max(initial=0)) + 1):
+        piece = np.maximum(sizes / 2.0**number, np.minimum(sizes, ELEMENT_BYTES))
+        cost = 2 * point_to_point(network, piece) + piece * network.combine_per_byte_s
+        seconds = seconds + np.where(number <= rounds, cost, 0.0)
+    return np.asarray(seconds, np.float64)
 
 
 def crossover_bytes(network: LogGP, ranks: ArrayLike) -> Floats:
     """Purpose: the vector from which on Rabenseifner's allreduce is the faster one; infinite where it never is (two ranks).
 
-    Where the times of both are equal. Their difference is convex in the size and below zero for small ones: it crosses zero once.
+    Where the times of both are equal. Their difference is below zero for small sizes and crosses zero once.
     For a power of two: m = k (L+2o-G) / [(k - 2q) G + (k - q) c], k = log2 P, q = (P-1)/P, c the time to combine a byte.
     """
     count = _ranks(ranks)
-    low: Any = np.asarray(ELEMENT_BYTES * (1 << _rounds_down(count)), np.float64)
+    low: Any = np.full(count.shape, float(ELEMENT_BYTES))
     high: Any = np.full(low.shape, SIZE_LIMIT)
     never, at_once, least = ~_scatters(network, count, high), _scatters(network, count, low), low
     for _ in range(_HALVINGS):
@@ -231,7 +234,3 @@ def _rounds_up(ranks: Whole) -> Whole:
 
 def _is_power(ranks: Whole) -> NDArray[np.bool_]:
     return np.asarray((ranks & (ranks - 1)) == 0)
-
-
-def _share_moved(ranks: Whole) -> Floats:
-    return np.asarray(1.0 - 1.0 / (1 << _rounds_down(ranks)), np.float64)

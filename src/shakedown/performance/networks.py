@@ -57,7 +57,7 @@ def network_named(name: str) -> Network:
 
 def given_network(latency_s: float, bandwidth: float) -> Network:
     """A network of a person's own numbers."""
-    return Network("given", "your numbers", latency_s, bandwidth, "given with the command")
+    return Network("given", "your numbers", latency_s, bandwidth, "what you gave")
 
 
 def parameters(network: Network, combine_rate: float | None = None) -> LogGP:

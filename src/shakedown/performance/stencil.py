@@ -47,7 +47,7 @@ class Stencil:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where it runs. ``bandwidth`` of a node is 1 / G of ``network``, shared by its ranks. Without ``topology`` all paths are equal.
+    """Where it runs. ``bandwidth`` of a node is 1 / G of ``network``, shared by its ranks. No ``topology``: all paths are equal.
 
     ``placement``: 'near', neighbours are one hop apart; 'scattered', at the mean distance, and no faster than all-to-all is.
     """

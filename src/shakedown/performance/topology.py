@@ -1,7 +1,7 @@
 """Networks as shapes: how far nodes are apart, what crosses their middle, and what is left of a node's rate when all talk to all.
 
-Hops count links between switches; nodes on one switch are 0 hops apart. Bandwidths are bytes/s in one direction. Nodes are taken to be
-placed at random over the whole machine: the average over all pairs. Formulas: Dally and Towles, 'Principles and Practices of
+Hops count links between switches; nodes on one switch are 0 hops apart. Bandwidths are bytes/s in one direction. Nodes are taken to
+be placed at random over the whole machine: the average over all pairs. Formulas: Dally and Towles, 'Principles and Practices of
 Interconnection Networks' (2004), chapters 3 and 5; Kim, Dally, Scott and Abts (2008) for the dragonfly.
 """
 

@@ -1,0 +1,192 @@
+"""``shakedown twin scaling``: a stencil code on more and more ranks, weak or strong, on a network and its shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shakedown.cli.modelling import Amount, Duration, figure_option, json_option, show_model
+from shakedown.cli.network_options import (
+    WIDTH,
+    Listed,
+    bandwidth_option,
+    chosen_network,
+    folded,
+    latency_option,
+    network_option,
+    network_words,
+    seconds_text,
+    size_text,
+)
+from shakedown.cli.output import table
+
+if TYPE_CHECKING:
+    from shakedown.performance.networks import Network
+    from shakedown.performance.stencil import Machine, Scaling, Stencil
+    from shakedown.report.drawing import Drawing
+
+RANKS = (1, 8, 64, 512, 4096, 32768)
+HOP_S = 100e-9
+
+
+@click.command(name="scaling")
+@click.option(
+    "--ranks", type=Listed(click.IntRange(1, 10**9)), default=RANKS, help="Such as 64,4096.  [default: 1 to 32768]"
+)
+@click.option(
+    "--cells",
+    type=click.FloatRange(1, 1e18),
+    default=1e5,
+    help="Of each rank; with --strong, of all.  [default: 100000]",
+)
+@click.option(
+    "--bytes-per-cell",
+    type=Amount("bytes", zero=True),
+    default=40.0,
+    help="Sent for a cell of a face.  [default: 40 B]",
+)
+@click.option("--time-per-cell", type=Duration(), default=1e-7, help="Of computing, a step.  [default: 100 ns]")
+@click.option("--strong", is_flag=True, help="Share the same cells among more ranks.")
+@click.option("--slabs", is_flag=True, help="Cut in slabs (the shape of SAGE) instead of blocks.")
+@click.option("--allreduces", type=click.IntRange(0, 10**6), default=1, help="Of 8 bytes, a step.  [default: 1]")
+@click.option(
+    "--overlap",
+    type=Amount("share", zero=True),
+    default=0.0,
+    help="Of the exchange behind computing: 50%.  [default: none]",
+)
+@network_option
+@latency_option
+@bandwidth_option
+@click.option(
+    "--ranks-per-node", type=click.IntRange(1, 10**4), default=1, help="They share its bandwidth.  [default: 1]"
+)
+@click.option(
+    "--topology", metavar="SHAPE", help="torus:18x12x24:2, fat-tree:16x16:50%, dragonfly:5x16x16x8, cielo, asci-q."
+)
+@click.option("--scattered", is_flag=True, help="Neighbours are at the mean distance, not one hop apart.")
+@click.option("--link", type=Amount("bytes/s"), help="Bandwidth of a link.  [default: of a node, assumed]")
+@click.option(
+    "--hop", type=Duration(zero=True), default=HOP_S, help="Latency of a hop more.  [default: 100 ns, assumed]"
+)
+@json_option
+@figure_option
+def command(as_json: bool, figure: Path | None, **given: Any) -> None:
+    """A stencil code on more and more ranks.
+
+    A step is computing, an exchange of faces with up to six neighbours, and an allreduce. Weak scaling (as many cells on each rank)
+    or --strong. The code's numbers are yours: the defaults are an example.
+    """
+    from shakedown.performance.stencil import scaling
+
+    network = chosen_network(given["name"], given["latency"], given["bandwidth"])
+    code, machine = _code(given), _machine(given, network)
+    result = scaling(code, machine, given["ranks"])
+    told = {"model": result, "code": code, "machine": machine, "network": network}
+    show_model(told, as_json, lambda: _render(result, code, machine, network), figure, lambda: _draw(result, network))
+
+
+def _code(given: dict[str, Any]) -> Stencil:
+    from shakedown.performance.stencil import Stencil
+
+    return Stencil(
+        given["cells"],
+        given["bytes_per_cell"],
+        given["time_per_cell"],
+        strong=given["strong"],
+        decomposition="slabs" if given["slabs"] else "blocks",
+        allreduces=given["allreduces"],
+        overlap=given["overlap"],
+    )
+
+
+def _machine(given: dict[str, Any], network: Network) -> Machine:
+    from shakedown.model.errors import UsageError
+    from shakedown.performance.networks import parameters
+    from shakedown.performance.shapes import topology_named
+    from shakedown.performance.stencil import Machine
+
+    if given["scattered"] and given["topology"] is None:
+        raise UsageError("--scattered needs a --topology", "such as --topology torus:18x12x24:2")
+    return Machine(
+        parameters(network),
+        given["ranks_per_node"],
+        topology_named(given["topology"]) if given["topology"] else None,
+        "scattered" if given["scattered"] else "near",
+        given["link"],
+        given["hop"],
+    )
+
+
+def _draw(result: Scaling, network: Network) -> Drawing:
+    from shakedown.report.draw_model_scaling import draw_scaling
+
+    return draw_scaling(result, network.name)
+
+
+def _render(result: Scaling, code: Stencil, machine: Machine, network: Network) -> str:
+    from shakedown.performance.networks import SPLIT
+
+    kind = "strong" if result.strong else "weak"
+    lines = [f"{kind} scaling of a stencil code in {result.decomposition}: a model, without noise and imbalance"]
+    whose = "in all" if code.strong else "a rank"
+    lines += folded(
+        f"{code.cells:,.0f} cells {whose}, {seconds_text(code.time_per_cell_s)} each a step; {size_text(code.bytes_per_cell)} for "
+        f"a cell of a face; {code.allreduces} allreduce of 8 B; {code.overlap:.0%} of the exchange may overlap",
+        "  ",
+    )
+    lines += network_words(network, SPLIT)
+    lines += _shape_words(result, machine)
+    return "\n".join([*lines, "", _points(result), *_last(result)])
+
+
+def _shape_words(result: Scaling, machine: Machine) -> list[str]:
+    if machine.topology is None:
+        return []
+    link = machine.link_bandwidth or 1 / machine.network.per_byte_s
+    whose = "" if machine.link_bandwidth else " (assumed: as a node)"
+    text = f"{machine.topology.words()}: {machine.topology.nodes:,} nodes, {machine.topology.mean_hops:.3g} hops on average; "
+    text += (
+        f"links of {link / 1e9:.4g} GB/s{whose}, {seconds_text(machine.hop_s)} a hop. Neighbours {machine.placement}: "
+    )
+    text += f"{result.hops:.3g} hop{'s' * (result.hops != 1)}, {result.halo_bandwidth / 1e9:.3g} GB/s a node"
+    text += ", as while the whole machine talks all to all" if machine.placement == "scattered" else ""
+    return folded(text, "  ")
+
+
+def _points(result: Scaling) -> str:
+    rows = [
+        [
+            f"{point.ranks:,}",
+            "x".join(map(str, point.grid)),
+            size_text(point.halo_bytes),
+            seconds_text(point.compute_s),
+            seconds_text(point.halo_s - point.hidden_s),
+            seconds_text(point.allreduce_s),
+            seconds_text(point.step_s, 4),
+            f"{point.efficiency_of_first:.1%}",
+        ]
+        for point in result.points
+    ]
+    headings = ["ranks", "grid", "sent", "compute", "exchange", "allreduce", "step", "efficiency"]
+    whole = table(headings, rows, right=range(len(headings)))
+    if max(map(len, whole.splitlines())) <= WIDTH:
+        return whole
+    return table(headings[:1] + headings[2:], [row[:1] + row[2:] for row in rows], right=range(len(headings) - 1))
+
+
+def _last(result: Scaling) -> list[str]:
+    first, last = result.points[0], result.points[-1]
+    if first is last:
+        return []
+    text = (
+        f"On {last.ranks:,} ranks a step takes {last.step_s / first.step_s:.3g} times as long as on {first.ranks:,}: "
+    )
+    text += f"{_times(last.speedup_of_first)} times the work a second on {_times(last.ranks / first.ranks)} times the ranks."
+    return ["", *folded(text)]
+
+
+def _times(factor: float) -> str:
+    return f"{factor:,.0f}" if factor >= 1000 else f"{factor:.4g}"
