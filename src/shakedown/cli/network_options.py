@@ -77,6 +77,8 @@ def seconds_text(seconds: float, digits: int = 3) -> str:
     for unit, size in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if seconds < 999.5 * size:
             return f"{seconds / size:.{digits}g} {unit}"
+    if seconds >= 100 * 86400:
+        return f"{seconds / 86400:.{digits}g} d"
     return f"{seconds:.{digits}g} s" if seconds < 60 else show_duration(seconds)
 
 

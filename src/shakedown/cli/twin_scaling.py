@@ -171,10 +171,15 @@ def _points(result: Scaling) -> str:
         for point in result.points
     ]
     headings = ["ranks", "grid", "sent", "compute", "exchange", "allreduce", "step", "efficiency"]
-    whole = table(headings, rows, right=range(len(headings)))
-    if max(map(len, whole.splitlines())) <= WIDTH:
-        return whole
-    return table(headings[:1] + headings[2:], [row[:1] + row[2:] for row in rows], right=range(len(headings) - 1))
+    return _narrow([headings, *rows], droppable=2)
+
+
+def _narrow(rows: list[list[str]], droppable: int) -> str:
+    """A table of WIDTH columns: where it is wider, the columns after the first go, as many as may."""
+    text = table(rows[0], rows[1:], right=range(len(rows[0])))
+    if not droppable or max(map(len, text.splitlines())) <= WIDTH:
+        return text
+    return _narrow([row[:1] + row[2:] for row in rows], droppable - 1)
 
 
 def _last(result: Scaling) -> list[str]:

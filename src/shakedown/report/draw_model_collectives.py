@@ -10,8 +10,8 @@ import numpy as np
 from shakedown.performance import loggp
 from shakedown.performance.collectives import OPERATIONS, Collectives
 from shakedown.performance.loggp import Floats
-from shakedown.report.drawing import INK, Drawing, draw, label, legend_above, rounded_colours
-from shakedown.report.model_axes import bytes_axis, ranks_axis, seconds_axis
+from shakedown.report.drawing import INK, Drawing, draw, legend_above, rounded_colours
+from shakedown.report.model_axes import bytes_axis, ranks_axis, seconds_axis, short_bytes
 
 STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -20,7 +20,7 @@ _SIZES = 2.0 ** np.linspace(3, 24, 211)
 
 
 def draw_collectives(result: Collectives) -> Drawing:
-    """Purpose: left, every operation over the ranks at the smallest size; right, the allreduce over its size."""
+    """Purpose: left, every operation over the ranks at the largest size; right, the allreduce over its size."""
 
     def paint(figure: Any) -> None:
         left, right = figure.subplots(1, 2)
@@ -38,7 +38,7 @@ def draw_collectives(result: Collectives) -> Drawing:
 
 
 def _over_ranks(axes: Any, result: Collectives) -> None:
-    size = min(result.sizes_bytes)
+    size = max(result.sizes_bytes)
     names = list(dict.fromkeys(timed.operation for timed in result.times))
     for place, (name, colour) in enumerate(zip(names, rounded_colours(len(names)), strict=True)):
         points = [
@@ -55,7 +55,7 @@ def _over_ranks(axes: Any, result: Collectives) -> None:
         axes.plot([x for x, _ in shown], [y for _, y in shown], label=name, **{**look, "linewidth": 0})
     ranks_axis(axes)
     seconds_axis(axes, "time")
-    axes.set_title(label(f"model: all, with {size:g} bytes"))
+    axes.set_title(f"model: all, with {short_bytes(size)}")
 
 
 def _over_sizes(axes: Any, result: Collectives) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shakedown.performance.stencil import Scaling
-from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above, short_number
-from shakedown.report.model_axes import ranks_axis, short_seconds
+from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above
+from shakedown.report.model_axes import ranks_axis, short_count, short_seconds
 
 _PARTS = (("compute", "#9dbfd6", ""), ("exchange", ACCENT, "///"), ("allreduce", "#c8641e", "..."))
 
@@ -46,7 +46,7 @@ def _parts(axes: Any, result: Scaling) -> None:
         below = [b + share for b, share in zip(below, shares, strict=True)]
     for place, point in zip(places, result.points, strict=True):
         axes.text(place, 101, short_seconds(point.step_s), ha="center", va="bottom", fontsize=6, color=INK)
-    names = [short_number(point.ranks) for point in result.points]
+    names = [short_count(point.ranks) for point in result.points]
     axes.set_xticks(list(places), names, rotation=45 if len(names) > 7 else 0)
     axes.set_ylim(0, 109)
     axes.set_xlabel("ranks")

@@ -13,7 +13,7 @@ _BYTES = ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB
 def ranks_axis(axes: Any) -> None:
     """Purpose: ranks across, as powers of two far enough apart to be read."""
     axes.set_xscale("log", base=2)
-    _powers(axes, short_number)
+    _powers(axes, short_count)
     axes.set_xlabel("ranks")
 
 
@@ -32,6 +32,11 @@ def seconds_axis(axes: Any, name: str) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(short_seconds))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(name)
+
+
+def short_count(count: float, _: int | None = None) -> str:
+    """A number of ranks: 64, 4,096, 65,536, 1.05 M."""
+    return f"{count:,.0f}" if count < 1e6 else short_number(count)
 
 
 def short_seconds(seconds: float, _: int | None = None) -> str:
