@@ -93,6 +93,25 @@ def test_a_scattered_job_is_slower_than_one_whose_neighbours_are_near() -> None:
     assert far["allreduce_s"] == near["allreduce_s"]
 
 
+def test_without_ranks_those_are_taken_that_the_machine_has_nodes_for() -> None:
+    told = json.loads(twin("scaling", "--topology", "torus:4x4x4", "--ranks-per-node", "16", "--json"))
+    assert [point["ranks"] for point in told["model"]["points"]] == [1, 8, 64, 512]
+
+
+def test_what_you_did_not_say_of_the_code_is_called_an_example() -> None:
+    assert "an example's numbers, assumed: --bytes-per-cell, --time-per-cell" in twin("scaling", "--cells", "1000")
+    own = ("--cells", "1000", "--bytes-per-cell", "8B", "--time-per-cell", "1us")
+    assert "example" not in twin("scaling", *own)
+    assert "100 ns a hop (assumed)" in " ".join(twin("scaling", *own, "--topology", "cielo").split())
+    assert "100 ns a hop;" in " ".join(twin("scaling", *own, "--topology", "cielo", "--hop", "100ns").split())
+
+
+def test_what_a_shape_leaves_of_a_node_s_bandwidth_is_told() -> None:
+    """ASCI Q, one rail: half of what a node sends goes through a middle a quarter as wide: 125 MB/s of 250."""
+    text = " ".join(twin("scaling", "--network", "qsnet", "--topology", "asci-q").split())
+    assert "all-to-all leaves 0.125 GB/s a node; 64 GB/s through the middle" in text
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("suffix", ["svg"])
 def test_each_has_a_figure_that_is_the_same_each_time(model: str, suffix: str, tmp_path: Path) -> None:

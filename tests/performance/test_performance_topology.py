@@ -95,6 +95,15 @@ def test_what_is_left_of_a_node_s_rate_in_a_torus_is_set_by_its_most_loaded_link
     assert torus.alltoall_ceiling(0.001, 5.0) == 0.001
 
 
+@pytest.mark.parametrize("widths", [(3.0, 1.0), (1.0, 5.0), (2.0, 1.0)])
+def test_of_an_anisotropic_torus_the_link_that_is_busiest_for_its_width_sets_the_rate(
+    widths: tuple[float, ...],
+) -> None:
+    torus = Torus((8, 4), widths=widths)
+    busiest = max(load / widths[axis] for (_, axis, _), load in torus_loads((8, 4)).items())
+    assert torus.alltoall_ceiling(math.inf, 5.0) == pytest.approx(5.0 * (torus.nodes - 1) / busiest)
+
+
 def test_wider_links_move_the_thinnest_cut_of_an_anisotropic_torus() -> None:
     """8x4: cut across the length of 8 crosses 2 x 4 links; three links side by side there make it 24, and the other cut 2 x 8."""
     assert Torus((8, 4)).cut_links() == 8

@@ -62,7 +62,7 @@ def chosen_network(name: str | None, latency: float | None, bandwidth: float | N
 def network_words(network: Network, assumed: str) -> list[str]:
     """The lines that say which network it is, where its numbers are from, and what is assumed."""
     rate = f"{network.bandwidth / 1e9:.4g} GB/s"
-    head = f"network {network.name} ({network.about}): {seconds_text(network.latency_s)}, {rate} a node"
+    head = f"network {network.name} ({network.about}): {seconds_text(network.latency_s)}, {rate}"
     return [line for text in (head, f"from {network.source}", assumed) for line in folded(text, "  ")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,26 +29,23 @@ if TYPE_CHECKING:
     from shakedown.report.drawing import Drawing
 
 RANKS = (1, 8, 64, 512, 4096, 32768)
-HOP_S = 100e-9
+HOP_S = 100e-9  # assumed
+EXAMPLE = {"cells": 1e5, "bytes_per_cell": 40.0, "time_per_cell": 1e-7}
 
 
 @click.command(name="scaling")
-@click.option(
-    "--ranks", type=Listed(click.IntRange(1, 10**9)), default=RANKS, help="Such as 64,4096.  [default: 1 to 32768]"
-)
+@click.option("--ranks", type=Listed(click.IntRange(1, 10**9)), help="Such as 64,4096.  [default: 1 to 32768]")
 @click.option(
     "--cells",
     type=click.FloatRange(1, 1e18),
-    default=1e5,
     help="Of each rank; with --strong, of all.  [default: 100000]",
 )
 @click.option(
     "--bytes-per-cell",
     type=Amount("bytes", zero=True),
-    default=40.0,
     help="Sent for a cell of a face.  [default: 40 B]",
 )
-@click.option("--time-per-cell", type=Duration(), default=1e-7, help="Of computing, a step.  [default: 100 ns]")
+@click.option("--time-per-cell", type=Duration(), help="Of computing, a step.  [default: 100 ns]")
 @click.option("--strong", is_flag=True, help="Share the same cells among more ranks.")
 @click.option("--slabs", is_flag=True, help="Cut in slabs (the shape of SAGE) instead of blocks.")
 @click.option("--allreduces", type=click.IntRange(0, 10**6), default=1, help="Of 8 bytes, a step.  [default: 1]")
@@ -68,9 +66,7 @@ HOP_S = 100e-9
 )
 @click.option("--scattered", is_flag=True, help="Neighbours are at the mean distance, not one hop apart.")
 @click.option("--link", type=Amount("bytes/s"), help="Bandwidth of a link.  [default: of a node, assumed]")
-@click.option(
-    "--hop", type=Duration(zero=True), default=HOP_S, help="Latency of a hop more.  [default: 100 ns, assumed]"
-)
+@click.option("--hop", type=Duration(zero=True), help="Latency of a hop more.  [default: 100 ns, assumed]")
 @json_option
 @figure_option
 def command(as_json: bool, figure: Path | None, **given: Any) -> None:
@@ -82,10 +78,18 @@ def command(as_json: bool, figure: Path | None, **given: Any) -> None:
     from shakedown.performance.stencil import scaling
 
     network = chosen_network(given["name"], given["latency"], given["bandwidth"])
+    missing = [name for name in EXAMPLE if given[name] is None]
+    given |= {name: EXAMPLE[name] for name in missing}
     code, machine = _code(given), _machine(given, network)
-    result = scaling(code, machine, given["ranks"])
+    result = scaling(code, machine, given["ranks"] or _fitting(machine))
     told = {"model": result, "code": code, "machine": machine, "network": network}
-    show_model(told, as_json, lambda: _render(result, code, machine, network), figure, lambda: _draw(result, network))
+    show_model(
+        told,
+        as_json,
+        lambda: "\n".join([*_head(code, missing), *_render(result, machine, network, given["hop"] is None)]),
+        figure,
+        lambda: _draw(result, network),
+    )
 
 
 def _code(given: dict[str, Any]) -> Stencil:
@@ -116,8 +120,14 @@ def _machine(given: dict[str, Any], network: Network) -> Machine:
         topology_named(given["topology"]) if given["topology"] else None,
         "scattered" if given["scattered"] else "near",
         given["link"],
-        given["hop"],
+        HOP_S if given["hop"] is None else given["hop"],
     )
+
+
+def _fitting(machine: Machine) -> list[int]:
+    """The usual numbers of ranks, as far as the topology has nodes for them."""
+    most = machine.topology.nodes * machine.ranks_per_node if machine.topology else max(RANKS)
+    return [count for count in RANKS if count <= most]
 
 
 def _draw(result: Scaling, network: Network) -> Drawing:
@@ -126,34 +136,43 @@ def _draw(result: Scaling, network: Network) -> Drawing:
     return draw_scaling(result, network.name)
 
 
-def _render(result: Scaling, code: Stencil, machine: Machine, network: Network) -> str:
+def _head(code: Stencil, missing: list[str]) -> list[str]:
+    kind, whose = ("strong", "in all") if code.strong else ("weak", "a rank")
+    lines = [f"{kind} scaling of a stencil code in {code.decomposition}: a model, without noise and imbalance"]
+    text = f"{code.cells:,.0f} cells {whose}, {seconds_text(code.time_per_cell_s)} each a step; {size_text(code.bytes_per_cell)} "
+    text += f"for a cell of a face; {code.allreduces} allreduce of 8 B; {code.overlap:.0%} of the exchange may overlap"
+    lines += folded(text, "  ")
+    options = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
+    return lines + (folded(f"an example's numbers, assumed: {options}", "  ") if missing else [])
+
+
+def _render(result: Scaling, machine: Machine, network: Network, hop_assumed: bool) -> list[str]:
     from shakedown.performance.networks import SPLIT
 
-    kind = "strong" if result.strong else "weak"
-    lines = [f"{kind} scaling of a stencil code in {result.decomposition}: a model, without noise and imbalance"]
-    whose = "in all" if code.strong else "a rank"
-    lines += folded(
-        f"{code.cells:,.0f} cells {whose}, {seconds_text(code.time_per_cell_s)} each a step; {size_text(code.bytes_per_cell)} for "
-        f"a cell of a face; {code.allreduces} allreduce of 8 B; {code.overlap:.0%} of the exchange may overlap",
-        "  ",
-    )
-    lines += network_words(network, SPLIT)
-    lines += _shape_words(result, machine)
-    return "\n".join([*lines, "", _points(result), *_last(result)])
+    lines = [*network_words(network, SPLIT), *_shape_words(result, machine, hop_assumed)]
+    return [*lines, "", _points(result), *_last(result)]
 
 
-def _shape_words(result: Scaling, machine: Machine) -> list[str]:
-    if machine.topology is None:
+def _shape_words(result: Scaling, machine: Machine, hop_assumed: bool) -> list[str]:
+    shape = machine.topology
+    if shape is None:
         return []
-    link = machine.link_bandwidth or 1 / machine.network.per_byte_s
-    whose = "" if machine.link_bandwidth else " (assumed: as a node)"
-    text = f"{machine.topology.words()}: {machine.topology.nodes:,} nodes, {machine.topology.mean_hops:.3g} hops on average; "
-    text += (
-        f"links of {link / 1e9:.4g} GB/s{whose}, {seconds_text(machine.hop_s)} a hop. Neighbours {machine.placement}: "
-    )
-    text += f"{result.hops:.3g} hop{'s' * (result.hops != 1)}, {result.halo_bandwidth / 1e9:.3g} GB/s a node"
+    node = 1 / machine.network.per_byte_s
+    link = machine.link_bandwidth or node
+    text = f"{shape.words()}: {shape.nodes:,} nodes, {shape.mean_hops:.3g} hops on average"
+    text += f"; links of {_rate(link)}{'' if machine.link_bandwidth else ' (assumed: as a node)'}"
+    text += f", {seconds_text(machine.hop_s)} a hop{' (assumed)' if hop_assumed else ''}"
+    text += f"; all-to-all leaves {_rate(shape.alltoall_ceiling(node, link))} a node"
+    middle = shape.bisection(link)
+    text += f"; {_rate(middle)} through the middle" if math.isfinite(middle) else ""
+    text += f". Neighbours {machine.placement}: {result.hops:.3g} hop{'s' * (result.hops != 1)}"
+    text += f", {_rate(result.halo_bandwidth)} a node"
     text += ", as while the whole machine talks all to all" if machine.placement == "scattered" else ""
     return folded(text, "  ")
+
+
+def _rate(rate: float) -> str:
+    return f"{rate / 1e9:,.0f} GB/s" if rate >= 1e12 else f"{rate / 1e9:.3g} GB/s"
 
 
 def _points(result: Scaling) -> str:

@@ -64,7 +64,10 @@ class Torus:
         return sum(map(_ring_hops, self.lengths)) * _of_others(self.nodes)
 
     def cut_links(self) -> float:
-        """Links, in one direction, between two halves: the thinnest of the cuts across one dimension, 2 x routers / length."""
+        """Links, in one direction, between two halves: the thinnest of the cuts across one dimension, 2 x routers / length.
+
+        Of an odd length one half has a plane of routers more.
+        """
         return min(
             (2 * self.routers / length * width for length, width in self._dimensions() if length > 1), default=math.inf
         )
@@ -198,7 +201,10 @@ class Dragonfly:
         return min(rates)
 
     def valiant_ceiling(self, injection: float, link: float) -> float:
-        """Every message crosses two global links instead of one: half, for evenly spread traffic as for any other."""
+        """Every message crosses two global links instead of one: half, for evenly spread traffic as for any other.
+
+        The links inside of the groups are taken to be enough.
+        """
         group, others = self.routers * self.per_router, max(self.nodes - 1, 1)
         outside = group * (self.nodes - group) / others
         return min(injection, self.routers * self.global_links * link / (2 * outside) if outside else math.inf)
