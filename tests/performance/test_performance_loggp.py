@@ -118,6 +118,14 @@ def test_just_below_the_crossover_doubling_is_faster_and_above_it_is_not(network
         assert loggp.allreduce(network, ranks, size) == min(both)
 
 
+@net
+def test_the_two_algorithms_of_the_allreduce_change_places_only_once(network: LogGP) -> None:
+    sizes = np.geomspace(8, 2.0**40, 400)
+    for ranks in (2, 3, 5, 6, 7, 9, 33, 64, 100, 4097, 1_200_000):
+        large = loggp.rabenseifner(network, ranks, sizes) < loggp.doubling(network, ranks, sizes)
+        assert (large == (sizes > loggp.crossover_bytes(network, ranks))).all(), ranks
+
+
 def test_the_crossover_moves_with_the_network_and_the_ranks() -> None:
     """Of Gemini at 64 ranks by hand: 6 x (1.6 us - 1/6 ns) / ((6 - 2 x 63/64) / 6 GB/s)."""
     assert loggp.crossover_bytes(GEMINI, 64) == pytest.approx(6 * (1.6e-6 * 6e9 - 1) / (6 - 2 * 63 / 64))

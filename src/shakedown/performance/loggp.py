@@ -152,9 +152,8 @@ def crossover_bytes(network: LogGP, ranks: ArrayLike) -> Floats:
 
 
 def allreduce(network: LogGP, ranks: ArrayLike, size: ArrayLike) -> Floats:
-    """Purpose: by recursive doubling below the crossover of the two, and Rabenseifner's from it on."""
-    large = _sizes(size) >= crossover_bytes(network, ranks)
-    return np.where(large, rabenseifner(network, ranks, size), doubling(network, ranks, size))
+    """Purpose: by recursive doubling below ``crossover_bytes``, and Rabenseifner's from it on: the faster one."""
+    return np.minimum(doubling(network, ranks, size), rabenseifner(network, ranks, size))
 
 
 def alltoall(network: LogGP, ranks: ArrayLike, size: ArrayLike) -> Floats:
