@@ -140,14 +140,13 @@ def _wrapped(text: str) -> str:
 def _sums(system: System, amounts: Mapping[str, Amount]) -> str:
     """What a node and a core of each type have, and what the machine has; '*' marks what rests on an assumption."""
     columns = ("nodes", "cores", "peak", "core_peak", "memory", "memory_per_core", "fast_memory")
+    per_core = ("core_peak", "memory_per_core")
     binary = not all(_decimal(kind.memory_bytes) for kind in system.node_types)
-    rows = [
-        (kind.name, *(_shown(amounts.get(f"{kind.name}.{key}"), binary) for key in columns))
-        for kind in system.node_types
-    ]
-    rows.append(
-        ("all", *("" if "core_" in key or "_core" in key else _shown(amounts.get(key), binary) for key in columns))
-    )
+
+    def row(title: str, prefix: str) -> list[str]:
+        return [title, *(_shown(amounts.get(prefix + key), binary, 4 if key in per_core else 5) for key in columns)]
+
+    rows = [*(row(kind.name, f"{kind.name}.") for kind in system.node_types), row("all", "")]
     headings = ("TYPE", "NODES", "CORES", "PEAK", "A CORE", "MEMORY", "A CORE", "FAST")
     known = [at for at in range(len(headings)) if at == 0 or any(row[at] for row in rows)]
     cells = [[row[at] for at in known] for row in rows]
@@ -206,19 +205,17 @@ def _count(verdicts: tuple[Verdict, ...]) -> str:
     return said + (f", {wrong} {'does' if wrong == 1 else 'do'} not add up" if wrong else "")
 
 
-def _shown(one: Amount | None, binary: bool = False) -> str:
+def _shown(one: Amount | None, binary: bool = False, digits: int = 5) -> str:
     """An amount as people write it, sizes in GiB or in GB; '*' where it rests on an assumption."""
     if one is None:
         return ""
     star = "*" if one.assumed else ""
-    unit = {(("flop", 1), ("s", -1)): "FLOP/s", (("bytes", 1),): "B", (("bytes", 1), ("s", -1)): "B/s"}.get(
-        one.dimension
-    )
+    unit = {(("flop", 1), ("s", -1)): "F/s", (("bytes", 1),): "B", (("bytes", 1), ("s", -1)): "B/s"}.get(one.dimension)
     if unit is None:
         return f"{one.value:,.10g}{star}"
     prefixes = _BINARY if binary and unit == "B" else _DECIMAL
     prefix, factor = next(((name, size) for name, size in prefixes if abs(one.value) >= size), ("", 1.0))
-    return f"{one.value / factor:.5g} {prefix}{unit}{star}"
+    return f"{one.value / factor:.{digits}g} {prefix}{unit}{star}"
 
 
 def _size(count: float) -> str:

@@ -28,8 +28,8 @@ Loads = tuple[tuple[str, float], ...]
 class NodeType(Struct, frozen=True):
     """What one kind of node is. ``cores`` are physical; ``numa`` counts memory domains; 0 stands for what is not known.
 
-    ``flops_per_cycle``: of one core, at ``clock_hz``. ``fast_memory_bytes``: high-bandwidth memory beside ``memory_bytes``; used as a
-    cache it is no memory.
+    ``flops_per_cycle``: of one core, at ``clock_hz``. ``fast_memory_bytes``: high-bandwidth memory beside ``memory_bytes``, never
+    counted as memory: it may be used as a cache.
     """
 
     name: str

@@ -12,9 +12,9 @@ Relation = Literal["", ">", "<"]
 Agreement = Literal["", "exact", "rounded", "truncated", "above", "below"]
 
 _PRINTED = re.compile(
-    r"\s*([<>]?)\s*(([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?)\s*([A-Za-z%][A-Za-z0-9%/^_.-]*)?\s*"
+    r"\s*([<>]?)\s*(([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?)(\s*)([A-Za-z%][A-Za-z0-9%/^_.-]*)?\s*"
 )
-_NEARLY = 1e-9  # what arithmetic in floating point may lose
+_NEARLY = 1e-12  # what arithmetic in floating point may lose
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Printed:
 def parse_printed(text: str) -> Printed:
     """Purpose: read "41.5 PFLOP/s", "> 217 TB", "3.6e6", "28%". Raises ValueError with a sentence that says what is wrong."""
     match = _PRINTED.fullmatch(text)
-    if match is None:
+    relation, number, _, _, decimals, exponent, blank, unit = match.groups() if match else (None,) * 8
+    if match is None or number is None or (unit and unit not in UNITS and not blank):
         raise ValueError(f"'{text}' is no number as it is printed; write it as 41.5 PFLOP/s, > 217 TB or 153216")
-    relation, number, _, _, decimals, exponent, unit = match.groups()
     step = 10.0 ** (int(exponent or 0) - len(decimals or ""))
     return Printed(Quantity(float(number), unit or ""), step, ">" if relation == ">" else "<" if relation else "")
 
