@@ -18,6 +18,7 @@ MODELS: dict[str, tuple[str, str]] = {
     "collectives": ("twin_collectives", "how long barriers, broadcasts and reductions take"),
     "scaling": ("twin_scaling", "a stencil code on more and more ranks"),
     "congestion": ("twin_congestion", "what others' traffic costs"),
+    "production": ("twin_production", "a year of jobs under EASY backfill, made or from a trace"),
 }
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -28,10 +28,11 @@ import numpy as np
 from shakedown.twin.production.columns import Floats, Schedule, Whole, Workload
 
 ORDERS = ("fcfs", "shortest", "largest", "ageing")
-AGEING_BONUS_S = 86400.0  # assumed: asking for the whole machine counts as a day of waiting, less for less in proportion
+AGEING_BONUS_S = 86400.0  # assumed: asking for the whole machine counts as a day of waiting, a part of it for a part
 TELL_EVERY = 16384  # events between two words on progress
 NEVER = float("inf")
 
+Period = tuple[float, float]  # seconds: from, to
 Tell = Callable[[int, int, float], None]  # jobs started, jobs in all, simulated time
 
 
@@ -46,8 +47,11 @@ class Rules:
     kill: bool = True
 
 
-def schedule(jobs: Workload, processors: int, rules: Rules, tell: Tell | None = None) -> Schedule:
-    """Purpose: the start of every job on a machine of so many processors.
+def schedule(
+    jobs: Workload, processors: int, rules: Rules, tell: Tell | None = None, closed: Sequence[Period] = ()
+) -> Schedule:
+    """Purpose: the start of every job on a machine of so many processors. ``closed``: from when to when nothing may start, in order
+    and apart from each other; what runs goes on, and when the time is over everything is looked at.
 
     Raises ValueError where a job asks for more than the machine has, or the rules make no sense.
     """
@@ -58,7 +62,7 @@ def schedule(jobs: Workload, processors: int, rules: Rules, tell: Tell | None = 
     ranked = _by_priority(jobs, processors, rules.order)
     held = np.minimum(jobs.run_s, jobs.requested_s) if rules.kill else jobs.run_s
     core = _Core(jobs, processors, rules, ranked, held[ranked])
-    core.play(_places(ranked).tolist(), jobs.submit_s.tolist(), tell)
+    core.play(_places(ranked).tolist(), jobs.submit_s.tolist(), tell, closed)
     start, backfilled = np.empty(len(jobs)), np.empty(len(jobs), dtype=bool)
     start[ranked] = np.frombuffer(core.start)
     backfilled[ranked] = np.frombuffer(core.backfilled, dtype=np.uint8) > 0
@@ -120,11 +124,11 @@ class _Core:
         self.head, self.shadow, self.spare = -1, NEVER, 0  # whose reservation it is, if anybody's
         self.tested, self.begun = 0, 0
 
-    def play(self, ranks: list[int], submitted: list[float], tell: Tell | None) -> None:
+    def play(self, ranks: list[int], submitted: list[float], tell: Tell | None, closed: Sequence[Period]) -> None:
         """Purpose: everything from the first submission to the last start. ``ranks``: in the order of submission."""
         total, place, zero, events = len(ranks), 0, submitted[0], 0
         upcoming, pulse = submitted[0], NEVER
-        running = self.running
+        running, later_closed = self.running, list(reversed(closed))
         while self.begun < total:
             now = min(upcoming, running[0][0] if running else NEVER, pulse)
             while running and running[0][0] <= now:
@@ -133,6 +137,12 @@ class _Core:
                 self._submit(ranks[place])
                 place += 1
                 upcoming = submitted[place] if place < total else NEVER
+            if later_closed and later_closed[-1][0] <= now:
+                opens = later_closed[-1][1]
+                if now < opens:
+                    pulse = opens
+                    continue
+                later_closed.pop()
             self._start_heads(now)
             if not self.cycle_s:
                 self._backfill(now)
