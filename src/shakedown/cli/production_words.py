@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from shakedown.cli.output import printable, table
-from shakedown.metrics.words import show_number
+from shakedown.metrics.words import plural, show_number
 from shakedown.model.units import show_duration
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def in_words(year: Year) -> str:
     else:
         parts.append(_alone(year.ours or year.own))
     parts.append(_sizes(year))
+    parts.append(_tried(year))
     if year.comparison is not None:
         parts.append(_verdict(year.comparison))
     return "\n\n".join(part for part in parts if part)
@@ -34,7 +35,7 @@ def in_words(year: Year) -> str:
 def _head(year: Year) -> str:
     whose = "EASY backfill on counts of processors" if year.ours is not None else "a trace's own schedule, measured"
     lines = [f"a year of production (model): {whose}"]
-    lines.append(_named("workload", f"{year.source}: {year.jobs} jobs"))
+    lines.append(_named("workload", f"{year.source}: {year.jobs} jobs, offered load {_share(year.offered_load)}"))
     lines.append(_named("machine", f"{year.processors} processors or nodes ({year.machine_from})"))
     if year.ours is not None:
         lines.append(_named("scheduler", _rules(year.rules)))
@@ -43,7 +44,8 @@ def _head(year: Year) -> str:
     lines += [_named("note", note) for note in year.notes]
     if year.closed:
         total = show_duration(sum(end - begin for begin, end in year.closed))
-        text = f"the trace stood still {len(year.closed)} times, {total} in all, while jobs waited: there nothing was started"
+        times = plural(len(year.closed), "time")
+        text = f"the trace stood still {times}, {total} in all, while jobs waited: there nothing was started"
         lines.append(_named("outages", text + " (--outages none to do without)"))
     return "\n".join(lines)
 
@@ -65,7 +67,7 @@ def _alone(one: Measures | None) -> str:
     waits = one.waits
     rows = [
         ["utilisation, to the last end", _share(one.utilisation)],
-        ["utilisation, to the last submission", _share(one.utilisation_of_submissions)],
+        ["utilisation, to last submission", _share(one.utilisation_of_submissions)],
         ["most held at once", str(one.most_busy)],
         ["mean wait", _time(waits.mean_s)],
         ["median wait", _time(waits.median_s)],
@@ -99,40 +101,39 @@ def _difference(line: Line) -> str:
         return f"{100 * (line.ours - line.own):+.2f} points"
     if line.kind == "seconds":
         sign = "-" if line.ours < line.own else "+"
-        return sign + show_duration(abs(line.ours - line.own))
+        return sign + _time(abs(line.ours - line.own))
     return f"{line.ours - line.own:+.3g}"
 
 
 def _sizes(year: Year) -> str:
     """A line a class of sizes; with both schedules, the trace's before ours."""
-    one, other = (year.own, year.ours) if year.own is not None else (year.ours, None)
+    one = year.own or year.ours
     if one is None:
         return ""
-    both = other is not None
-    headings = ["processors", "jobs", "work", "mean wait", "90 % wait"]
-    headings = [*headings[:3], "mean: trace", "ours", "90 %: trace", "ours"] if both else headings
-    ours = {found.least: found for found in other.sizes} if other is not None else {}
-    rows = [_size_row(found, ours.get(found.least)) if both else _size_row(found, found)[:5] for found in one.sizes]
-    if not both:
-        rows = [
-            [*_size_row(found, None)[:3], _time(found.waits.mean_s), _time(found.waits.ninetieth_s)]
-            for found in one.sizes
-        ]
-    return table(headings, rows, right=tuple(range(1, len(headings))))
+    if year.own is None or year.ours is None:
+        headings = ["processors", "jobs", "work", "mean wait", "90 % wait"]
+        rows = [[*_class(found), _time(found.waits.mean_s), _time(found.waits.ninetieth_s)] for found in one.sizes]
+        return table(headings, rows, right=range(1, 5))
+    headings = ["processors", "jobs", "work", "mean: trace", "ours", "90 %: trace", "ours"]
+    rows = []
+    for found, ours in zip(year.own.sizes, year.ours.sizes, strict=True):  # of the same jobs
+        pairs = (found.waits.mean_s, ours.waits.mean_s, found.waits.ninetieth_s, ours.waits.ninetieth_s)
+        rows.append([*_class(found), *map(_time, pairs)])
+    return table(headings, rows, right=range(1, 7))
 
 
-def _size_row(own: SizeClass, ours: SizeClass | None) -> list[str]:
-    sizes = str(own.least) if own.least == own.most else f"{own.least}-{own.most}"
-    waits = ours.waits if ours is not None else None
-    return [
-        sizes,
-        str(max(own.waits.jobs, waits.jobs if waits else 0)),
-        _share(own.share),
-        _time(own.waits.mean_s),
-        _time(waits.mean_s if waits else None),
-        _time(own.waits.ninetieth_s),
-        _time(waits.ninetieth_s if waits else None),
+def _tried(year: Year) -> str:
+    """What --fit tried, the nearest first; it is taken."""
+    rows = [
+        [one.rules.order, str(one.rules.depth), _time(one.mean_wait_s), f"{100 * one.furthest_apart:.1f} points"]
+        for one in year.tried
     ]
+    return table(["order tried", "depth", "mean wait", "waits apart"], rows, right=(1, 2, 3)) if rows else ""
+
+
+def _class(found: SizeClass) -> list[str]:
+    sizes = str(found.least) if found.least == found.most else f"{found.least}-{found.most}"
+    return [sizes, str(found.jobs), _share(found.share)]
 
 
 def _verdict(comparison: Comparison) -> str:

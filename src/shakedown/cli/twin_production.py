@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shakedown.twin.production.year import Outcome
 
 ORDERS = ("fcfs", "shortest", "largest", "ageing")
-OF_GENERATED, OF_TRACES = ("jobs", "days", "load", "seed"), ("counted_as", "outages", "replay_own", "bad_lines")
+OF_GENERATED, OF_TRACES = ("jobs", "days", "load", "seed"), ("counted_as", "outages", "replay_own", "fit", "bad_lines")
 FIRST_WORD_S, WORD_EVERY_S = 2.0, 5.0
 _MOST_JOBS, _MOST_NODES = 20_000_000, 100_000_000
 
@@ -93,6 +93,9 @@ class Number(click.ParamType[float]):
     help="Whether nothing starts while a trace stood still with jobs waiting.",
 )
 @click.option("--replay-own", is_flag=True, help="Only measure a trace's own schedule.")
+@click.option(
+    "--fit", is_flag=True, help="Try every order with several depths; take the one nearest to a trace's waits."
+)
 @click.option("--leave-out-bad-lines", "bad_lines", is_flag=True, help="Count lines that are no records and go on.")
 @click.option(
     "--records",
@@ -134,21 +137,31 @@ def _check(ctx: click.Context, options: dict[str, Any], records: Path | None) ->
     """Options that would have no effect are refused."""
     idle = OF_TRACES if options["swf"] is None else OF_GENERATED
     for name in idle:
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+        if _typed(ctx, name):
             word = "--leave-out-bad-lines" if name == "bad_lines" else "--" + name.replace("_", "-")
             only = "means something only with --swf" if options["swf"] is None else "has no meaning with --swf"
             raise UsageError(f"{word} {only}", "leave one of the two out")
+    if options["fit"]:
+        chosen = [name for name in ("order", "depth", "replay_own") if _typed(ctx, name)]
+        if chosen:
+            raise UsageError(
+                f"--fit chooses order and depth itself, beside --{chosen[0].replace('_', '-')}", "leave one out"
+            )
     if options["replay_own"] and records is not None:
         raise UsageError(
             "--replay-own makes no schedule of which --records could be written", "leave one of the two out"
         )
 
 
+def _typed(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
 def _outcome(options: dict[str, Any]) -> Outcome:
     from shakedown.twin.production.easy import Rules
     from shakedown.twin.production.generate import Asked
     from shakedown.twin.production.trace import read_trace
-    from shakedown.twin.production.year import play_generated, play_trace
+    from shakedown.twin.production.year import fit, play_generated, play_trace
 
     began, swf = time.perf_counter(), options["swf"]
     kill = (options["overrun"] or ("kill" if swf is None else "run-on")) == "kill"
@@ -160,7 +173,9 @@ def _outcome(options: dict[str, Any]) -> Outcome:
     else:
         trace = read_trace(swf, options["nodes"], options["counted_as"], options["bad_lines"])
         keep = options["outages"] == "recorded"
-        outcome = play_trace(trace, swf.name, rules, options["warm_up"], keep, options["replay_own"], _teller())
+        tried = fit(trace, rules, keep) if options["fit"] else ()
+        rules = tried[0].rules if tried else rules
+        outcome = play_trace(trace, swf.name, rules, options["warm_up"], keep, options["replay_own"], tried, _teller())
     seconds = time.perf_counter() - began
     if seconds > FIRST_WORD_S:
         say(f"{outcome.year.jobs} jobs in {seconds:.1f} s")

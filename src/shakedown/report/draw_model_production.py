@@ -38,6 +38,8 @@ def _lines(year: Year) -> list[tuple[Timeline, bool]]:
 
 
 def _utilisation(axes: Any, year: Year) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for line, own in _lines(year):
         middle = [(a + b - 2 * line.edges_s[0]) / 2 for a, b in zip(line.edges_s, line.edges_s[1:], strict=False)]
         wide = [b - a for a, b in zip(line.edges_s, line.edges_s[1:], strict=False)]
@@ -49,6 +51,8 @@ def _utilisation(axes: Any, year: Year) -> None:
             bars = [0.86 * width / unit for width in wide]
             axes.bar([at / unit + 0.5 for at in middle], values, width=bars, color=ACCENT)
         axes.set_xlabel(line.unit)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(left=0.4)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("utilisation, %")
     axes.grid(axis="x", visible=False)
@@ -110,7 +114,8 @@ def _legend(figure: Any, year: Year) -> None:
     names = []
     if year.ours is not None:
         handles.append(Patch(color=ACCENT))
-        names.append("the model's schedule")
+        rules = year.rules
+        names.append(f"model: EASY backfill, {rules.order}, depth {rules.depth}, on {year.processors} processors")
     if year.own is not None:
         handles.append(Line2D([], [], color=INK, marker="o", markersize=3, linewidth=0.9))
         names.append("the trace's own schedule")

@@ -45,9 +45,9 @@ def compare(own: Played, ours: Played, own_is: Measures, ours_is: Measures, proc
     known = own.known
     waits = [(jobs.start_s - jobs.submit_s)[known] for jobs in (own, ours)]
     lines = (
-        _line("utilisation, first submission to last end", "share", own_is.utilisation, ours_is.utilisation),
+        _line("utilisation, to the last end", "share", own_is.utilisation, ours_is.utilisation),
         _line(
-            "utilisation, first to last submission",
+            "utilisation, to last submission",
             "share",
             own_is.utilisation_of_submissions,
             ours_is.utilisation_of_submissions,
@@ -61,7 +61,7 @@ def compare(own: Played, ours: Played, own_is: Measures, ours_is: Measures, proc
     if known.any():
         off = np.abs(waits[0] - waits[1])
         same = float((off <= np.maximum(WAIT_S, WAIT_SHARE * waits[0])).mean())
-        apart = _furthest_apart(waits[0], waits[1])
+        apart = furthest_apart(waits[0], waits[1])
     return Comparison(lines, same, apart, _reasons(own, own_is, ours_is, processors, apart))
 
 
@@ -77,7 +77,8 @@ def _line(name: str, kind: str, own: float | None, ours: float | None) -> Line:
     return Line(name, kind, own, ours, agrees)
 
 
-def _furthest_apart(first: Floats, second: Floats) -> float:
+def furthest_apart(first: Floats, second: Floats) -> float:
+    """Purpose: the largest distance between the cumulated distributions of two sets of waits, 0 to 1."""
     first, second = np.sort(first), np.sort(second)
     at = np.concatenate((first, second))
     curves = [np.searchsorted(waits, at, side="right") / len(waits) for waits in (first, second)]
@@ -116,5 +117,5 @@ def _reasons(own: Played, own_is: Measures, ours_is: Measures, processors: int, 
             "scheduler held them, none of which is in the record"
         )
     if apart is not None and apart > CURVES and not reasons:
-        reasons.append("another order of priority, or another depth or cycle of backfill (--order, --depth, --cycle)")
+        reasons.append("another order of priority, or another depth or cycle of backfill (--fit tries some)")
     return tuple(reasons)

@@ -144,12 +144,9 @@ class _Core:
                     continue
                 later_closed.pop()
             self._start_heads(now)
-            if not self.cycle_s:
+            if not self.cycle_s or now == pulse or (now - zero) % self.cycle_s == 0:
                 self._backfill(now)
-            else:
-                if now == pulse or (now - zero) % self.cycle_s == 0:
-                    self._backfill(now)
-                pulse = self._next_beat(now, zero) if self.tested < len(self.window) else NEVER
+            pulse = self._next_beat(now, zero) if self.cycle_s and self.tested < len(self.window) else NEVER
             events += 1
             if tell is not None and not events % TELL_EVERY:
                 tell(self.begun, total, now)

@@ -38,6 +38,7 @@ class SizeClass:
 
     least: int
     most: int
+    jobs: int
     share: float
     waits: Waits
 
@@ -158,15 +159,16 @@ def _waits(jobs: Played, those: Flags) -> Waits:
 
 
 def _by_size(jobs: Played) -> tuple[SizeClass, ...]:
-    """Classes that end at 1, 8, 64, 512 ... processors; those without jobs are not there."""
+    """Classes that end at 1, 8, 64, 512 ... processors, the last at the largest job; those without jobs are not there."""
     found: list[SizeClass] = []
     work = jobs.processors * jobs.held_s
+    largest = int(jobs.processors.max(initial=0))
     least, most = 1, 1
-    while len(jobs.processors) and least <= jobs.processors.max():
+    while least <= largest:
         those = (jobs.processors >= least) & (jobs.processors <= most)
         if those.any():
             share = _share(float(work[those].sum()), float(work.sum()))
-            found.append(SizeClass(least, most, share, _waits(jobs, those)))
+            found.append(SizeClass(least, min(most, largest), int(those.sum()), share, _waits(jobs, those)))
         least, most = most + 1, most * CLASS_FACTOR
     return tuple(found)
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from shakedown.model.errors import UsageError
 from shakedown.twin.production.columns import Schedule, Workload
-from shakedown.twin.production.compare import Comparison, compare, standstills
-from shakedown.twin.production.easy import Period, Rules, Tell, schedule
+from shakedown.twin.production.compare import Comparison, compare, furthest_apart, standstills
+from shakedown.twin.production.easy import ORDERS, Period, Rules, Tell, schedule
 from shakedown.twin.production.generate import Asked, generate
 from shakedown.twin.production.measure import Measures, Played, Timeline, measure, timeline
 from shakedown.twin.production.trace import Trace
+
+FIT_DEPTHS = (0, 10, 100, 1000)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Rules that a trace was replayed with, its mean wait under them, and how far its waits were from the recorded ones."""
+
+    rules: Rules
+    mean_wait_s: float
+    furthest_apart: float
 
 
 @dataclass(frozen=True)
 class Year:
     """What came of it. ``ours``: of the model's schedule, None where only the trace's own is measured; ``own``: of the trace's.
 
-    ``closed``: periods in which nothing was started because the trace stood still.
+    ``closed``: periods in which nothing was started because the trace stood still; ``tried``: what the rules were chosen from.
     """
 
     source: str
@@ -33,6 +45,7 @@ class Year:
     backfilled: int
     killed: int
     closed: tuple[Period, ...]
+    tried: tuple[Tried, ...]
     ours: Measures | None
     own: Measures | None
     comparison: Comparison | None
@@ -59,7 +72,7 @@ def play_generated(asked: Asked, rules: Rules, warm_up_s: float = 0.0, tell: Tel
     made = schedule(jobs, asked.nodes, rules, tell)
     played = _played(jobs, made, np.ones(len(jobs), dtype=bool))
     year = Year(
-        f"{asked.jobs} jobs of the model's own in {asked.days:g} days, load {asked.load:.3g}, seed {asked.seed} (assumed)",
+        f"the model's own (assumed), {asked.days:g} days, load {asked.load:.4g}, seed {asked.seed}",
         len(jobs),
         asked.nodes,
         "as asked for",
@@ -69,6 +82,7 @@ def play_generated(asked: Asked, rules: Rules, warm_up_s: float = 0.0, tell: Tel
         float((jobs.processors * jobs.run_s).sum() / (asked.nodes * asked.days * 86400.0)),
         int(made.backfilled.sum()),
         int(made.killed.sum()),
+        (),
         (),
         measure(played, asked.nodes, warm_up_s),
         None,
@@ -86,6 +100,7 @@ def play_trace(
     warm_up_s: float = 0.0,
     keep_standstills: bool = True,
     only_own: bool = False,
+    tried: tuple[Tried, ...] = (),
     tell: Tell | None = None,
 ) -> Outcome:
     """Purpose: a trace's jobs under our rules, beside its own schedule; with ``only_own`` its own alone."""
@@ -114,6 +129,7 @@ def play_trace(
         int(made.backfilled.sum()) if made is not None else 0,
         int(made.killed.sum()) if made is not None else 0,
         tuple(closed) if made is not None else (),
+        tried,
         ours_is,
         own_is,
         comparison,
@@ -121,6 +137,28 @@ def play_trace(
         timeline(own, processors),
     )
     return Outcome(year, jobs, made)
+
+
+def fit(trace: Trace, like: Rules, keep_standstills: bool = True) -> tuple[Tried, ...]:
+    """Purpose: the trace replayed in every order with several depths, the nearest to its recorded waits first.
+
+    ``like`` gives cycle and overrun. It is chosen afterwards on the same trace: it describes its scheduler and predicts nothing.
+    Raises UsageError for a trace that records no waits.
+    """
+    known = ~np.isnan(trace.wait_s)
+    if not known.any():
+        raise UsageError("the trace records no waits that anything could be fitted to", "leave --fit out")
+    start = trace.start_s
+    own = Played(trace.jobs.submit_s, start, trace.jobs.run_s, trace.jobs.processors, known)
+    closed = standstills(own) if keep_standstills else []
+    tried = []
+    for order in ORDERS:
+        for depth in FIT_DEPTHS:
+            rules = replace(like, order=order, depth=depth)
+            made = schedule(trace.jobs, trace.processors, rules, None, closed)
+            waits = (made.start_s - trace.jobs.submit_s)[known]
+            tried.append(Tried(rules, float(waits.mean()), furthest_apart(trace.wait_s[known], waits)))
+    return tuple(sorted(tried, key=lambda one: one.furthest_apart))
 
 
 def _played(jobs: Workload, made: Schedule, known: Any) -> Played:
