@@ -125,10 +125,17 @@ def _sizes(year: Year) -> str:
 def _tried(year: Year) -> str:
     """What --fit tried, the nearest first; it is taken."""
     rows = [
-        [one.rules.order, str(one.rules.depth), _time(one.mean_wait_s), f"{100 * one.furthest_apart:.1f} points"]
+        [
+            one.rules.order,
+            str(one.rules.depth),
+            _time(one.mean_wait_s),
+            _time(one.off_s),
+            f"{100 * one.furthest_apart:.1f} points",
+        ]
         for one in year.tried
     ]
-    return table(["order tried", "depth", "mean wait", "waits apart"], rows, right=(1, 2, 3)) if rows else ""
+    headings = ["order tried", "depth", "mean wait", "off by, per job", "distributions apart"]
+    return table(headings, rows, right=range(1, 5)) if rows else ""
 
 
 def _class(found: SizeClass) -> list[str]:

@@ -15,15 +15,17 @@ from shakedown.twin.production.generate import Asked, generate
 from shakedown.twin.production.measure import Measures, Played, Timeline, measure, timeline
 from shakedown.twin.production.trace import Trace
 
-FIT_DEPTHS = (0, 10, 100, 1000)
+FIT_DEPTHS = (0, 10, 30, 100, 1000)
 
 
 @dataclass(frozen=True)
 class Tried:
-    """Rules that a trace was replayed with, its mean wait under them, and how far its waits were from the recorded ones."""
+    """Rules that a trace was replayed with, the mean wait under them, and how far waits were from the recorded ones: ``off_s``, job
+    by job, in the mean; ``furthest_apart``, their distributions."""
 
     rules: Rules
     mean_wait_s: float
+    off_s: float
     furthest_apart: float
 
 
@@ -140,7 +142,7 @@ def play_trace(
 
 
 def fit(trace: Trace, like: Rules, keep_standstills: bool = True) -> tuple[Tried, ...]:
-    """Purpose: the trace replayed in every order with several depths, the nearest to its recorded waits first.
+    """Purpose: the trace replayed in every order with several depths, the nearest to its recorded waits first, job by job.
 
     ``like`` gives cycle and overrun. It is chosen afterwards on the same trace: it describes its scheduler and predicts nothing.
     Raises UsageError for a trace that records no waits.
@@ -157,8 +159,9 @@ def fit(trace: Trace, like: Rules, keep_standstills: bool = True) -> tuple[Tried
             rules = replace(like, order=order, depth=depth)
             made = schedule(trace.jobs, trace.processors, rules, None, closed)
             waits = (made.start_s - trace.jobs.submit_s)[known]
-            tried.append(Tried(rules, float(waits.mean()), furthest_apart(trace.wait_s[known], waits)))
-    return tuple(sorted(tried, key=lambda one: one.furthest_apart))
+            off = float(np.abs(waits - trace.wait_s[known]).mean())
+            tried.append(Tried(rules, float(waits.mean()), off, furthest_apart(trace.wait_s[known], waits)))
+    return tuple(sorted(tried, key=lambda one: one.off_s))
 
 
 def _played(jobs: Workload, made: Schedule, known: Any) -> Played:
