@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-
 from naive_easy import Job, play
+
 from shakedown.twin.production.columns import Schedule, Workload, workload_of
 from shakedown.twin.production.easy import AGEING_BONUS_S, ORDERS, Rules, schedule
 
@@ -105,7 +105,8 @@ def test_without_depth_nobody_overtakes(case: Case) -> None:
 
 
 def starts(jobs: Workload, processors: int, rules: Rules) -> list[float]:
-    return schedule(jobs, processors, rules).start_s.tolist()
+    made: list[float] = schedule(jobs, processors, rules).start_s.tolist()
+    return made
 
 
 def test_a_hole_is_filled_by_what_ends_in_time_or_is_spare() -> None:

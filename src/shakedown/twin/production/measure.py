@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shakedown.model.errors import UsageError
 from shakedown.twin.production.columns import Flags, Floats, Whole
 
 BOUND_S = 10.0
@@ -92,8 +93,10 @@ class Played:
 def measure(jobs: Played, processors: int, since_s: float = 0.0) -> Measures:
     """Purpose: the measures of what was submitted from ``since_s`` seconds after the first submission on.
 
-    Utilisation is of the interval from then on, whatever was submitted before.
+    Utilisation is of the interval from then on, whatever was submitted before. Raises UsageError where nothing was submitted later.
     """
+    if since_s > jobs.submit_s[-1] - jobs.submit_s[0]:
+        raise UsageError("no job is submitted after the warm-up", "measure from an earlier time on")
     first = float(jobs.submit_s[0]) + since_s
     last_submit, last_end = float(jobs.submit_s[-1]), float(jobs.end_s.max())
     held = held_until(jobs, np.array([first, max(first, last_submit), last_end]))

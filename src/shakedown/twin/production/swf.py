@@ -56,8 +56,8 @@ class Records:
         return len(self.columns["job"])
 
     def count_of(self, name: str) -> int | None:
-        """The number in a header comment ("128", "1,152", "128 (64 of them fat)"); None where there is none above zero."""
-        found = _COUNT.search(self.header.get(name.lower(), ""))
+        """The number in a header comment ("128", "1,152", "128 (64 of them fat)"); None where it begins with none, or 0."""
+        found = _COUNT.match(self.header.get(name.lower(), ""))
         count = int(found.group().replace(",", "")[:15]) if found else 0
         return count or None
 
