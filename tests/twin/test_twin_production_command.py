@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from shakedown.cli.twin_production import command
+from shakedown.cli.twin_production import ORDERS, command
 from shakedown.model.errors import UsageError
+from shakedown.twin.production import easy
 from shakedown.twin.production.trace import read_trace
 
 SMALL = ("--jobs", "2000", "--nodes", "200", "--days", "14", "--load", "85%")
@@ -30,6 +31,10 @@ def test_a_small_year_says_what_it_is_in_eighty_columns() -> None:
     text = told(*SMALL, "--depth", "50", "--cycle", "30s")
     assert "(model)" in text and "assumed" in text and "depth 50, every 30.0 s" in text and "utilisation" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_order_can_be_asked_for() -> None:
+    assert ORDERS == easy.ORDERS
 
 
 def test_json_is_the_same_for_the_same_seed() -> None:

@@ -156,6 +156,7 @@ def test_records_out_of_order_are_sorted_and_it_is_said(tmp_path: Path) -> None:
         (record(2, 0, 0, 30, 2).replace(" 30 ", " nan "), r"line 3: field 4 \('nan'\)"),
         (record(2, 0, 0, 30, 2).replace(" 30 ", " inf "), r"line 3: field 4 \('inf'\)"),
         (record(2, 0, 0, 30, 2).replace(" 30 ", " 1e300 "), r"line 3: field 4 \('1e300'\)"),
+        (record(2, 0, 0, 30, 2).replace("2 0", "1_0 0", 1), "line 3: a field with '_'"),
         ("<html>" + "x" * 20_000, "line 3: longer than any record"),
     ],
 )
@@ -184,7 +185,7 @@ def test_an_empty_file_and_one_without_a_job(tmp_path: Path) -> None:
 
 def test_packed_files_are_known_by_their_bytes(tmp_path: Path) -> None:
     data = (PLAIN + "; Installation: Universität\n" + record(1, 0, 0, 30, 2)).encode("latin-1")
-    (tmp_path / "packed").write_bytes(gzip.compress(data))
+    (tmp_path / "packed").write_bytes(gzip.compress(b"\xef\xbb\xbf" + data))
     assert len(read_trace(tmp_path / "packed").jobs) == 1
     (tmp_path / "cut.swf.gz").write_bytes(gzip.compress(data)[:-12])
     with pytest.raises(UsageError, match="cannot be unpacked"):

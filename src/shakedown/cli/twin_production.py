@@ -173,7 +173,7 @@ def _outcome(options: dict[str, Any]) -> Outcome:
     else:
         trace = read_trace(swf, options["nodes"], options["counted_as"], options["bad_lines"])
         keep = options["outages"] == "recorded"
-        tried = fit(trace, rules, keep) if options["fit"] else ()
+        tried = fit(trace, rules, keep, _teller()) if options["fit"] else ()
         rules = tried[0].rules if tried else rules
         outcome = play_trace(trace, swf.name, rules, options["warm_up"], keep, options["replay_own"], tried, _teller())
     seconds = time.perf_counter() - began

@@ -180,6 +180,8 @@ def timeline(jobs: Played, processors: int) -> Timeline:
     """Purpose: utilisation by week, or by day where there are few weeks, and how many jobs wait, from the first submission on."""
     first, last = float(jobs.submit_s[0]), float(jobs.end_s.max())
     unit, step = ("week", WEEK_S) if last - first >= FEW_WEEKS * WEEK_S else ("day", DAY_S)
+    if last - first > POINTS * WEEK_S:  # no machine lives so long: a time in the record is not what was meant
+        unit, step = f"{1 / POINTS:.3%} of the time", (last - first) / POINTS
     edges = np.append(np.arange(first, last, step), last) if last > first else np.array([first, first + step])
     held = np.diff(held_until(jobs, edges)) / (processors * np.diff(edges))
     at = np.linspace(first, max(last, first + 1), POINTS)

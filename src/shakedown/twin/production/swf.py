@@ -97,6 +97,8 @@ def _append(words: list[str], columns: dict[str, array[float]]) -> str:
         numbers = [float(words[place]) for place in COLUMNS.values()]
     except ValueError:
         return f"field {_first_wrong(words)} is not a number"
+    if any("_" in word for word in words[:FIELDS]):  # Python takes 1_000 for a number
+        return "a field with '_' is not a number"
     if not all(-_LARGEST < number < _LARGEST for number in numbers):
         return f"field {_first_wrong(words)} is not a number that can be meant"
     for column, number in zip(columns.values(), numbers, strict=True):
@@ -130,7 +132,7 @@ def _take_header(line: str, header: dict[str, str]) -> None:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Lines with their numbers from 1. What is said in comments may be of any encoding."""
     try:
-        with _opened(path) as file, io.TextIOWrapper(file, encoding="utf-8", errors="replace") as text:
+        with _opened(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace") as text:
             number = 0
             while line := text.readline(_LONGEST_LINE):
                 number += 1

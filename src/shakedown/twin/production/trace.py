@@ -98,7 +98,7 @@ def _machine(path: Path, records: Records, sizes: Floats, keep: Flags, processor
     most_processors, most_nodes = records.count_of("MaxProcs"), records.count_of("MaxNodes")
     if most_processors is None and most_nodes is None:
         raise UsageError(
-            f"{path}: its header has neither MaxProcs nor MaxNodes, so the size of the machine is not known",
+            f"{path}: its header has neither MaxProcs nor MaxNodes with a number, so the size of the machine is not known",
             "say it with --nodes",
         )
     if most_processors is None or most_nodes is None or most_nodes >= most_processors:

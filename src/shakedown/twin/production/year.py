@@ -141,7 +141,7 @@ def play_trace(
     return Outcome(year, jobs, made)
 
 
-def fit(trace: Trace, like: Rules, keep_standstills: bool = True) -> tuple[Tried, ...]:
+def fit(trace: Trace, like: Rules, keep_standstills: bool = True, tell: Tell | None = None) -> tuple[Tried, ...]:
     """Purpose: the trace replayed in every order with several depths, the nearest to its recorded waits first, job by job.
 
     ``like`` gives cycle and overrun. It is chosen afterwards on the same trace: it describes its scheduler and predicts nothing.
@@ -157,7 +157,7 @@ def fit(trace: Trace, like: Rules, keep_standstills: bool = True) -> tuple[Tried
     for order in ORDERS:
         for depth in FIT_DEPTHS:
             rules = replace(like, order=order, depth=depth)
-            made = schedule(trace.jobs, trace.processors, rules, None, closed)
+            made = schedule(trace.jobs, trace.processors, rules, tell, closed)
             waits = (made.start_s - trace.jobs.submit_s)[known]
             off = float(np.abs(waits - trace.wait_s[known]).mean())
             tried.append(Tried(rules, float(waits.mean()), off, furthest_apart(trace.wait_s[known], waits)))
