@@ -1,6 +1,6 @@
-"""A year of jobs made by a model: the same seed gives the same jobs. Its shapes are those of Lublin and Feitelson (2003): sizes in
-two stages that favour small jobs and powers of two, run times of two log-normal kinds of which larger jobs are more often the
-longer, submissions with a daily and a weekly cycle. The numbers are assumed, not taken from a machine.
+"""A year of jobs made by a model: the same seed gives the same jobs. It is built after Lublin and Feitelson (2003): sizes in two
+stages that favour small jobs and powers of two, run times of two kinds of which larger jobs are more often the longer (log-normal
+here, gamma there), submissions with a daily and a weekly cycle. The numbers are assumed, not theirs and not of a machine.
 """
 
 from __future__ import annotations
