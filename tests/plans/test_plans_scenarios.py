@@ -213,3 +213,23 @@ def test_a_site_without_rehearsals_is_checked_as_before(example: Any) -> None:
     shutil.rmtree(example.path / "rehearsals")
     assert check_site(example.path, _here).problems == ()
     assert read(example, None) == Scenario()
+
+
+def test_a_system_of_the_package_that_no_plan_names_is_known_to_a_rehearsal_on_it(example: Any) -> None:
+    from shakedown.plans.problems import Problems
+    from shakedown.plans.site import shipped_machine
+
+    machine = shipped_machine("trinity-knl", Problems())
+    assert machine is not None
+    (node, *_) = sorted(_names(machine.system.partitions()[0].nodes))
+    example.write("rehearsals/k.yaml", f"rehearsal: k\nnodes: {{slow: {{{node}: 1.5}}}}\n")
+    document = msgspec.structs.replace(example.read(), system=machine.system)
+    assert read_scenario(example.path, document, "k").nodes.slow == ((node, 1.5),)
+    with pytest.raises(FileProblems, match=f"there is no node '{node}'"):
+        read(example, "k")
+
+
+def _names(nodes: str) -> tuple[str, ...]:
+    from shakedown.model.places import names_in
+
+    return names_in(nodes)
