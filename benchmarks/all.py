@@ -7,7 +7,20 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("startup", "overhead", "listing", "record", "engine", "kernels", "nodes", "slurm", "packs")
+BENCHMARKS = (
+    "startup",
+    "overhead",
+    "listing",
+    "record",
+    "engine",
+    "kernels",
+    "nodes",
+    "slurm",
+    "packs",
+    "models",
+    "production",
+    "twin",
+)
 OUTCOMES = {0: "met", 1: "NOT MET", 4: "undecided"}
 
 

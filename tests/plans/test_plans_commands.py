@@ -219,7 +219,7 @@ def test_without_a_site_the_way_to_one_is_told(tmp_path: Any) -> None:
 def test_schemas_are_printed(tmp_path: Any) -> None:
     assert json.loads(shakedown("schema", "test"))["title"] == "Shakedown: a test's file"
     assert json.loads(shakedown("schema", "contract"))["required"] == ["contract", "columns", "rows"]
-    assert len(json.loads(shakedown("schema"))["anyOf"]) == 6
+    assert len(json.loads(shakedown("schema"))["anyOf"]) == 7
 
 
 def test_unknown_options_are_clicks_to_tell(inside: Any) -> None:

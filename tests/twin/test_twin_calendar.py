@@ -196,6 +196,17 @@ def test_the_first_that_waits_keeps_its_nodes_until_after_the_maintenance() -> N
     assert [rig.span(name)[0] for name in ("wide", "short", "long")] == [600.0, 0.0, 990.0]
 
 
+def test_nobody_takes_the_nodes_that_it_will_find_after_a_maintenance_of_others() -> None:
+    """Nodes 1 to 4 are closed from 500 s to 600 s; at 600 s all eight are had, if nothing longer began on the others."""
+    window = Maintenance(500.0, 100.0, nodes="n[1-4]")
+    cases = (case("wide", 8, 600.0), case("short", 1, 400.0), case("long", 1, 700.0))
+    rig = Rig(taking(390.0, "wide", "short", "long", maintenance=(window,)), cases)
+    for name in ("wide", "short", "long"):
+        rig.order(name, of=name)
+    rig.until(5000)
+    assert [rig.span(name)[0] for name in ("wide", "short", "long")] == [600.0, 0.0, 990.0]
+
+
 def test_a_node_that_is_repaired_during_maintenance_stays_closed() -> None:
     window = Maintenance(100.0, 900.0)
     rig = Rig(taking(50.0, maintenance=(window,), nodes=Nodes(deaths=(("n1", 50.0, 200.0),))), (case("t", 1, 60.0),))

@@ -77,6 +77,7 @@ def test_a_hole_takes_all_submissions_of_its_tests_and_gives_them_back_together(
     for number in range(40):
         rig.until(number * 200.0)
         rig.order(f"t{number}", of="t")
+        assert bool(rig.job(f"t{number}").delayed) == (1000 <= number * 200 < 6000)
         rig.order(f"u{number}", of="u")
     rig.until(20_000)
     begun = {n: rig.span(f"t{n}")[0] for n in range(40)}

@@ -6,10 +6,15 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulated import Rig
+from stability_plan import case, machine
 
+from shakedown.model.scenario import Queue, RunTime, Scenario
 from shakedown.twin.allocator import Closing, Need, Pool, Turns, numbers
 
 DAY = 86_400.0
+JOBS = (("first", 1, 1000.0), ("wide", 4, 1000.0), ("small", 1, 50.0), ("tiny", 1, 40.0))
+TIMES = tuple((name, RunTime(limit_s)) for name, _, limit_s in JOBS)
 
 
 def cycle(pool: Pool, now: float = 0.0) -> dict[int, list[int]]:
@@ -57,8 +62,45 @@ def test_a_look_takes_in_the_first_of_the_queue_alone() -> None:
         pool.queue(2, Need(4, 100.0))
         pool.queue(3, Need(2, 500.0))
         pool.queue(4, Need(1, 50.0))
+        pool.queue(5, Need(1, 40.0))
         started[depth] = cycle(pool)
-    assert started == {2: {}, 3: {4: [2]}, 0: {4: [2]}}
+    assert started == {2: {}, 3: {4: [2]}, 0: {4: [2], 5: [3]}}
+
+
+def test_a_scenario_sets_how_the_scheduler_chooses() -> None:
+    """One of four nodes is taken for 1,000 s; all four are wanted next, then one for 50 s, then one for 40 s."""
+    cases = tuple(case(name, nodes, limit_s) for name, nodes, limit_s in JOBS)
+    begun = {}
+    for name, queue in {
+        "all at once": Queue(),
+        "each cycle": Queue(cycle_s=300.0),
+        "the head alone": Queue(depth=1),
+        "in order": Queue(fifo=True),
+    }.items():
+        rig = Rig(Scenario(times=TIMES, queue=queue), cases, system=machine(4))
+        for job, _, _ in JOBS:
+            rig.order(job, of=job)
+        rig.until(20_000)
+        begun[name] = [rig.span(job)[0] for job, _, _ in JOBS[1:]]
+    assert begun == {
+        "all at once": [1000.0, 0.0, 0.0],
+        "each cycle": [1000.0, 300.0, 300.0],
+        "the head alone": [1000.0, 2000.0, 2000.0],
+        "in order": [1000.0, 2000.0, 2000.0],
+    }
+
+
+def test_a_scenario_says_what_size_is_worth() -> None:
+    """The machine is full for 1,000 s; then a small job that came first, or a wide one."""
+    cases = tuple(case(name, nodes, limit_s) for name, nodes, limit_s in JOBS)
+    begun = {}
+    for size in (0.0, 1.0):
+        rig = Rig(Scenario(times=TIMES, queue=Queue(size=size)), cases, system=machine(4))
+        for name, of in (("a", "wide"), ("b", "tiny"), ("c", "wide")):
+            rig.order(name, of=of)
+        rig.until(20_000)
+        begun[size] = [rig.span(name)[0] for name in "bc"]
+    assert begun == {0.0: [1000.0, 1040.0], 1.0: [2000.0, 1000.0]}
 
 
 @settings(max_examples=80, deadline=None)

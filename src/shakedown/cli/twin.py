@@ -9,7 +9,17 @@ import click
 from shakedown.model.errors import did_you_mean
 
 # model -> (module in cli/, what --help says of it)
-MODELS: dict[str, tuple[str, str]] = {}
+MODELS: dict[str, tuple[str, str]] = {
+    "noise": ("twin_noise", "what the operating system's noise costs, by size and idle cores"),
+    "slow-node": ("twin_slow_node", "what a slow node costs all others, and how it is found"),
+    "memory": ("twin_memory", "memory that MPI takes on a node, and what Reduce_scatter does"),
+    "checkpoint": ("twin_checkpoint", "time of checkpoints, the best interval, and the waste"),
+    "archive": ("twin_archive", "the data path to an archive, and what limits it"),
+    "collectives": ("twin_collectives", "how long barriers, broadcasts and reductions take"),
+    "scaling": ("twin_scaling", "a stencil code on more and more ranks"),
+    "congestion": ("twin_congestion", "what others' traffic costs"),
+    "production": ("twin_production", "a year of jobs under EASY backfill, made or from a trace"),
+}
 
 
 class Models(click.Group):

@@ -176,6 +176,7 @@ class PlanIndex:
         if test not in self.capped:
             self.capped.add(test)
             self.classes.clear()
+            self.terms.clear()
 
     def mode_of(self, component: int, mode: str) -> Mode | None:
         """The plan's word on a mode, or on the mode that a warm-up belongs to."""

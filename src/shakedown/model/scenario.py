@@ -150,7 +150,8 @@ class Harness(Struct, frozen=True):
 
 
 class Queue(Struct, frozen=True):
-    """The scheduler: EASY backfill every ``cycle_s`` (0 = at once) among the first ``depth`` jobs (0 = all); ``fifo``: none at all.
+    """The scheduler: EASY backfill every ``cycle_s`` (0 = at once) among ``depth`` jobs from the first that waits on (0 = all);
+    ``fifo``: none at all.
 
     Whose turn it is goes by size x (nodes / all) + age x (waiting / 7 d, at most 1), highest first; both 0: in the order of
     submission.

@@ -224,7 +224,10 @@ _QUEUE = Record(
     "a map that describes the scheduler",
     {
         "cycle": Key(_SPAN, "between two looks for jobs that may pass a larger one; without it at once"),
-        "depth": Key(Whole(1, most=10_000_000), "how many waiting jobs a look takes in; without it all"),
+        "depth": Key(
+            Whole(1, most=10_000_000),
+            "how many jobs a look takes in, from the first that does not start; without it all",
+        ),
         "backfill": Key(YesNo(), "whether a job may pass a larger one that it does not hold up; without it yes"),
         "size": Key(_NUMBER, "weight of a job's share of the nodes in whose turn it is; without it 0"),
         "age": Key(_NUMBER, "weight of how long it waits, at most 7 d; without it 0"),

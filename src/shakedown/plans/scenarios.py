@@ -17,14 +17,14 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Document
 from shakedown.model.scenario import Scenario
 from shakedown.plans.extends import merged
-from shakedown.plans.files import Found, look_up, read_bytes, scan
-from shakedown.plans.finding import steady_memory
+from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes, scan
+from shakedown.plans.finding import shipped_systems, steady_memory
 from shakedown.plans.keys_of_rehearsal import REHEARSAL
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
 from shakedown.plans.scenario_names import Names, check_names, names_of_site
 from shakedown.plans.scenario_parts import scenario_from
-from shakedown.plans.site import Site, read_site
+from shakedown.plans.site import Site, read_site, shipped_machine
 from shakedown.plans.text import read_nodes
 
 FOLDER = "rehearsals"
@@ -47,6 +47,7 @@ def read_scenario(site: Path, document: Document, name: str | None = None) -> Sc
     with steady_memory():
         reading = read_site(site, "tests")
         reading.problems.found = []  # whoever read the document has told them
+        _adopt(reading, document.system.name)
         written = find_rehearsals(reading)
         if name is not None and name not in written:
             there = ", ".join(sorted(written)) or f"none; they are in {FOLDER}/"
@@ -137,13 +138,22 @@ def _without(root: MappingNode, *names: str) -> MappingNode:
     return MappingNode("", [(key, value) for key, value in root.value if key.value not in names], root.start_mark)
 
 
+def _adopt(reading: Site, system: str) -> None:
+    """A system of the package that no plan of the site names, and that this document is for."""
+    machine = None if system in reading.machines else shipped_machine(system, Problems())
+    if machine is not None:
+        reading.machines[system] = machine
+
+
 def _of_system(reading: Site, system: str) -> MappingNode | None:
     """What a system's file says under ``twin``, as a rehearsal of the system's name; None where it says nothing."""
     machine = reading.machines.get(system)
     if machine is None or not machine.file:
         return None
+    shipped = machine.file.startswith(CATALOGUE)
+    path = shipped_systems().get(system, "") if shipped else os.path.join(reading.path, machine.file)
     try:
-        file = look_up(os.path.join(reading.path, machine.file), machine.file)
+        file = look_up(path, machine.file)
     except OSError:
         return None
     root = _read(file, Problems())

@@ -85,6 +85,7 @@ class _Cycle:
     backfills: bool
     reserved: Reservation | None = None
     closed: bool = False  # somebody waits who lets nobody by
+    last: tuple[float, int] | None = None  # nobody behind this one is looked at, by rank and ticket
 
 
 class Pool:
@@ -96,7 +97,7 @@ class Pool:
     def __init__(self, count: int, licences: Licences | None = None, fifo: bool = False) -> None:
         self.count, self.fifo = count, fifo
         self.turns: Turns | None = None  # None: in the order of submission
-        self.depth = 0  # so many of those that wait are looked at, 0 = all
+        self.depth = 0  # so many are looked at from the first one on that does not start, 0 = all
         self.closings: list[Closing] = []  # announced, and those that are on
         self._since: dict[int, float] = {}  # ticket -> since when it waits, where that matters
         self._shut: list[int] = []  # each reason why nodes are given to nobody
@@ -164,10 +165,9 @@ class Pool:
         heads = [(line[0], need) for need, line in list(self._lines.items()) if self._clean(need, line)]
         order = [(self._rank(ticket, need, now), number) for number, (ticket, need) in enumerate(heads)]
         heapify(order)
-        last = self._last_looked_at(now)
         while order and self.idle and not look.closed:
             rank, number = heappop(order)
-            if last is not None and rank > last:
+            if look.last is not None and rank > look.last:
                 return
             ticket, need = rank[1], heads[number][1]
             nodes = self._choose(need, look)
@@ -181,17 +181,18 @@ class Pool:
                     heappush(order, (self._rank(line[0], need, now), number))
             else:
                 self._passed_over(need, look)
+                if self.depth and look.last is None:
+                    look.last = self._last_looked_at(rank, now)
 
     def _rank(self, ticket: int, need: Need, now: float) -> tuple[float, int]:
         if self.turns is None:
             return 0.0, ticket
         return self.turns.rank(ticket, need, self.count, now - self._since.get(ticket, now))
 
-    def _last_looked_at(self, now: float) -> tuple[float, int] | None:
-        """The last of those that are looked at in one cycle; None: all are."""
-        if not self.depth or len(self._needs) <= self.depth:
-            return None
-        return nsmallest(self.depth, (self._rank(ticket, need, now) for ticket, need in self._needs.items()))[-1]
+    def _last_looked_at(self, first: tuple[float, int], now: float) -> tuple[float, int]:
+        """The last of those that are looked at in one cycle, where ``first`` is the first that does not start."""
+        ranks = (self._rank(ticket, need, now) for ticket, need in self._needs.items())
+        return nsmallest(self.depth, (rank for rank in ranks if rank >= first))[-1]
 
     def _clean(self, need: Need, line: deque[int]) -> bool:
         """Forget what was withdrawn from the head of a line; whether anybody is left."""

@@ -44,7 +44,7 @@ class Room:
     @cached_property
     def _numbered(self) -> tuple[str, int, int]:
         """Of nodes that are called n0001, n0002...: "n", 4 digits (0 = as many as it takes), the first number; else ("", 0, 0)."""
-        found = re.fullmatch(r"([^0-9\[\],]*[^0-9\[\],-])([0-9]+)", self.names[0])
+        found = re.fullmatch(r"([^\[\],]*[^0-9\[\],-])([0-9]+)", self.names[0])
         if found is None:
             return "", 0, 0
         prefix, first = found[1], int(found[2])

@@ -1,0 +1,106 @@
+"""What noise costs: at several sizes, on full nodes and with cores left idle, and what it would cost without each source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shakedown.performance.noise import Collective, NoiseRun, simulate
+from shakedown.performance.noise_sources import Placement, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A step at one size: without noise, with it, and their ratio."""
+
+    processes: int
+    per_node: int
+    nodes: int
+    quiet_s: float
+    step_s: float
+    slowdown: float
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """``takes_s``: what a source takes in a step, in the mean, of the rank that all wait for. ``without``: the slowdown that
+    is left when it alone is removed."""
+
+    source: str
+    takes_s: float
+    without: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseStudy:
+    """``points``: for each number of processes a node, the sizes from small to large. ``shares``: at ``of_shares``."""
+
+    granularity_s: float
+    cores: int
+    steps: int
+    seed: int
+    sources: tuple[Source, ...]
+    points: tuple[Point, ...]
+    of_shares: Point
+    shares: tuple[Share, ...]
+
+    def at(self, per_node: int) -> list[Point]:
+        return [point for point in self.points if point.per_node == per_node]
+
+
+def study_noise(
+    processes: int,
+    per_node: Sequence[int],
+    cores: int,
+    sources: Sequence[Source],
+    granularity_s: float,
+    steps: int,
+    collective_s: Collective = 0.0,
+    seed: int = 0,
+) -> NoiseStudy:
+    """Purpose: sizes up to so many processes, for each number of them a node; then each source removed at the full size and
+    the most processes a node."""
+    points: list[Point] = []
+    for here in dict.fromkeys(per_node):
+        Placement(processes, here, cores)  # wrong numbers are told before anything is computed
+        for size in sizes(processes, here):
+            run = simulate(Placement(size, here, cores), sources, granularity_s, steps, collective_s, seed)
+            points.append(point_of(Placement(size, here, cores), run))
+    most = max(point.per_node for point in points)
+    full = [point for point in points if point.per_node == most][-1]
+    place = Placement(processes, most, cores)
+    shares = shares_of(place, sources, granularity_s, steps, collective_s, seed)
+    return NoiseStudy(granularity_s, cores, steps, seed, tuple(sources), tuple(points), full, shares)
+
+
+def shares_of(
+    placement: Placement,
+    sources: Sequence[Source],
+    granularity_s: float,
+    steps: int,
+    collective_s: Collective = 0.0,
+    seed: int = 0,
+) -> tuple[Share, ...]:
+    """Purpose: what each source takes, and what is left without it; the one whose removal gives most first."""
+    blame = simulate(placement, sources, granularity_s, steps, collective_s, seed).blame_s
+    found = []
+    for source in sources:
+        others = [other for other in sources if other is not source]
+        run = simulate(placement, others, granularity_s, steps, collective_s, seed)
+        found.append(Share(source.name, blame[source.name], run.slowdown))
+    return tuple(sorted(found, key=lambda share: (share.without, share.source)))
+
+
+def point_of(placement: Placement, run: NoiseRun) -> Point:
+    where = (placement.processes, placement.per_node, placement.nodes)
+    return Point(*where, run.quiet_s, run.mean_s, run.slowdown)
+
+
+def sizes(processes: int, per_node: int) -> list[int]:
+    """From one full node up by factors of eight, and the size itself."""
+    found = []
+    size = per_node
+    while size < processes:
+        found.append(size)
+        size *= 8
+    return [*found, processes]
