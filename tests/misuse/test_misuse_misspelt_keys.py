@@ -27,7 +27,7 @@ SITES = {
     "example": ROOT / "tests" / "plans" / "example",  # it has every key there is
     "laptop": ROOT / "examples" / "laptop",
 }
-KINDS = {"systems": "system", "tests": "test", "plans": "plan"}
+KINDS = {"systems": "system", "tests": "test", "plans": "plan", "rehearsals": "rehearsal"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Misspelling:
 
 
 def misspell_every_key(path: Path, kind: str) -> Iterator[Misspelling]:
-    """Each known key of a file, misspelt in turn; ``kind`` is the kind of file: site, system, test or plan."""
+    """Each known key of a file, misspelt in turn; ``kind`` is the kind of file: site, system, test, plan or rehearsal."""
     text = path.read_text()
     root = read_nodes(text.encode(), str(path), Problems())
     for node in _keys(root, TABLES[kind]):

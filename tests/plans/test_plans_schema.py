@@ -90,6 +90,8 @@ def test_a_schema_uses_known_keywords_and_is_json(kind: str) -> None:
         ("plan", "plans/phase2"),
         ("contract", "contracts/phase2"),
         ("failures", "failures/site"),
+        ("rehearsal", "rehearsals/naive"),
+        ("rehearsal", "rehearsals/busy"),
     ],
 )
 def test_the_example_fits_its_schemas(kind: str, name: str) -> None:
@@ -102,7 +104,7 @@ def test_the_example_fits_its_schemas(kind: str, name: str) -> None:
 
 def sections() -> dict[str, str]:
     """Kind of file -> its part of the reference."""
-    parts = re.split(r"^## .*\((site|system|test|plan|contract|failures)\)$", REFERENCE.read_text(), flags=re.MULTILINE)
+    parts = re.split(r"^## .*\((site|system|test|plan|contract|failures|rehearsal)\)$", REFERENCE.read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

@@ -243,6 +243,7 @@ def test_the_example_has_every_key_there_is(example: Any) -> None:
         "system": ["systems/c5"],
         "test": ["tests/defaults", "tests/cm4", "tests/stream", "tests/minisweep"],
         "plan": ["plans/phase2"],
+        "rehearsal": ["rehearsals/naive", "rehearsals/busy"],
     }.items():
         text = "".join((example.path / f"{name}.yaml").read_text() for name in names)
         for path, _ in documented(TABLES[kind]):

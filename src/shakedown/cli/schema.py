@@ -8,7 +8,7 @@ from shakedown.cli.output import emit
 
 
 @click.command("schema")
-@click.argument("kind", required=False, default="", metavar="[site|system|test|plan|contract|failures]")
+@click.argument("kind", required=False, default="", metavar="[site|system|test|plan|contract|failures|rehearsal]")
 def command(kind: str) -> None:
     """Print the JSON Schema (draft 2020-12) of a kind of file; without KIND, of any of them."""
     from shakedown.model.errors import UsageError, did_you_mean

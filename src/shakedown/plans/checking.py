@@ -14,6 +14,7 @@ from shakedown.plans.contract_rows import match_rows
 from shakedown.plans.contracts import Known, read_contract
 from shakedown.plans.documents import plan_document
 from shakedown.plans.finding import Here, steady_memory
+from shakedown.plans.scenarios import check_rehearsals, rehearsal_files
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.systems import Machine
 
@@ -48,6 +49,7 @@ def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Pat
         for file in reading.plans.values():
             plan_document(reading, file, here, kernels)
         _check_contracts(reading, contexts, cases)
+        check_rehearsals(reading)
         problems = [p for p in reading.problems.found if not files or p.path in names]
         reading.problems.found = problems
         reading.advice.found = [p for p in reading.advice.found if not files or p.path in names]
@@ -86,12 +88,13 @@ def _names(reading: Site, files: tuple[str, ...]) -> set[str]:
     known = {"site.yaml", *reading.library.directories, *(file.name for file in reading.plans.values())}
     known |= {file.name for file in reading.contracts.values()} | {source.path for source in reading.failure_sources}
     known |= {problem.path for problem in reading.problems.found} | {m.file for m in reading.machines.values()}
+    known |= set(rehearsal_files(reading))
     names = set()
     for file in files:
         path = Path(file).resolve()
         name = str(path.relative_to(reading.path)) if path.is_relative_to(reading.path) else str(path)
         if name not in known:
-            folders = "systems/, tests/, contracts/, failures/ and plans/"
+            folders = "systems/, tests/, contracts/, failures/, rehearsals/ and plans/"
             hint = did_you_mean(name, known) or f"files of a site are site.yaml and those in {folders}"
             raise UsageError(f"{file} is no file of the site {reading.path}", hint)
         names.add(name)

@@ -7,6 +7,7 @@ from shakedown.plans.cluster_words import submission_option
 from shakedown.plans.keys_of_contract import CONTRACT
 from shakedown.plans.keys_of_failures import FAILURES
 from shakedown.plans.keys_of_plan import PLAN
+from shakedown.plans.keys_of_rehearsal import REHEARSAL, TWIN
 from shakedown.plans.keys_of_test import BUDGET_NAME, TEST, mpi_word
 from shakedown.plans.kinds import Choice, Duration, Identifier, Known, Name, Parsed, Text, Whole, Word
 from shakedown.plans.records import Key, ListOf, MapOf, Record
@@ -158,6 +159,7 @@ SYSTEM = Record(
             "shell commands whose output belongs to a node's fingerprint, such as a firmware's version",
         ),
         "found": Key(MapOf(_FREE, Text(), "free keys with text", "WORD"), "the machine as found, for the report"),
+        "twin": TWIN,
     },
 )
 
@@ -168,4 +170,5 @@ TABLES: dict[str, Record] = {
     "plan": PLAN,
     "contract": CONTRACT,
     "failures": FAILURES,
+    "rehearsal": REHEARSAL,
 }

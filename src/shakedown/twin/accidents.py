@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def arrange(world: World) -> None:
     """Purpose: put the deaths of nodes and the doings of other people on the calendar."""
     for node, after_s, repair_s in world.fates.deaths:
-        world.clock.at(world.began + after_s, functools.partial(_die, world, node, repair_s))
+        world.clock.at(world.began + after_s, functools.partial(die, world, node, repair_s))
     for number, (node, since, until) in enumerate(world.others.busy, 1):
         arrive = functools.partial(_arrive, world, -number, node, until - max(since, 0.0))
         if since <= 0:
@@ -48,8 +48,8 @@ def _rooms_with(world: World, node: str) -> list[Room]:
     return found
 
 
-def _die(world: World, node: str, repair_s: float) -> bool:
-    """The node is gone, and the job on it."""
+def die(world: World, node: str, repair_s: float) -> bool:
+    """Purpose: the node is gone, and the job on it. Whether the conductor would notice by itself."""
     for room in _rooms_with(world, node):
         bit = 1 << (room.number[node] - 1)
         hit = [

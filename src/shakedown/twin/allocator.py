@@ -11,7 +11,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, nsmallest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,30 @@ class Reservation:
     nodes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Nodes that nobody may have between two times."""
+
+    begin: float
+    end: float
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Whose turn it is: the highest of size x (units / all) + age x (waiting / ``AGED_S``, at most 1); of equals, who came
+    first."""
+
+    size: float = 0.0
+    age: float = 0.0
+
+    def rank(self, ticket: int, need: Need, count: int, waited_s: float) -> tuple[float, int]:
+        """What jobs are looked at by, the least first."""
+        high = self.size * need.units / max(1, count) + self.age * min(1.0, waited_s / AGED_S)
+        return -high, ticket
+
+
+AGED_S = 7 * 86_400.0  # from here on age counts no more, as Slurm has it unless it is told otherwise
 Start = Callable[[int, int], None]  # ticket, nodes
 
 
@@ -71,6 +95,11 @@ class Pool:
 
     def __init__(self, count: int, licences: Licences | None = None, fifo: bool = False) -> None:
         self.count, self.fifo = count, fifo
+        self.turns: Turns | None = None  # None: in the order of submission
+        self.depth = 0  # so many of those that wait are looked at, 0 = all
+        self.closings: list[Closing] = []  # announced, and those that are on
+        self._since: dict[int, float] = {}  # ticket -> since when it waits, where that matters
+        self._shut: list[int] = []  # each reason why nodes are given to nobody
         self.licences = licences or Licences()
         self.free = (1 << count) - 1
         self.closed = 0  # nodes that are given to nobody: down
@@ -93,14 +122,17 @@ class Pool:
     def nodes_of(self, ticket: int) -> int:
         return self._taken[ticket][1] if ticket in self._taken else 0
 
-    def queue(self, ticket: int, need: Need) -> None:
+    def queue(self, ticket: int, need: Need, now: float = 0.0) -> None:
         """A job may start from now on. Tickets are given once; within a line they come in their order."""
         self._lines.setdefault(need, deque()).append(ticket)
         self._needs[ticket] = need
+        if self.turns is not None:
+            self._since[ticket] = now
 
     def withdraw(self, ticket: int) -> None:
         """A job waits no more. Its place in the line is passed over later."""
         self._needs.pop(ticket, None)
+        self._since.pop(ticket, None)
 
     def release(self, ticket: int) -> None:
         """A job is over: what it had is free."""
@@ -111,10 +143,16 @@ class Pool:
         del self._ends[place]
 
     def close(self, nodes: int) -> None:
+        """These are given to nobody, for one reason; there may be others."""
+        self._shut.append(nodes)
         self.closed |= nodes
 
     def open(self, nodes: int) -> None:
-        self.closed &= ~nodes
+        """One reason to close these is gone."""
+        self._shut.remove(nodes)
+        self.closed = 0
+        for others in self._shut:
+            self.closed |= others
 
     # ---- who starts ------------------------------------------------------------------------------------------------------
 
@@ -124,22 +162,36 @@ class Pool:
             return
         look = _Cycle(now, backfills and not self.fifo)
         heads = [(line[0], need) for need, line in list(self._lines.items()) if self._clean(need, line)]
-        order = [(ticket, number) for number, (ticket, _) in enumerate(heads)]
+        order = [(self._rank(ticket, need, now), number) for number, (ticket, need) in enumerate(heads)]
         heapify(order)
+        last = self._last_looked_at(now)
         while order and self.idle and not look.closed:
-            ticket, number = heappop(order)
-            need = heads[number][1]
+            rank, number = heappop(order)
+            if last is not None and rank > last:
+                return
+            ticket, need = rank[1], heads[number][1]
             nodes = self._choose(need, look)
             if nodes:
                 line = self._lines[need]
                 line.popleft()
-                del self._needs[ticket]
+                self.withdraw(ticket)
                 self._take(ticket, need, nodes, now)
                 start(ticket, nodes)
                 if self._clean(need, line):
-                    heappush(order, (line[0], number))
+                    heappush(order, (self._rank(line[0], need, now), number))
             else:
                 self._passed_over(need, look)
+
+    def _rank(self, ticket: int, need: Need, now: float) -> tuple[float, int]:
+        if self.turns is None:
+            return 0.0, ticket
+        return self.turns.rank(ticket, need, self.count, now - self._since.get(ticket, now))
+
+    def _last_looked_at(self, now: float) -> tuple[float, int] | None:
+        """The last of those that are looked at in one cycle; None: all are."""
+        if not self.depth or len(self._needs) <= self.depth:
+            return None
+        return nsmallest(self.depth, (self._rank(ticket, need, now) for ticket, need in self._needs.items()))[-1]
 
     def _clean(self, need: Need, line: deque[int]) -> bool:
         """Forget what was withdrawn from the head of a line; whether anybody is left."""
@@ -161,6 +213,8 @@ class Pool:
         if not self.licences.fit(need):
             return 0
         free = self._allowed(need, self.idle)
+        if self.closings:
+            free &= ~self._closed_within(look.now, need.limit_s)
         if look.reserved is not None and look.now + need.limit_s > look.reserved.at:
             free &= ~look.reserved.nodes
         return lowest(free, need.units)
@@ -170,6 +224,14 @@ class Pool:
         nodes &= ~need.without
         return nodes & 1 << (need.node - 1) if need.node else nodes
 
+    def _closed_within(self, begin: float, lasts_s: float) -> int:
+        """Nodes that are closed at some moment of a span that begins then, by what is announced."""
+        found = 0
+        for closing in self.closings:
+            if closing.begin < begin + lasts_s and begin < closing.end:
+                found |= closing.nodes
+        return found
+
     def _passed_over(self, need: Need, look: _Cycle) -> None:
         """A job does not start. Whoever waits for nodes, and can get them, lets nobody by that would make it wait longer.
 
@@ -178,7 +240,7 @@ class Pool:
         if self.fifo:
             look.closed = True
         elif look.reserved is None and not need.node and self.licences.fit(need):
-            look.reserved = self._reserve(need, look.now)
+            look.reserved = self._reserve_around(need, look.now) if self.closings else self._reserve(need, look.now)
             look.closed = look.reserved is not None and not look.backfills
 
     def _reserve(self, need: Need, now: float) -> Reservation | None:
@@ -194,6 +256,21 @@ class Pool:
                 missing = need.units - later.bit_count()
                 kept = later | (highest(free, missing) if missing > 0 else 0)
                 return Reservation(max(until, now), kept)
+        return None
+
+    def _reserve_around(self, need: Need, now: float) -> Reservation | None:
+        """The same where nodes will be closed: the first time at which it finds its nodes until its own time limit."""
+        own = 0
+        for closing in self.closings:
+            own |= closing.nodes if closing.begin <= now < closing.end else 0
+        free, place = self._allowed(need, self.free & ~(self.closed & ~own)), 0
+        for at in sorted({now, *(until for until, _ in self._ends), *(closing.end for closing in self.closings)}):
+            while place < len(self._ends) and self._ends[place][0] <= at:
+                free |= self._allowed(need, self._taken[self._ends[place][1]][1] & ~(self.closed & ~own))
+                place += 1
+            nodes = highest(free & ~self._closed_within(max(at, now), need.limit_s), need.units)
+            if nodes.bit_count() >= need.units:
+                return Reservation(max(at, now), nodes)
         return None
 
 

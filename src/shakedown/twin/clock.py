@@ -13,27 +13,37 @@ class NothingWillHappen(RuntimeError):
 
 
 class VirtualClock:
-    """The Clock port of the twin. What is scheduled with ``at`` happens in order of time, then of scheduling."""
+    """The Clock port of the twin. What is scheduled with ``at`` happens in order of time, then of scheduling.
 
-    def __init__(self) -> None:
-        self._now = START
-        self._agenda: list[tuple[float, int, Callable[[], bool]]] = []
-        self._count = 0
+    ``start``: seconds since 1970.
+    """
+
+    def __init__(self, start: float = START) -> None:
+        self._now = start
+        self._agenda: list[tuple[float, int, Callable[[], bool], bool]] = []
+        self._count = self._recurring = 0
 
     def now(self) -> float:
         return self._now
 
-    def at(self, when: float, happen: Callable[[], bool]) -> None:
-        """Let ``happen`` be called at ``when``; it says whether the conductor would notice."""
+    def at(self, when: float, happen: Callable[[], bool], recurring: bool = False) -> None:
+        """Let ``happen`` be called at ``when``; it says whether the conductor would notice. ``recurring``: it comes again for
+        ever."""
         self._count += 1
-        heappush(self._agenda, (max(when, self._now), self._count, happen))
+        self._recurring += recurring
+        heappush(self._agenda, (max(when, self._now), self._count, happen, recurring))
 
     def wait(self, until: float | None) -> None:
         """Go on to ``until``, or to the first thing that the conductor would notice."""
-        while self._agenda and (until is None or self._agenda[0][0] <= until):
-            self._now, _, happen = heappop(self._agenda)
+        while self._agenda and (self._something_ends() if until is None else self._agenda[0][0] <= until):
+            self._now, _, happen, recurring = heappop(self._agenda)
+            self._recurring -= recurring
             if happen():
                 return
         if until is None:
             raise NothingWillHappen("nothing is in flight, nobody set a time, and work is left")
         self._now = max(self._now, until)
+
+    def _something_ends(self) -> bool:
+        """Whether there is more on the agenda than what only comes again and again."""
+        return len(self._agenda) > self._recurring

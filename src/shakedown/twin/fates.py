@@ -15,7 +15,8 @@ class Fates:
 
     ``tests``: test -> its own (mean, spread). ``slow_nodes``: node -> factor on the time of each run on it. ``bad_nodes``: node
     -> how likely a run on it fails, ``bad_as`` "failed" or "node_fail". ``deaths``: (node, seconds after the start, how long it is
-    down). ``repair_s``: how long a node is down by which a job was lost otherwise.
+    down). ``repair_s``: how long a node is down by which a job was lost otherwise. ``early``: runs that fail do so before their
+    time.
     """
 
     mean_s: float = 60.0
@@ -34,6 +35,7 @@ class Fates:
     bad_as: str = "failed"
     deaths: tuple[tuple[str, float, float], ...] = ()
     repair_s: float = 0.0
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Others:
 @dataclass(frozen=True, slots=True)
 class Fate:
     """What becomes of one run: after ``after_s`` it is in ``state``. ``lasts_s``: how long it takes if nothing comes in between;
-    ``node``: by which node it fails, "" = by none.
+    ``node``: by which node it fails, "" = by none. ``healthy_s``: how long it takes on nodes that are not slow.
     """
 
     after_s: float
@@ -100,32 +102,48 @@ class Fate:
     status: int | None
     lasts_s: float
     node: str = ""
+    healthy_s: float = 0.0
 
 
 Draw = Callable[..., random.Random]
 
 
-def fate_of(fates: Fates, draw: Draw, case: Case, key: tuple[object, ...], nodes: Sequence[str], again: bool) -> Fate:
-    """Purpose: what becomes of the run that ``key`` names, on these nodes. ``again``: it was put back into the queue once."""
+def fate_of(
+    fates: Fates,
+    draw: Draw,
+    case: Case,
+    key: tuple[object, ...],
+    nodes: Sequence[str],
+    again: bool,
+    takes_s: float | None = None,
+) -> Fate:
+    """Purpose: what becomes of the run that ``key`` names, on these nodes. ``again``: it was put back into the queue once.
+
+    ``takes_s``: how long it takes on healthy nodes; None: it is drawn, within the time limit.
+    """
     lot, limit = draw("fate", *key), case.shape.time_limit_s
     mean, spread = fates.tests.get(case.test, (fates.mean_s, fates.spread_s))
-    lasts = min(max(0.1, mean + spread * (2 * lot.random() - 1)), limit * 0.99)
+    healthy = min(max(0.1, mean + spread * (2 * lot.random() - 1)), limit * 0.99) if takes_s is None else takes_s
     drawn = lot.random()
-    part = lasts * lot.random()
-    lasts *= max((fates.slow_nodes.get(node, 1.0) for node in nodes), default=1.0) if fates.slow_nodes else 1.0
+    part = healthy * lot.random()
+    slow = max((fates.slow_nodes.get(node, 1.0) for node in nodes), default=1.0) if fates.slow_nodes else 1.0
+    lasts = healthy * slow
     for node in nodes if fates.bad_nodes else ():
         if draw("bad", node, *key).random() < fates.bad_nodes.get(node, 0.0):
-            return Fate(part, fates.bad_as, 1 if fates.bad_as == "failed" else None, lasts, node)
+            return Fate(part, fates.bad_as, 1 if fates.bad_as == "failed" else None, lasts, node, healthy)
     for share, state, status, after in (
-        (fates.failed, "failed", 1, lasts),
+        (fates.failed, "failed", 1, part if fates.early else lasts),
         (fates.timeout, "timeout", None, limit),
         (fates.node_fail, "node_fail", None, part),
         (0.0 if again else fates.requeued, "requeued", None, part),
     ):
         if drawn < share:
-            return Fate(min(after, limit), state, status, lasts, _one_of(nodes, lot) if state == "node_fail" else "")
+            node = _one_of(nodes, lot) if state == "node_fail" else ""
+            return Fate(min(after, limit), state, status, lasts, node, healthy)
         drawn -= share
-    return Fate(limit, "timeout", None, lasts) if lasts > limit else Fate(lasts, "completed", 0, lasts)
+    if lasts > limit:
+        return Fate(limit, "timeout", None, lasts, "", healthy)
+    return Fate(lasts, "completed", 0, lasts, "", healthy)
 
 
 def _one_of(nodes: Sequence[str], lot: random.Random) -> str:

@@ -16,7 +16,7 @@ class Execution:
     """Ground truth: a payload really ran. ``end`` None while it does. ``nodes``: where, as bits of its pool.
 
     ``run``: as the job was ordered; a restarted job's later runs are known to the log alone. ``part``: it is one of several that
-    its job holds, and ``run`` is its own name.
+    its job holds, and ``run`` is its own name. ``healthy_s``: how long it would take on a healthy machine, 0 = nobody says.
     """
 
     job: str
@@ -27,6 +27,7 @@ class Execution:
     end: float | None = None
     nodes: int = 0
     part: bool = False
+    healthy_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class SimulatedJob:
     void: bool = False
     incarnation: int = 0  # what was scheduled for an earlier life of the job is out of date
     held: bool = False
+    delayed: str = ""  # why somebody in front of the scheduler keeps it, "" = nobody does
     after: str = ""
     ticket: int = 0  # of its place in the queue, 0 = it is in none
     need: Need | None = None

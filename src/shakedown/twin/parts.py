@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shakedown.model.ports import Part
-from shakedown.twin.fates import fate_of
 from shakedown.twin.jobs import PartMarks, SimulatedJob
 
 if TYPE_CHECKING:
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 def begin(world: World, job: SimulatedJob) -> None:
     """Purpose: the job runs: as many parts begin as run side by side, and its time limit does."""
     job.next_part, job.lanes = 0, 0
-    limit = job.case.shape.time_limit_s
-    world._later(job, limit, "timeout", None, limit)
+    world.at_its_limit(job)
     for _ in range(max(1, job.order.at_once)):
         if job.state == "running":
             _next(world, job)
@@ -39,10 +37,9 @@ def _next(world: World, job: SimulatedJob) -> None:
 
 def _run(world: World, job: SimulatedJob, part: Part) -> None:
     """One part: its own fate. Where it hangs, the whole job's time limit ends it; where its node fails, so does the job."""
-    names = world.names_of(job)
-    fate = fate_of(world.fates, world.draw, part.case, (part.run,), names, again=True)
     job.marks[part.run] = PartMarks(world.clock.now())
     world.execute(job, part.run, part.case.id, part=True)
+    fate = world.fate(job, part.run, part.case, (part.run,))
     world.noticed(job)
     life = job.incarnation
 
@@ -55,8 +52,9 @@ def _run(world: World, job: SimulatedJob, part: Part) -> None:
             _over(world, job, part.run, fate.status or 0)
         return world.local
 
-    if fate.state != "timeout":
-        world.clock.at(world.clock.now() + fate.after_s, happen)
+    after = world.begins(job, part.run, part.case, fate, happen)
+    if fate.state != "timeout" and after is not None and after <= part.case.shape.time_limit_s:
+        world.clock.at(world.clock.now() + after, happen)
 
 
 def _over(world: World, job: SimulatedJob, run: str, status: int) -> None:

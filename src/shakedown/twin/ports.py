@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport, CheckResult, CollectOrder, Command, Evidence
+from shakedown.twin.figures import figures_of
+from shakedown.twin.physics import Physics
 from shakedown.twin.world import World
 
 
@@ -40,14 +43,19 @@ class MemoryLog:
 
 
 class SimulatedBuilder:
-    """The Builder port: each build takes the time that fate gives it. Builds die with their driver."""
+    """The Builder port: each build takes the time that fate gives it, or the laws, which have login slots. Builds die with their
+    driver."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._news: list[BuildReport] = []
+        self._tries: dict[str, int] = {}
 
     def start(self, builds: Sequence[Build]) -> None:
         for build in builds:
+            if self.world.physics is not None:
+                self._wait_for_slot(build, self.world.physics)
+                continue
             self._news.append(BuildReport(build.key, "started", identity="simulated"))
             self._finish_later(build)
 
@@ -65,6 +73,21 @@ class SimulatedBuilder:
             return True
 
         self.world.clock.at(self.world.clock.now() + lasts, finish)
+
+    def _wait_for_slot(self, build: Build, physics: Physics) -> None:
+        tries = self._tries[build.key] = self._tries.get(build.key, 0) + 1
+        outcome = physics.build_times.outcome(build, self.world.draw("build", build.key, tries))
+
+        def begin() -> bool:
+            self._news.append(BuildReport(build.key, "started", identity="simulated"))
+            return True
+
+        def finish() -> None:
+            state: Literal["done", "failed"] = "failed" if outcome.fault else "done"
+            log = f"builds/{build.key}.log"
+            self._news.append(BuildReport(build.key, state, outcome.fault, log, outcome.lasts_s))
+
+        physics.slots.ask(outcome.lasts_s, begin, finish)
 
     def poll(self) -> list[BuildReport]:
         news, self._news = self._news, []
@@ -93,6 +116,8 @@ class SimulatedCollector:
         draw = self.world.draw("evidence", order.run)
         right = draw.random() >= self.world.fates.incorrect
         checks = tuple(CheckResult(check.text, right, "") for check in order.test.checks)
+        if self.world.physics is not None:
+            return Evidence(order.run, checks, figures_of(self.world, order, draw))
         figures = tuple((figure.name, round(100 + draw.gauss(0, 2), 3)) for figure in order.test.figures)
         return Evidence(order.run, checks, figures)
 

@@ -129,6 +129,7 @@ class SimulatedScheduler:
         for name, view in jobs.items():
             if changed is None or name in changed or self._runs.get(name) != view.run:
                 self._runs[name] = view.run
+                self.world.called[view.run] = (view.id, view.restart)
                 self._report(view, reports)
         return reports
 
@@ -234,6 +235,8 @@ class SimulatedScheduler:
         """Slurm's words where somebody else must act first; that it waits for its turn is no news."""
         if job.state != "queued":
             return ""
+        if job.delayed:
+            return job.delayed
         return "JobHeldUser" if job.held else "Dependency" if job.after and not job.ticket else ""
 
     def _outage(self) -> bool:

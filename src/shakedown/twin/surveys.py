@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shakedown.model.ports import Survey, Wanted
 from shakedown.twin.allocator import numbers
+from shakedown.twin.calendar import pending_on
 
 if TYPE_CHECKING:
     from shakedown.twin.world import World
@@ -26,8 +27,14 @@ def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
         if silent:
             survey.trouble[cluster] = SILENT
         else:
-            survey.pending[cluster] = world.others.waiting(cluster, when - world.began)
+            survey.pending[cluster] = world.others.waiting(cluster, when - world.began) + _neighbours(
+                world, cluster, when
+            )
     return survey
+
+
+def _neighbours(world: World, cluster: str, when: float) -> int:
+    return 0 if world.physics is None else pending_on(world.physics.scenario.others, cluster, when)
 
 
 def _idle(world: World, pool: str, when: float) -> int:

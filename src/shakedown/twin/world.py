@@ -10,15 +10,17 @@ import math
 import random
 from collections.abc import Callable
 
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Case, Document
 from shakedown.model.ports import JobOrder
+from shakedown.model.scenario import Scenario
 from shakedown.twin import parts
 from shakedown.twin.accidents import arrange, take_down
 from shakedown.twin.allocator import Need, bits
 from shakedown.twin.clock import VirtualClock
-from shakedown.twin.fates import Fates, Lies, Others, fate_of
+from shakedown.twin.fates import Fate, Fates, Lies, Others, fate_of
 from shakedown.twin.jobs import IN_QUEUE, Execution, SimulatedJob
 from shakedown.twin.nodes import Room, licences_of, rooms_of
+from shakedown.twin.physics import Physics
 
 __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
@@ -27,6 +29,7 @@ class World:
     """The machine. ``local``: jobs die with the conductor, as on the machine one stands on.
 
     ``cycle_s``: jobs that may pass a larger one are looked for so often, 0 = at once. ``fifo``: nobody passes anybody.
+    ``scenario``: its laws; None: it has none but the fates.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class World:
         others: Others | None = None,
         cycle_s: float = 0.0,
         fifo: bool = False,
+        scenario: Scenario | None = None,
     ) -> None:
         self.document, self.seed, self.clock, self.local = document, seed, clock, local
         self.fates, self.lies, self.others, self.cycle_s = fates or Fates(), lies or Lies(), others or Others(), cycle_s
@@ -63,7 +67,13 @@ class World:
         self._dirty: dict[str, None] = {}
         self._looking = False
         self._backfill_at = 0.0
+        self.node_failures = 0
+        self.called: dict[str, tuple[str, int]] = {}  # run -> (job, restart), as the conductor calls it
+        self.known: dict[str | tuple[str, int], Execution] = {}  # by (job, restart); parts by their run
+        self.physics = Physics(self, scenario) if scenario is not None else None
         arrange(self)
+        if self.physics is not None:
+            self.physics.begin()
 
     def draw(self, *what: object) -> random.Random:
         """A generator of its own for each thing that is drawn."""
@@ -83,6 +93,8 @@ class World:
         self.jobs.setdefault(order.job, []).append(job)
         self._by_id[job.id] = job
         self.becomes(job, "queued")
+        if self.physics is not None:
+            self.physics.harness.take(job)
         self.enter(job)
         return job
 
@@ -93,7 +105,7 @@ class World:
     def enter(self, job: SimulatedJob) -> None:
         """Let a job wait for nodes, unless it is held or another must be over first."""
         before = self._by_id.get(job.after)
-        if job.held or job.state != "queued":
+        if job.held or job.delayed or job.state != "queued":
             return
         if before is not None and before.state in IN_QUEUE:
             self._successors.setdefault(before.id, []).append(job)
@@ -104,7 +116,7 @@ class World:
         job.need = Need(case.shape.units, case.shape.time_limit_s, job.order.node, without, licences)
         job.ticket = self.ticket()
         self.by_ticket[job.ticket] = job
-        room.pool.queue(job.ticket, job.need)
+        room.pool.queue(job.ticket, job.need, self.clock.now())
         self.look_at(room)
 
     def ticket(self) -> int:
@@ -218,6 +230,7 @@ class World:
         """A payload begins."""
         execution = Execution(job.name, job.restart, run, case, self.clock.now(), nodes=job.nodes, part=part)
         self.executions.append(execution)
+        self.known[run if part else (job.name, job.restart)] = execution
         job.live[job.restart, run] = self.live[job.name, job.restart, run] = execution
 
     def over(self, job: SimulatedJob, restart: int, run: str) -> None:
@@ -225,6 +238,8 @@ class World:
         execution = job.live.pop((restart, run), None)
         if execution is not None:
             execution.end = self.clock.now()
+            if self.physics is not None:
+                self.physics.over(job, restart, run)
             self.live.pop((job.name, restart, run), None)
 
     def names_of(self, job: SimulatedJob) -> tuple[str, ...]:
@@ -234,14 +249,37 @@ class World:
         return self.rooms[job.pool].named(job.nodes) if matters and not self.local else ()
 
     def _live_on(self, job: SimulatedJob) -> None:
-        """Draw what becomes of a job that runs, and when."""
-        names = self.names_of(job)
-        fate = fate_of(self.fates, self.draw, job.case, (job.name, job.restart), names, job.restart > 0)
-        self._later(job, fate.after_s, fate.state, fate.status, fate.lasts_s, fate.node)
+        """Draw what becomes of a job that runs, and when. What is not over by then ends at its time limit."""
+        run, case, limit = job.order.run, job.case, job.case.shape.time_limit_s
+        fate = self.fate(job, run, case, (job.name, job.restart))
+        happen = self._happens(job, fate.state, fate.status, fate.lasts_s - fate.after_s, fate.node)
+        after = self.begins(job, run, case, fate, happen)
+        if after is not None and after <= limit:
+            self.clock.at(self.clock.now() + after, happen)
+        else:
+            self.at_its_limit(job)
 
-    def _later(
-        self, job: SimulatedJob, after: float, state: str, status: int | None, lasts: float, node: str = ""
-    ) -> None:
+    def fate(self, job: SimulatedJob, run: str, case: Case, key: tuple[object, ...]) -> Fate:
+        """What becomes of a run on these nodes, beside nobody. A part (whose key is its name) is never put back into the queue."""
+        names, again = self.names_of(job), len(key) == 1 or job.restart > 0
+        if self.physics is None:
+            return fate_of(self.fates, self.draw, case, key, names, again)
+        fate = self.physics.fate(case, key, names, again)
+        self.live[job.name, job.restart, run].healthy_s = fate.healthy_s
+        return fate
+
+    def begins(self, job: SimulatedJob, run: str, case: Case, fate: Fate, finish: Callable[[], bool]) -> float | None:
+        """After how many seconds its fate comes; None: ``finish`` is called when it does, where that depends on others."""
+        return fate.after_s if self.physics is None else self.physics.begins(job, run, case, fate, finish)
+
+    def at_its_limit(self, job: SimulatedJob) -> None:
+        """The scheduler ends a job at its time limit, if nothing else does before."""
+        self.clock.at(self.clock.now() + job.case.shape.time_limit_s, self._happens(job, "timeout", None, 0.0))
+
+    def _happens(
+        self, job: SimulatedJob, state: str, status: int | None, left_s: float, node: str = ""
+    ) -> Callable[[], bool]:
+        """What becomes of a job, unless something else did before. ``left_s``: what it would still take if its node failed."""
         life = job.incarnation
 
         def happen() -> bool:
@@ -250,12 +288,12 @@ class World:
             if state == "requeued":
                 self._requeue(job)
             elif state == "node_fail":
-                self.lose_node(job, lasts - after, node)
+                self.lose_node(job, left_s, node)
             else:
                 self._end(job, state, status)
             return self.local
 
-        self.clock.at(self.clock.now() + after, happen)
+        return happen
 
     def _end(self, job: SimulatedJob, state: str, status: int | None) -> None:
         now = self.clock.now()

@@ -1,0 +1,158 @@
+"""What happens on the simulated machine by the calendar: nodes wear out, others work by the hour, targets hang, maintenance."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from shakedown.model.places import names_in
+from shakedown.model.scenario import Maintenance, Neighbour, Scenario
+from shakedown.twin.accidents import die
+from shakedown.twin.allocator import Closing, bits
+from shakedown.twin.storage import Place, Storage
+from shakedown.twin.weeks import WEEK_S, lies_in, next_time
+
+if TYPE_CHECKING:
+    from shakedown.twin.nodes import Room
+    from shakedown.twin.world import World
+
+
+def arrange_calendar(world: World, scenario: Scenario, storage: Storage) -> None:
+    """Purpose: put everything that the scenario has by the calendar on the clock."""
+    _wear_out(world, scenario.nodes.mtbf_s, scenario.nodes.repair_s)
+    for neighbour in scenario.others:
+        _work_weekly(world, neighbour, storage)
+    _hang_targets(world, scenario, storage)
+    for window in scenario.maintenance:
+        _maintain(world, window)
+
+
+def _at(world: World, when: float, happen: Callable[[], bool]) -> None:
+    """What is to happen at the very beginning happens before anybody looks."""
+    if when <= world.clock.now():
+        happen()
+    else:
+        world.clock.at(when, happen)
+
+
+# ---- nodes -------------------------------------------------------------------------------------------------------------
+
+
+def _wear_out(world: World, mtbf_s: float, repair_s: float) -> None:
+    """Each node's times between failures are exponential, drawn for (node, how often it failed before); it is well while down."""
+    if not mtbf_s or world.local:
+        return
+    for node in dict.fromkeys(name for room in world.rooms.values() for name in room.names):
+        _fail_next(world, node, 0, world.began, mtbf_s, repair_s)
+
+
+def _fail_next(world: World, node: str, before: int, since: float, mtbf_s: float, repair_s: float) -> None:
+    wait = -mtbf_s * math.log(1.0 - world.draw("wear", node, before).random())
+
+    def fail() -> bool:
+        world.node_failures += 1
+        _fail_next(world, node, before + 1, world.clock.now() + repair_s, mtbf_s, repair_s)
+        return die(world, node, repair_s)
+
+    world.clock.at(since + wait, fail, recurring=True)
+
+
+# ---- others ------------------------------------------------------------------------------------------------------------
+
+
+def _work_weekly(world: World, neighbour: Neighbour, storage: Storage) -> None:
+    """They load what they load in their hours of each week."""
+    now = world.clock.now()
+    if lies_in(now, neighbour.from_s, neighbour.to_s):
+        _load(world, neighbour, storage, 1.0)
+    _at_each(world, neighbour, storage, neighbour.from_s, 1.0)
+    _at_each(world, neighbour, storage, neighbour.to_s, -1.0)
+
+
+def _at_each(world: World, neighbour: Neighbour, storage: Storage, time_s: float, sign: float) -> None:
+    now = world.clock.now()
+    when = next_time(now, time_s % WEEK_S)
+    if when <= now:
+        when += WEEK_S  # what begins or ends at this very moment is counted already
+
+    def change() -> bool:
+        _load(world, neighbour, storage, sign)
+        _at_each(world, neighbour, storage, time_s, sign)
+        return world.local
+
+    world.clock.at(when, change, recurring=True)
+
+
+def _load(world: World, neighbour: Neighbour, storage: Storage, sign: float) -> None:
+    for budget, amount in neighbour.loads:
+        for place in storage.places_of(budget):
+            storage.add(place, sign * amount)
+    world.noticed(None)
+
+
+def pending_on(neighbours: tuple[Neighbour, ...], cluster: str, now: float) -> int:
+    """Purpose: how many jobs of others wait on a cluster at a time (seconds since 1970)."""
+    return sum(one.pending for one in neighbours if one.cluster == cluster and lies_in(now, one.from_s, one.to_s))
+
+
+# ---- targets that hang ---------------------------------------------------------------------------------------------------
+
+
+def _hang_targets(world: World, scenario: Scenario, storage: Storage) -> None:
+    for terms in scenario.metadata:
+        for hang in terms.hangs:
+            for place in storage.places_of(terms.budget):
+                if hang.target in ("", place[1]):
+                    begin = world.began + hang.after_s
+                    _at(world, begin, functools.partial(_hang, world, storage, place, 1))
+                    _at(world, begin + hang.lasts_s, functools.partial(_hang, world, storage, place, -1))
+
+
+def _hang(world: World, storage: Storage, place: Place, more: int) -> bool:
+    storage.hang(place, more)
+    return world.local
+
+
+# ---- maintenance -----------------------------------------------------------------------------------------------------------
+
+
+def _maintain(world: World, window: Maintenance) -> None:
+    """Nobody gets the nodes from its begin to its end; from its announcement on nobody who could run into it."""
+    begin = world.began + window.after_s
+    end = begin + window.lasts_s
+    for room in world.rooms.values():
+        nodes = (1 << room.pool.count) - 1
+        if window.nodes:
+            nodes = bits(room.number, names_in(window.nodes))
+        closing = Closing(begin, end, nodes)
+        announced = world.began if window.announced_s is None else max(world.began, begin - window.announced_s)
+        _at(world, announced, functools.partial(_announce, world, room, closing))
+        _at(world, begin, functools.partial(_begin, world, room, closing, window.running == "killed"))
+        _at(world, end, functools.partial(_finish, world, room, closing))
+
+
+def _announce(world: World, room: Room, closing: Closing) -> bool:
+    room.pool.closings.append(closing)
+    return world.local
+
+
+def _begin(world: World, room: Room, closing: Closing, kill: bool) -> bool:
+    room.pool.close(closing.nodes)
+    room.noticed(world.clock.now())
+    if kill:
+        hit = [job for job in world.by_ticket.values() if job.state == "running" and job.pool == room.name]
+        for job in hit:
+            if job.nodes & closing.nodes:
+                world.cancel(job.name)
+    world.noticed(None)
+    return world.local
+
+
+def _finish(world: World, room: Room, closing: Closing) -> bool:
+    room.pool.closings.remove(closing)
+    room.pool.open(closing.nodes)
+    world.noticed(None)
+    world.look_at(room)
+    return world.local
