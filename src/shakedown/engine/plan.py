@@ -125,6 +125,8 @@ class PlanIndex:
     tops: dict[int, dict[str, int]] = field(default_factory=dict)
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
+    rooms: dict[tuple[int, str, str], Any] = field(default_factory=dict)  # (component, pool, budget): ``loads.Room`` by the plan
+    terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``rolling.Terms``
     tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
     places: dict[str, Partition] = field(
         default_factory=dict

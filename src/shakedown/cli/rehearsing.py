@@ -1,0 +1,125 @@
+"""What ``rehearse`` does: freeze the plan, make a rehearsal's directory, rehearse it with a line of progress, show what came out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shakedown.cli.driving import how_to_name, show_scorecard, site_of, this_machine
+from shakedown.cli.output import say
+from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from shakedown.conductor.rehearsing import Rehearsal
+    from shakedown.engine import State
+    from shakedown.metrics.limits import Limits
+
+SILENT_S = 2.0  # what takes no longer than this needs no progress
+REDRAW_S = 0.5
+LINE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for, as it was typed."""
+
+    plan: str
+    site: Path | None
+    system: str | None
+    scenario: str | None
+    seed: int | None
+    open_gates: bool
+    identifier: str | None
+
+
+def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell: Callable[[str], None]) -> int:
+    """Purpose: rehearse a plan, then print its scorecard and what limits it. The exit status is its outcome's."""
+    from shakedown.conductor.rehearsing import Onlooker, in_short, rehearse
+
+    layout, rehearsal = new_rehearsal(wish)
+    tell(f"rehearsal {layout.root.name} in {layout.root}: a model, no measurement")
+    began, progress = time.monotonic(), Progress(quiet=quiet)
+    outcome = rehearse(layout, rehearsal, Onlooker(progress.look))
+    progress.done()
+    took = time.monotonic() - began
+    tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.began)}")
+    if not outcome.finished:
+        say(f"not finished: {outcome.left}")
+    status = show_scorecard(layout, outcome, as_json)
+    say("\n".join(["", *_limits_in_words(outcome.limits)]))
+    if report:
+        from shakedown.report import write_report
+
+        say(f"report: {write_report(layout.root, tell=tell)}")
+    else:
+        tell(f"report: shakedown report {how_to_name(layout)}")
+    return status
+
+
+def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
+    """What limits the component that had most of the machine, and where its node-hours went."""
+    from shakedown.metrics.limits import main_limits, table_of
+    from shakedown.metrics.words import show_number, show_share
+
+    main = main_limits(found)
+    if main is None:
+        return ["what limits it: nothing had the machine for any time"]
+    lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked; the others:"]
+    lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
+    if main.worst is not None:
+        lines += [f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
+    return lines
+
+
+def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
+    """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
+    from shakedown.conductor.rehearsing import Rehearsal
+    from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
+    from shakedown.model.frozen import freeze
+    from shakedown.model.scenario import Scenario
+    from shakedown.plans import find_site, read_plan
+
+    root = find_site(wish.site or site_of(wish.plan))
+    document = read_plan(root, wish.plan, this_machine)
+    identifier = wish.identifier or new_identifier(root, document.plan, REHEARSALS)
+    layout = create_campaign(root / REHEARSALS, identifier, freeze(document))
+    seed = document.seed if wish.seed is None else wish.seed
+    return layout, Rehearsal(Scenario(), seed, wish.open_gates)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a rehearsal is: one line on a terminal, plain lines elsewhere; nothing in the first two seconds."""
+
+    quiet: bool = False
+    began: float = field(default_factory=time.monotonic)
+    terminal: bool = field(default_factory=lambda: sys.stderr is not None and sys.stderr.isatty())
+    _next: float = 0.0
+    _turns: int = 0
+    _drawn: bool = False
+
+    def look(self, state: State, passed_s: float) -> None:
+        self._turns += 1
+        if self.quiet or self._turns % 64:
+            return
+        now = time.monotonic() - self.began
+        if now < max(self._next, SILENT_S):
+            return
+        self._next = now + (REDRAW_S if self.terminal else LINE_S)
+        judged = sum(sum(tally.verdicts.values()) for tally in state.tallies)
+        text = f"day {passed_s / 86400:.1f} on the machine: {judged} runs judged, {len(state.jobs)} jobs, {state.seq} events"
+        if self.terminal:
+            self._drawn = True
+            click.echo(f"\r\x1b[K{text}", err=True, nl=False)
+        else:
+            say(text)
+
+    def done(self) -> None:
+        if self._drawn:
+            click.echo("\r\x1b[K", err=True, nl=False)
