@@ -22,6 +22,7 @@ HERE = System(
 @pytest.fixture(autouse=True)
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "CATALOGUE_TESTS", str(tmp_path / "no catalogue"))
+    monkeypatch.setattr(finding, "CATALOGUE_SYSTEMS", str(tmp_path / "no catalogue"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

@@ -65,8 +65,9 @@ def _keys(node: Any, kind: Any) -> Iterator[ScalarNode]:
         kind = kind.by_shape[type(node)]
     if isinstance(kind, Record | OneKey) and isinstance(node, MappingNode):
         for key, value in node.value:
-            yield key
-            yield from _keys(value, kind.keys[key.value].kind)
+            if key.value in kind.keys:  # free ones may stand beside them
+                yield key
+                yield from _keys(value, kind.keys[key.value].kind)
     elif isinstance(kind, MapOf) and isinstance(node, MappingNode):
         for _, value in node.value:
             yield from _keys(value, kind.value)

@@ -15,7 +15,6 @@ from shakedown.model.nouns import (
     Cluster,
     Component,
     FigureSpec,
-    FileSystem,
     Limits,
     Mode,
     NodeType,
@@ -24,6 +23,7 @@ from shakedown.model.nouns import (
     Procedure,
     Retry,
     Shape,
+    TargetClass,
     Toolchain,
 )
 from shakedown.plans import read_site, read_system
@@ -200,12 +200,16 @@ def test_a_system_file_is_the_system(example: Any) -> None:
     licences = (("matlab", 4.0), ("f2_mdt0", 8.0), ("f2_mdt1", 8.0))
     assert system.clusters == (Cluster("c5", "slurm", (batch,), options, licences, 1000, patience),)
     assert system.node_type("rome") == NodeType(
-        "rome", 2, 128, 1, 8, 256.0 * 2**30, 5.3e12, "zen2", 512.0 * 2**20, ("zen2", "rack1")
+        *("rome", 2, 128, 1, 8, 256.0 * 2**30, 5.3e12, "zen2", 512.0 * 2**20, ("zen2", "rack1")),
+        *(2.6e9, 16, 16.0 * 2**30, 409.6e9),
     )
-    assert system.network == (("kind", "dragonfly"), ("nics", "2"), ("injection", "12.5 GB/s"))
-    assert system.filesystems == (
-        FileSystem("f2", "lustre", "/lustre/f2/{mdt}/acceptance", (("mdt", ("mdt0", "mdt1")),)),
-    )
+    assert system.network[:3] == (("kind", "dragonfly"), ("nics", "2"), ("injection", "12.5 GB/s"))
+    assert dict(system.network)["lnet_routers"] == "30"
+    (f2,) = system.filesystems
+    assert (f2.name, f2.kind, f2.path) == ("f2", "lustre", "/lustre/f2/{mdt}/acceptance")
+    assert f2.targets == (("mdt", ("mdt0", "mdt1")), ("oss", ("oss0", "oss1")))
+    assert f2.classes == (TargetClass("oss", 2, 0.0, 8e9), TargetClass("ost", 72, 489e12))
+    assert (f2.capacity_bytes, f2.bandwidth_bytes_per_s) == (37.5e15, 200e9)
     assert system.toolchains[0] == Toolchain(
         "intel-classic", ("PrgEnv-intel", "intel-classic/2022.2.1"), "cc", "CC", "ftn", (("A", "b"),), "intel"
     )

@@ -16,6 +16,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from shakedown.model.nouns import Case, System, Test
     from shakedown.plans import Listing
+    from shakedown.plans.systems import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,27 @@ def list_cases(asked: Asked) -> None:
 
 
 def list_systems(asked: Asked) -> None:
-    """The systems of the site, after the machine this runs on."""
+    """The machine this runs on, the systems of the site, and those of the package; a site's own hides one of the package."""
     from shakedown.machine import this_system
     from shakedown.plans import read_site
+    from shakedown.plans.finding import shipped_systems
+    from shakedown.plans.systems import Machine
 
     site = read_site(asked.site, parts="")
     site.stop()
-    systems = (this_system(), *site.systems)
-    emit(systems, asked.as_json, lambda: table(("SYSTEM", "PARTITIONS", "ABOUT"), list(map(_system_row, systems))))
+    shipped = shipped_systems()
+    own = [machine for machine in site.machines.values() if not machine.shipped]
+    names = sorted(shipped.keys() - {machine.system.name for machine in own})
+    machines = [Machine(this_system()), *own, *(site.machine(name, this_system) for name in names)]
+    site.stop()
+    hidden = {machine.system.name for machine in own} & shipped.keys()
+    emit(
+        [_system_data(machine, hidden) for machine in machines],
+        asked.as_json,
+        lambda: table(
+            ("SYSTEM", "FROM", "PARTITIONS", "ABOUT"), [_system_row(machine, hidden) for machine in machines]
+        ),
+    )
 
 
 def list_plans(asked: Asked) -> None:
@@ -207,8 +221,20 @@ def _lost(count: int) -> str:
     return str(count) if count else ""
 
 
-def _system_row(system: System) -> tuple[str, str, str]:
-    return system.name, ", ".join(_partition(system, partition) for partition in system.partitions()), system.about
+def _system_row(machine: Machine, hidden: set[str]) -> tuple[str, ...]:
+    system = machine.system
+    source = "the package" if machine.shipped else machine.file or "as found"
+    source += ", not the package's" if system.name in hidden else ""
+    partitions = ", ".join(_partition(system, partition) for partition in system.partitions())
+    return system.name, source, partitions, system.about.partition(". ")[0]
+
+
+def _system_data(machine: Machine, hidden: set[str]) -> dict[str, Any]:
+    """The system, the file it is from ("" for the machine as found), and whether it hides one of the package."""
+    import msgspec
+
+    system: dict[str, Any] = msgspec.to_builtins(machine.system)
+    return {**system, "file": machine.file, "hides_shipped": machine.system.name in hidden}
 
 
 def _partition(system: System, partition: Any) -> str:

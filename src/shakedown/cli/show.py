@@ -16,7 +16,7 @@ from shakedown.model.units import show_bytes, show_duration
 
 if TYPE_CHECKING:
     from shakedown.conductor.showing import RunView
-    from shakedown.model.nouns import Build, Case, Check, FigureSpec, FileSystem, System, Test, Toolchain
+    from shakedown.model.nouns import Build, Case, Check, FigureSpec, Test
     from shakedown.plans import Listing
 
 
@@ -88,19 +88,10 @@ def show_script(asked: Asked) -> None:
 
 
 def show_system(asked: Asked) -> None:
-    """A system; without a name, the machine this runs on."""
-    from shakedown.machine import this_system
+    """A system, with what it adds up to; without a name, the machine this runs on."""
+    from shakedown.cli.show_system import show_system as show
 
-    name = asked.name or asked.system or "here"
-    if name == "here":
-        system = this_system()
-    else:
-        from shakedown.plans import read_site
-
-        site = read_site(_site(asked), parts="")
-        site.stop()
-        system = site.machine(name, this_system).system
-    emit(system, asked.as_json, lambda: _render_system(system))
+    show(asked.site, asked.name or asked.system or "here", asked.as_json)
 
 
 def show_plan(asked: Asked) -> None:
@@ -253,62 +244,7 @@ def _render_case(case: Case, test: Test, build: Build | None) -> str:
     )
 
 
-def _render_system(system: System) -> str:
-    partitions = [
-        f"{cluster.name}:{partition.name}  {cluster.scheduler}, {partition.nodes}, {partition.count} of {partition.type}"
-        for cluster in system.clusters
-        for partition in cluster.partitions
-    ]
-    return facts(
-        ("system", system.name),
-        ("about", system.about),
-        ("partitions", "\n".join(partitions)),
-        ("node types", "\n".join(map(_node_type, system.node_types))),
-        ("toolchains", "\n".join(map(_toolchain, system.toolchains))),
-        ("network", pairs(system.network)),
-        ("filesystems", "\n".join(map(_filesystem, system.filesystems))),
-        ("budgets", pairs(_budgets(system))),
-        ("found", pairs(system.found)),
-    )
-
-
 def _works_on(case: Case) -> str:
     """The place, and what stands for its words in braces."""
     loads = [f"{{{word}}} is the target of {budget} that the run loads" for word, budget in case.targets]
     return "\n".join([case.work, *loads]) if case.work else ""
-
-
-def _filesystem(entry: FileSystem) -> str:
-    targets = [f"{kind} {', '.join(names)}" for kind, names in entry.targets]
-    return ", ".join([f"{entry.name}: {entry.kind} {entry.path}".rstrip(), *targets])
-
-
-def _budgets(system: System) -> Iterable[tuple[str, str]]:
-    """How much there is of each, on which targets, and which licences stand for it."""
-    targeted, names = dict(system.targeted), dict(system.licence_names)
-    for name, amount in system.budgets:
-        things = [f"{name}@{target}" for target in targeted[name]] if name in targeted else [name]
-        on = f" on each of {', '.join(targeted[name])}" if name in targeted else ""
-        licences = [names[thing] for thing in things if thing in names]
-        yield name, f"{amount:g}{on}" + (f", licence {', '.join(licences)}" if licences else "")
-
-
-def _node_type(kind: Any) -> str:
-    from shakedown.metrics.words import plural
-
-    parts = [
-        plural(kind.cores, "core"),
-        plural(kind.sockets, "socket"),
-        f"{plural(kind.threads_per_core, 'thread')} a core",
-        plural(kind.numa, "memory domain"),
-        kind.memory_bytes and show_bytes(kind.memory_bytes),
-        kind.last_level_cache_bytes and f"cache {show_bytes(kind.last_level_cache_bytes)}",
-        kind.peak_flop_per_s and f"{kind.peak_flop_per_s / 1e12:g} TFLOP/s",
-        kind.cpu,
-    ]
-    return f"{kind.name}: {', '.join(part for part in parts if part)}"
-
-
-def _toolchain(entry: Toolchain) -> str:
-    modules = f" with {' '.join(entry.modules)}" if entry.modules else ""
-    return f"{entry.name}: {entry.cc}, {entry.cxx}, {entry.fc}{modules}"

@@ -26,7 +26,11 @@ Loads = tuple[tuple[str, float], ...]
 
 
 class NodeType(Struct, frozen=True):
-    """What one kind of node is. ``cores`` are physical; ``numa`` counts memory domains; ``peak_flop_per_s`` 0 = unknown."""
+    """What one kind of node is. ``cores`` are physical; ``numa`` counts memory domains; 0 stands for what is not known.
+
+    ``flops_per_cycle``: of one core, at ``clock_hz``. ``fast_memory_bytes``: high-bandwidth memory beside ``memory_bytes``, never
+    counted as memory: it may be used as a cache.
+    """
 
     name: str
     sockets: int = 1
@@ -38,6 +42,10 @@ class NodeType(Struct, frozen=True):
     cpu: str = ""
     last_level_cache_bytes: float = 0.0
     features: tuple[str, ...] = ()  # as the scheduler names them
+    clock_hz: float = 0.0
+    flops_per_cycle: int = 0
+    fast_memory_bytes: float = 0.0
+    memory_bandwidth_bytes_per_s: float = 0.0
 
 
 class Partition(Struct, frozen=True):
@@ -88,13 +96,28 @@ class Cluster(Struct, frozen=True):
     patience: Patience = field(default_factory=Patience)
 
 
+class TargetClass(Struct, frozen=True):
+    """Targets of one class: how many, and what each holds and moves; 0 = not known."""
+
+    name: str
+    count: int
+    capacity_bytes: float = 0.0
+    bandwidth_bytes_per_s: float = 0.0
+
+
 class FileSystem(Struct, frozen=True):
-    """A file system, where tests work on it, and its targets by class (``mdt`` -> mdt0, mdt1...)."""
+    """A file system, where tests work on it, and its targets by class (``mdt`` -> mdt0, mdt1...).
+
+    ``targets`` are those that have names; ``classes`` what is known of all of them. ``bandwidth_bytes_per_s``: its peak.
+    """
 
     name: str
     kind: str = ""
     path: str = ""
     targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    capacity_bytes: float = 0.0
+    bandwidth_bytes_per_s: float = 0.0
+    classes: tuple[TargetClass, ...] = ()
 
 
 class Toolchain(Struct, frozen=True):

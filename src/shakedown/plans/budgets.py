@@ -15,6 +15,7 @@ from shakedown.plans.kinds import Name, Parsed, Wrong, near_or_all
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
 from shakedown.plans.records import Either, Key, Record
+from shakedown.plans.system_parts import named_targets
 
 PER_TARGET = "per target"
 Targeted = tuple[tuple[str, tuple[str, ...]], ...]
@@ -110,13 +111,16 @@ def _entry(written: Any) -> tuple[Amount, str]:
 def _targets(at: Node, budget: str, filesystems: dict[str, Any], problems: Problems) -> tuple[str, ...]:
     """The targets of a budget that is named FILESYSTEM/CLASS."""
     name, slash, kind = budget.partition("/")
-    classes = filesystems.get(name, {}).get("targets", {})
+    classes = named_targets(filesystems.get(name, {}))
     message, hint = "", None
     if not slash:
         message = "'per target' is for a budget that is named FILESYSTEM/CLASS"
         hint = "such as f2/mdt: the targets of class mdt of file system f2"
     elif name not in filesystems:
         message, hint = f"there is no file system '{name}'", near_or_all(name, filesystems)
+    elif kind not in classes and kind in filesystems[name].get("targets", {}):
+        message = f"the targets of class '{kind}' of file system {name} have no names"
+        hint = f"filesystems: {{{name}: {{targets: {{{kind}: [{kind}0, {kind}1]}}}}}}"
     elif kind not in classes:
         message = f"file system {name} has no class of targets '{kind}'"
         hint = did_you_mean(kind, classes) or f"filesystems: {{{name}: {{targets: {{{kind or 'mdt'}: [...]}}}}}}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
+from shakedown.model.printed import Published
 from shakedown.plans.cases import resolve
 from shakedown.plans.context import Context
 from shakedown.plans.contract_freezing import tell_ties
@@ -35,9 +37,15 @@ class Checked:
     warnings: tuple[Problem, ...] = ()
 
 
-def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Path | None = None) -> Checked:
+Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
+
+
+def check_site(
+    site: Path, here: Here, files: tuple[str, ...] = (), kernels: Path | None = None, faults: Faults | None = None
+) -> Checked:
     """Purpose: read everything, on every system of the site and on this machine. ``files`` narrows the problems to theirs.
 
+    ``faults``: what is wrong with the numbers that are printed of a machine, each with a message and a way out.
     Errors: UsageError where one of ``files`` is no file of the site.
     """
     with steady_memory():
@@ -50,6 +58,9 @@ def check_site(site: Path, here: Here, files: tuple[str, ...] = (), kernels: Pat
             plan_document(reading, file, here, kernels)
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
+        for machine in reading.machines.values():
+            for one, message, hint in faults(machine) if faults else ():
+                reading.problems.file(machine.file, f"published: {message}", hint, one.line, one.column)
         problems = [p for p in reading.problems.found if not files or p.path in names]
         reading.problems.found = problems
         reading.advice.found = [p for p in reading.advice.found if not files or p.path in names]

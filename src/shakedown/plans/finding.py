@@ -1,7 +1,7 @@
 """Where things are: the site directory above us, the tests and kernels of the package. Cheap to import."""
 
 # paths are text in this room: a Path for each of thousands of files costs too much
-# ruff: noqa: PTH100, PTH118, PTH120
+# ruff: noqa: PTH100, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ Here = Callable[[], System]
 _PACKAGE = os.path.dirname(os.path.abspath(shakedown.__file__))
 KERNELS = os.path.join(_PACKAGE, "kernels", "c")
 CATALOGUE_TESTS = os.path.join(_PACKAGE, "catalogue", "tests")
+CATALOGUE_SYSTEMS = os.path.join(_PACKAGE, "catalogue", "systems")
 CATALOGUE_FAILURES = os.path.join(_PACKAGE, "catalogue", "failures")
 
 
@@ -43,6 +44,15 @@ def test_files(site: str, problems: Problems) -> list[Found]:
     """The files of the site's tests, then of the package's."""
     own = scan(os.path.join(site, "tests"), "tests/", problems)
     return own + scan(CATALOGUE_TESTS, CATALOGUE, problems)
+
+
+def shipped_systems() -> dict[str, str]:
+    """The systems that come with the package: name -> path. Each is in a file of its name."""
+    try:
+        names = sorted(name for name in os.listdir(CATALOGUE_SYSTEMS) if name.endswith(".yaml"))
+    except OSError:
+        return {}
+    return {name[:-5]: os.path.join(CATALOGUE_SYSTEMS, name) for name in names}
 
 
 @contextmanager

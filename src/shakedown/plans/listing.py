@@ -13,7 +13,7 @@ from shakedown.model.frozen import digest
 from shakedown.model.nouns import SCHEMA, Build, Case, System, Test
 from shakedown.plans import cache
 from shakedown.plans.files import Found, digest_of, look_up, scan
-from shakedown.plans.finding import Here, steady_memory, test_files
+from shakedown.plans.finding import Here, shipped_systems, steady_memory, test_files
 from shakedown.plans.problems import Problems
 from shakedown.plans.surroundings import Seen, still_so
 
@@ -58,9 +58,11 @@ def list_cases(site: Path, system: str | None, here: Here, kernels: Path | None 
 
 
 def _files(site: Path) -> list[Found]:
-    """Every file that a listing is made from."""
+    """Every file that a listing is made from. Plans say which of the package's systems the site knows."""
     problems = Problems()  # reading will find them again
     files = [*scan(f"{site}/systems", "systems/", problems), *test_files(str(site), problems)]
+    files += scan(f"{site}/plans", "plans/", problems)
+    files += [look_up(path, name) for name, path in shipped_systems().items()]
     try:
         files.append(look_up(f"{site}/site.yaml", "site.yaml"))
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import Any
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from shakedown.model.errors import did_you_mean
-from shakedown.plans.kinds import Kind, Name
+from shakedown.plans.kinds import Kind, Name, Text
 from shakedown.plans.problems import Problems
 from shakedown.plans.text import shape
 
@@ -58,6 +58,40 @@ class Record:
         properties = {name: {**key.kind.schema(), "description": key.about} for name, key in self.keys.items()}
         required = {"required": self.required} if self.required else {}
         return {"type": "object", "properties": properties, "additionalProperties": False, **required}
+
+
+class OpenRecord(Record):
+    """A map with known keys, and free ones with text beside them. It is read into text, so that all of it can be shown.
+
+    A free key that is nearly a known one is a fault: it was meant to be that.
+    """
+
+    def __init__(self, words: str, keys: Mapping[str, Key], free: Name) -> None:
+        super().__init__(words, keys)
+        self.free = free
+
+    def read(self, node: Node, label: str, problems: Problems) -> dict[str, Any] | None:
+        if node.__class__ is not MappingNode:
+            problems.at(node, f"{label or 'this'} is {self.words}, not {shape(node)}")
+            return None
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            name = _key_name(key_node, label, problems)
+            if name is None:
+                continue
+            near = None if name in self.keys else did_you_mean(name, self.keys)
+            if name in values:
+                _say_twice(key_node, name, node, problems)
+            elif near:
+                problems.at(key_node, f"unknown key '{name}'{_within(label)}", near)
+            elif self.free.read(key_node, label, problems) is not None:
+                kind = self.keys[name].kind if name in self.keys else Text()
+                kind.read(value_node, f"{label}.{name}", problems)
+                values[name] = getattr(value_node, "value", "")
+        return values
+
+    def schema(self) -> dict[str, Any]:
+        return {**super().schema(), "additionalProperties": Text().schema()}
 
 
 class MapOf:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from shakedown.plans.context import Context, Elsewhere, elsewhere
 from shakedown.plans.contracts import find_contracts
 from shakedown.plans.failures import site_failures
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes, scan
-from shakedown.plans.finding import KERNELS, Here, test_files
+from shakedown.plans.finding import KERNELS, Here, shipped_systems, test_files
 from shakedown.plans.library import Definition, Library, forget_sources, read_library
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
@@ -26,10 +27,15 @@ from shakedown.plans.systems import Machine, system_from
 from shakedown.plans.tables import SITE
 from shakedown.plans.text import read_nodes
 
+_NAMES_A_SYSTEM = re.compile(rb"\bsystem[\"']?\s*:\s*[\"']?([A-Za-z0-9][A-Za-z0-9_.+-]*)")
+
 
 @dataclass(slots=True)
 class Site:
-    """A site directory as read. ``machines``, ``plans`` and ``contracts`` by name; ``library`` holds the tests."""
+    """A site directory as read. ``machines``, ``plans`` and ``contracts`` by name; ``library`` holds the tests.
+
+    ``machines`` are the site's own, those of the package that its plans name, and those of the package that were asked for.
+    """
 
     path: str
     problems: Problems
@@ -52,16 +58,32 @@ class Site:
         return self.library.tests
 
     def elsewhere(self) -> Elsewhere:
-        return elsewhere(self.machines.values(), not any(p.path.startswith("systems/") for p in self.problems.found))
+        return elsewhere(self.machines.values(), self.whole_systems)
+
+    @property
+    def whole_systems(self) -> bool:
+        """Whether all of the site's own systems could be read: one that could not may have any name."""
+        return not any(problem.path.startswith("systems/") for problem in self.problems.found)
 
     def machine(self, name: str | None, here: Here) -> Machine:
-        """A system by name; None and ``here`` are the machine this runs on. Raises UsageError."""
+        """A system by name, the site's own before the package's; None and ``here`` are the machine this runs on.
+
+        Errors: UsageError where there is none.
+        """
         if name is None or name == "here":
             return Machine(here())
         if name not in self.machines:
-            near = did_you_mean(name, (*self.machines, "here")) or _there_are(("here", *self.machines))
-            raise UsageError(f"there is no system '{name}'", near)
+            shipped = shipped_machine(name, self.problems) if self.whole_systems else None
+            if shipped is None:
+                raise UsageError(f"there is no system '{name}'", self._near(name))
+            self.machines[name] = shipped
         return self.machines[name]
+
+    def _near(self, name: str) -> str:
+        """A known system that may have been meant, else those of the site, and where those of the package are listed."""
+        known = ("here", *self.machines)
+        listed = "; 'shakedown list systems' has those of the package too" if shipped_systems() else ""
+        return did_you_mean(name, (*known, *shipped_systems())) or _there_are(known) + listed
 
     def context(self, machine: Machine, kernels: Path | None = None, around: Surroundings | None = None) -> Context:
         """What cases on this system are made from."""
@@ -146,6 +168,30 @@ def _read_systems(reading: Site) -> None:
         if first is not machine:
             name = machine.system.name
             reading.problems.file(file.name, f"there is a system '{name}' already", f"it is in {first.file}")
+    _adopt_shipped(reading)
+
+
+def _adopt_shipped(reading: Site) -> None:
+    """The package's systems that the site's plans name are the site's too: its tests may speak of what they have.
+
+    Plans are only searched for the name here; whoever reads one says what is wrong with it.
+    """
+    shipped = shipped_systems().keys() - reading.machines.keys()
+    if not shipped or not reading.whole_systems:
+        return
+    ignored = Problems()
+    for file in scan(os.path.join(reading.path, "plans"), "plans/", ignored):
+        data = read_bytes(file, ignored) or b""
+        for name in sorted(shipped & {found.decode() for found in _NAMES_A_SYSTEM.findall(data)}):
+            machine = shipped_machine(name, reading.problems)
+            if machine is not None:
+                reading.machines.setdefault(name, machine)
+
+
+def shipped_machine(name: str, problems: Problems) -> Machine | None:
+    """Purpose: a system that comes with the package, or None where it has none of that name."""
+    path = shipped_systems().get(name)
+    return None if path is None else read_system_file(path, f"{CATALOGUE}systems/{name}.yaml", problems)
 
 
 def _machine(file: Found, problems: Problems) -> Machine | None:

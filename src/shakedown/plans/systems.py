@@ -10,28 +10,39 @@ from typing import Any
 from yaml.nodes import MappingNode
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Cluster, FileSystem, NodeType, Partition, Patience, System, Toolchain
+from shakedown.model.nouns import Cluster, Pairs, Partition, Patience, System, Toolchain
+from shakedown.model.printed import Published
 from shakedown.plans.budgets import read_budgets
+from shakedown.plans.files import CATALOGUE
 from shakedown.plans.kinds import Wrong
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
+from shakedown.plans.system_parts import assumed, check_filesystems, check_peaks, filesystem, node_type, published
 from shakedown.plans.tables import SYSTEM
 
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _NODE_SET = re.compile(r"[A-Za-z0-9_.,\[\]/-]+")
 _MOST_NODES = 1_000_000
-_CLASS = re.compile(r"\{([^{}]*)\}")
-IN_CAMPAIGN = "campaign"  # where tests work that name no file system
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A system, and the dimension of each of its budgets (bytes/s, number), which its numbers no longer show."""
+    """A system, and what its file says beside: a campaign needs none of it.
+
+    ``dimensions``: of each budget (bytes/s, number), which its numbers no longer show. ``published``: what documents print of the
+    machine; ``assumed``: key of the file -> why it holds what no source prints.
+    """
 
     system: System
     dimensions: dict[str, str] = field(default_factory=dict)
     file: str = ""  # its name; "" for the machine as found
     sha256: str = ""
+    published: tuple[Published, ...] = ()
+    assumed: Pairs = ()
+
+    @property
+    def shipped(self) -> bool:
+        return self.file.startswith(CATALOGUE)
 
 
 def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -> Machine | None:
@@ -44,7 +55,9 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         at = place(root, "system")
         problems.at(at, "'here' is no name for a system: it always means the machine that a command runs on")
     clusters = _clusters(root, values, problems)
-    _check_filesystems(root, values.get("filesystems", {}), problems)
+    check_filesystems(root, values.get("filesystems", {}), problems)
+    check_peaks(root, values["node_types"], problems)
+    unprinted = assumed(root, values.get("assumed", {}), problems)
     if not any(cluster.partitions for cluster in clusters):
         problems.at(place(root, "clusters"), "the system has no partition", "jobs are sent to one")
     if len(problems) > before:
@@ -55,10 +68,10 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
     system = System(
         name=values["system"],
         clusters=clusters,
-        node_types=tuple(_node_type(name, kind) for name, kind in values["node_types"].items()),
+        node_types=tuple(node_type(name, kind) for name, kind in values["node_types"].items()),
         about=values.get("about", ""),
         network=tuple(values.get("network", {}).items()),
-        filesystems=tuple(_filesystem(name, entry) for name, entry in values.get("filesystems", {}).items()),
+        filesystems=tuple(filesystem(name, entry) for name, entry in values.get("filesystems", {}).items()),
         toolchains=tuple(_toolchain(name, entry) for name, entry in values.get("toolchains", {}).items()),
         budgets=budgets.amounts,
         found=tuple(values.get("found", {}).items()),
@@ -66,7 +79,8 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         targeted=budgets.targeted,
         licence_names=budgets.licence_names,
     )
-    return Machine(system, dict(budgets.dimensions), name, hashlib.sha256(data).hexdigest())
+    printed = published(root, values.get("published", []))
+    return Machine(system, dict(budgets.dimensions), name, hashlib.sha256(data).hexdigest(), printed, unprinted)
 
 
 def count_nodes(text: str) -> int:
@@ -169,49 +183,6 @@ def _partition(
         options=tuple(entry.get("options", ())),
         most_nodes=entry.get("most_nodes", 0),
     )
-
-
-def _check_filesystems(root: MappingNode, written: dict[str, Any], problems: Problems) -> None:
-    """Names and targets mean one thing each; a path is absolute, and what stands in its braces is a class of targets."""
-    for name, entry in written.items():
-        targets, path, at = entry.get("targets", {}), entry.get("path", ""), place(root, "filesystems", name, "path")
-        if name == IN_CAMPAIGN:
-            hint = "in a test it means the campaign's directory"
-            problems.at(key_place(root, "filesystems", name), f"'{name}' is no name for a file system", hint)
-        for kind, names in targets.items():
-            for number, target in enumerate(names):
-                if target in names[:number]:
-                    twice = place(root, "filesystems", name, "targets", kind, number)
-                    problems.at(twice, f"target '{target}' is written twice", "keep one")
-        for word in _CLASS.findall(path):
-            if word not in targets:
-                near = did_you_mean(word, targets) or f"there are: {', '.join(targets) or 'none'}"
-                problems.at(at, f"'{{{word}}}' is no class of targets of file system {name}", near)
-        rest = _CLASS.sub("", path)
-        if path and (not path.startswith("/") or ".." in path.split("/") or not path.isprintable()):
-            problems.at(at, f"'{path}' is no absolute path", "it begins with '/' and goes nowhere up")
-        elif "{" in rest or "}" in rest:
-            problems.at(at, f"'{path}': a brace stands alone", "a class of targets stands in two, such as {mdt}")
-
-
-def _node_type(name: str, entry: dict[str, Any]) -> NodeType:
-    return NodeType(
-        name=name,
-        sockets=entry.get("sockets", 1),
-        cores=entry["cores"],
-        threads_per_core=entry.get("threads_per_core", 1),
-        numa=entry.get("numa", 1),
-        memory_bytes=entry.get("memory", 0.0),
-        peak_flop_per_s=entry.get("peak", 0.0),
-        cpu=entry.get("cpu", ""),
-        last_level_cache_bytes=entry.get("cache", 0.0),
-        features=tuple(entry.get("features", ())),
-    )
-
-
-def _filesystem(name: str, entry: dict[str, Any]) -> FileSystem:
-    targets = tuple((kind, tuple(names)) for kind, names in entry.get("targets", {}).items())
-    return FileSystem(name, entry.get("kind", ""), entry.get("path", ""), targets)
 
 
 def _toolchain(name: str, entry: dict[str, Any]) -> Toolchain:

@@ -8,11 +8,10 @@ from shakedown.plans.keys_of_contract import CONTRACT
 from shakedown.plans.keys_of_failures import FAILURES
 from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.keys_of_rehearsal import REHEARSAL, TWIN
+from shakedown.plans.keys_of_system import ASSUMED, FILESYSTEM, FREE, NETWORK, NODE_TYPE, PUBLISHED
 from shakedown.plans.keys_of_test import BUDGET_NAME, TEST, mpi_word
-from shakedown.plans.kinds import Choice, Duration, Identifier, Known, Name, Parsed, Text, Whole, Word
+from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Word
 from shakedown.plans.records import Key, ListOf, MapOf, Record
-
-_FREE = Name("a word", r"[^\x00-\x1f]+")
 
 SITE = Record(
     "a map of keys",
@@ -71,41 +70,6 @@ _CLUSTER = Record(
     },
 )
 
-_NODE_TYPE = Record(
-    "a map that describes a node",
-    {
-        "cores": Key(Whole(1), "physical cores of a node", True),
-        "sockets": Key(Whole(1), "processor sockets; without it 1"),
-        "threads_per_core": Key(Whole(1), "hardware threads of a core; without it 1"),
-        "numa": Key(Whole(1), "memory domains; without it 1"),
-        "memory": Key(Known("bytes", "256 GiB"), "main memory of a node"),
-        "peak": Key(Known("flop/s", "5.3 TFLOP/s"), "peak floating-point rate of a node"),
-        "cpu": Key(Text(), "the architecture, in archspec's words, such as zen3"),
-        "cache": Key(Known("bytes", "32 MiB"), "last-level cache, all of it together"),
-        "features": Key(
-            ListOf(Word("a feature", r"[^\s,&|!()\[\]*]+", "a word as the scheduler has it"), "a list of features"),
-            "what the scheduler calls such nodes, for constraints",
-        ),
-    },
-)
-
-_FILESYSTEM = Record(
-    "a map that describes a file system",
-    {
-        "kind": Key(Text(), "what it is: lustre, gpfs, nfs, local"),
-        "path": Key(Text(), "where tests work on it; {mdt} stands for a target of that class"),
-        "targets": Key(
-            MapOf(
-                Identifier("a class of targets"),
-                ListOf(Name("a target"), "a list of targets", 1),
-                "targets by class",
-                "CLASS",
-            ),
-            "its targets by class, such as mdt: [mdt0, mdt1]",
-        ),
-    },
-)
-
 _TOOLCHAIN = Record(
     "a map that describes a toolchain",
     {
@@ -138,13 +102,13 @@ SYSTEM = Record(
             True,
         ),
         "node_types": Key(
-            MapOf(Name("a node type's name"), _NODE_TYPE, "a map of node types", "TYPE"),
+            MapOf(Name("a node type's name"), NODE_TYPE, "a map of node types", "TYPE"),
             "what the nodes are; expressions take node.cores and the like from here",
             True,
         ),
-        "network": Key(MapOf(_FREE, Text(), "free keys with text", "WORD"), "free keys, for the report"),
+        "network": Key(NETWORK, "what connects the nodes; free keys beside those below are for the report"),
         "filesystems": Key(
-            MapOf(Name("a file system's name"), _FILESYSTEM, "a map of file systems", "FILESYSTEM"), "file systems"
+            MapOf(Name("a file system's name"), FILESYSTEM, "a map of file systems", "FILESYSTEM"), "file systems"
         ),
         "toolchains": Key(
             MapOf(Name("a toolchain's name"), _TOOLCHAIN, "a map of toolchains", "TOOLCHAIN"),
@@ -158,7 +122,13 @@ SYSTEM = Record(
             MapOf(Identifier("a fact's name"), Text("a shell command"), "commands by name", "FACT"),
             "shell commands whose output belongs to a node's fingerprint, such as a firmware's version",
         ),
-        "found": Key(MapOf(_FREE, Text(), "free keys with text", "WORD"), "the machine as found, for the report"),
+        "found": Key(MapOf(FREE, Text(), "free keys with text", "WORD"), "the machine as found, for the report"),
+        "published": Key(
+            PUBLISHED, "numbers that documents print of the machine, held against this file by show system"
+        ),
+        "assumed": Key(
+            ASSUMED, "numbers of this file that no source prints: the key, such as node_types.knl.clock, and why"
+        ),
         "twin": TWIN,
     },
 )

@@ -10,7 +10,7 @@ from shakedown.model.nouns import FileSystem, Loads, Pairs
 from shakedown.plans.context import Context
 from shakedown.plans.filling import Filler
 from shakedown.plans.kinds import Wrong, near_or_all
-from shakedown.plans.systems import IN_CAMPAIGN
+from shakedown.plans.system_parts import IN_CAMPAIGN
 
 _CLASS = re.compile(r"\{([^{}]*)\}")
 
