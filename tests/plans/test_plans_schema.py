@@ -104,7 +104,9 @@ def test_the_example_fits_its_schemas(kind: str, name: str) -> None:
 
 def sections() -> dict[str, str]:
     """Kind of file -> its part of the reference."""
-    parts = re.split(r"^## .*\((site|system|test|plan|contract|failures|rehearsal)\)$", REFERENCE.read_text(), flags=re.MULTILINE)
+    parts = re.split(
+        r"^## .*\((site|system|test|plan|contract|failures|rehearsal)\)$", REFERENCE.read_text(), flags=re.MULTILINE
+    )
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

@@ -119,11 +119,14 @@ def _too_few(state: State, key: ClassKey) -> Reason | None:
 
 
 def reservations(state: State) -> dict[str, str]:
-    """Purpose: pool -> the wide job whose turn it is: so much was begun before it that was ordered later that it would starve."""
+    """Purpose: pool -> the wide job whose turn it is: so much was begun before it that was ordered later that it would starve.
+
+    Nothing is kept for a job that somebody must let go first, as its source says (JobHeldAdmin): nodes are not what it waits for.
+    """
     found = {}
     for pool, name in state.wide.items():
         job = state.jobs.get(name)
-        if job is None or job.held is None:
+        if job is None or job.held is None or job.note:
             continue
         if job.overtaken > max(_PATIENCE * job.held.units, state.index.pools[pool].capacity):
             found[pool] = name
