@@ -34,6 +34,7 @@ class Wish:
     system: str | None
     scenario: str | None
     seed: int | None
+    faults: tuple[str, ...]
     open_gates: bool
     identifier: str | None
 
@@ -70,7 +71,9 @@ def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
     main = main_limits(found)
     if main is None:
         return ["what limits it: nothing had the machine for any time"]
-    lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked; the others:"]
+    lines = [
+        f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked; the others:"
+    ]
     lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
     if main.worst is not None:
         lines += [f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
@@ -79,18 +82,22 @@ def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
 
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
+    from shakedown.conductor.faults import troubles
+    from shakedown.conductor.past_times import with_past_times
     from shakedown.conductor.rehearsing import Rehearsal
     from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
     from shakedown.model.frozen import freeze
-    from shakedown.model.scenario import Scenario
     from shakedown.plans import find_site, read_plan
+    from shakedown.plans.scenarios import read_scenario
 
     root = find_site(wish.site or site_of(wish.plan))
-    document = read_plan(root, wish.plan, this_machine)
+    document = read_plan(root, wish.plan, this_machine, system=wish.system)
+    scenario = with_past_times(read_scenario(root, document, wish.scenario), root)
+    asked = troubles(scenario, wish.faults, document.system)
     identifier = wish.identifier or new_identifier(root, document.plan, REHEARSALS)
     layout = create_campaign(root / REHEARSALS, identifier, freeze(document))
     seed = document.seed if wish.seed is None else wish.seed
-    return layout, Rehearsal(Scenario(), seed, wish.open_gates)
+    return layout, Rehearsal(asked, seed, wish.open_gates)
 
 
 @dataclass(slots=True)

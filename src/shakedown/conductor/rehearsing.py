@@ -10,13 +10,14 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
+from shakedown.conductor.faults import Troubles
 from shakedown.conductor.loop import Conductor, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.rehearsed_losses import Losses
@@ -34,25 +35,37 @@ from shakedown.model.events import Event
 from shakedown.model.frozen import digest as digest_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
-from shakedown.model.ports import Clock, Ports
-from shakedown.model.scenario import Scenario
+from shakedown.model.ports import Ports
+from shakedown.model.scenario import RunTime, Scenario
 from shakedown.model.units import show_duration
 from shakedown.twin.clock import NothingWillHappen
 from shakedown.twin.machine import Machine, simulate
+from shakedown.twin.ports import SimulatedBuilder, SimulatedCollector
+from shakedown.twin.scheduler import SimulatedScheduler
 
 DRIVER = {"machine": "simulated", "time": "virtual"}  # what is said of a driver: the same of each
 SILENT_S = 400 * 86400.0  # a rehearsal in which nothing happens for so long will not end
 SAME_INSTANT = 100_000  # and one that turns so often without an event is our fault
 SCENARIO_FILE = "scenario.json"
+POLL_S = 5.0  # how often the scheduler is asked
+POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happens, as it may not answer
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
     """What is rehearsed beside the plan. ``seed``: of the machine's draws."""
 
-    scenario: Scenario
+    troubles: Troubles
     seed: int = 0
     open_gates: bool = False
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.troubles.scenario
+
+
+class ConductorDies(Exception):
+    """The conductor is gone at this moment; everything it had logged before it waited is in the record."""
 
 
 @dataclass(slots=True)
@@ -63,6 +76,7 @@ class Rehearsed:
     finished: bool
     left: str
     limits: tuple[Limits, ...]
+    times: dict[str, RunTime] = field(default_factory=dict)  # case -> how long its runs take, with the source
 
 
 @dataclass(slots=True)
@@ -77,39 +91,81 @@ def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = N
 
     Errors: RecordError where it cannot be written.
     """
-    documents = Documents(layout)
-    document = documents.newest(State())
+    machine = machine_of(Documents(layout).newest(State()), rehearsal)
+    stage = Stage(
+        layout,
+        rehearsal,
+        machine,
+        RehearsedPeople(layout, rehearsal.open_gates),
+        Losses(machine.world),
+        onlooker or Onlooker(),
+        [(machine.clock.now() + after, away) for after, away in rehearsal.troubles.crashes],
+    )
+    with _few_collections():
+        while True:
+            with Lease.acquire(layout) as lease:
+                log, _ = open_log(layout.log, lease, eager=False)
+                try:
+                    return _session(stage, log, lease)
+                except ConductorDies:
+                    machine.world.conductor_died()
+                finally:
+                    log.close()
+            _nobody_drives(stage)
+
+
+@dataclass(slots=True)
+class Stage:
+    """What outlives a conductor: the machine, the people, the books, and when conductors die: (time, how long nobody drives)."""
+
+    layout: Layout
+    rehearsal: Rehearsal
+    machine: Machine
+    people: RehearsedPeople
+    losses: Losses
+    onlooker: Onlooker
+    crashes: list[tuple[float, float]]
+    began: float = 0.0
+
+
+def machine_of(document: Document, rehearsal: Rehearsal) -> Machine:
+    """Purpose: the simulated machine, with a scheduler that misleads as the faults say."""
     machine = simulate(document, rehearsal.scenario, rehearsal.seed)
-    people, losses = RehearsedPeople(layout, rehearsal.open_gates), Losses(machine.world)
-    with Lease.acquire(layout) as lease, _few_collections():
-        log, _ = open_log(layout.log, lease, eager=False)
-        try:
-            return _session(layout, documents, rehearsal, machine, people, losses, log, lease, onlooker or Onlooker())
-        finally:
-            log.close()
+    machine.world.lies = rehearsal.troubles.lies
+    return reborn(machine)
 
 
-def _session(
-    layout: Layout,
-    documents: Documents,
-    rehearsal: Rehearsal,
-    machine: Machine,
-    people: RehearsedPeople,
-    losses: Losses,
-    log: LogWriter,
-    lease: Lease,
-    onlooker: Onlooker,
-) -> Rehearsed:
-    """One driver's life: as ``session.drive``, on other ports."""
+def reborn(machine: Machine) -> Machine:
+    """Purpose: the same machine with ports of a new conductor, to which everything is news; builds died with the old one."""
+    world = machine.world
+    poll_s = POLL_S if not world.lies.outage else POLL_IN_OUTAGES_S
+    scheduler = SimulatedScheduler(world, poll_s, quiet=True)
+    return replace(machine, scheduler=scheduler, builder=SimulatedBuilder(world), collector=SimulatedCollector(world))
+
+
+def _nobody_drives(stage: Stage) -> None:
+    """The machine goes on by itself until somebody resumes the campaign."""
+    at, away = stage.crashes.pop(0)
+    clock = stage.machine.clock
+    clock.at(at + away, lambda: True)
+    while clock.now() < at + away:
+        clock.wait(at + away)
+    stage.machine = reborn(stage.machine)
+
+
+def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
+    """One conductor's life: as ``session.drive``, on other ports."""
+    layout, machine, people, losses = stage.layout, stage.machine, stage.people, stage.losses
+    documents = Documents(layout)
     state = Snapshots(layout, documents).load_and_fold()
     document = documents.newest(state)
     if state.plan is None:
         state.plan = index_plan(document)
-    clock = RehearsalClock(machine.clock, people, losses, lease, onlooker)
+    clock = RehearsalClock(stage, lease)
     ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people)
     conductor = Conductor(state, ports, losses.hear, commands_for(documents))
     conductor.reread = lambda: _reread(log, layout)
-    start = _start_value(documents, document, state, keep_scenario(layout, rehearsal))
+    start = _start_value(documents, document, state, keep_scenario(layout, stage.rehearsal))
     begin(conductor, start, {"epoch": lease.epoch, "driver": DRIVER}, document)
     left = ""
     try:
@@ -121,7 +177,7 @@ def _session(
     _tell_limits(conductor, limits)
     conductor.log("driver_stop", reason=left or "the campaign is over")
     conductor.commit()
-    return Rehearsed(conductor.state, conductor.state.phase == "ended", left, limits)
+    return Rehearsed(conductor.state, conductor.state.phase == "ended", left, limits, machine.times)
 
 
 def _tell_limits(conductor: Conductor, limits: tuple[Limits, ...]) -> None:
@@ -136,33 +192,35 @@ def _tell_limits(conductor: Conductor, limits: tuple[Limits, ...]) -> None:
 class RehearsalClock:
     """The machine's clock, which also lets people speak, looks up for whoever watches, and ends what would never end."""
 
-    clock: Clock
-    people: RehearsedPeople
-    losses: Losses
+    stage: Stage
     lease: Lease
-    onlooker: Onlooker
     left: str = ""
-    began: float = 0.0
     _seq: int = 0
     _since: float = 0.0
     _turns: int = 0
 
     def now(self) -> float:
-        return self.clock.now()
+        return self.stage.machine.clock.now()
 
     def wait(self, until: float | None) -> None:
-        if self.people.waiting:
+        if self.stage.people.waiting:
             return
         self.lease.beat(time.monotonic())
-        self.clock.wait(until)
+        clock, dies = self.stage.machine.clock, self.stage.crashes[0][0] if self.stage.crashes else None
+        if dies is None:
+            clock.wait(until)
+            return
+        clock.wait(dies if until is None else min(until, dies))
+        if clock.now() >= dies:
+            raise ConductorDies
 
     def should_stop(self, conductor: Conductor) -> bool:
         """Called once a turn, when everything is decided: whether nothing will come any more."""
-        state, now = conductor.state, self.clock.now()
-        self.began = self.began or now
-        self.losses.look(state)
-        self.onlooker.look(state, now - self.began)
-        if self.people.attend(state):
+        state, now, stage = conductor.state, self.now(), self.stage
+        stage.began = stage.began or now
+        stage.losses.look(state)
+        stage.onlooker.look(state, now - stage.began)
+        if stage.people.attend(state):
             return False
         self.left = waits_for_people(state, now) or self._endless(state, now)
         return bool(self.left)
@@ -205,7 +263,8 @@ def keep_scenario(layout: Layout, rehearsal: Rehearsal) -> dict[str, Any]:
         path.write_bytes(msgspec.json.format(data, indent=2) + b"\n")
     except OSError as error:
         raise unwritable(path, error) from error
-    said = {"seed": rehearsal.seed, "scenario": rehearsal.scenario.name, "digest": digest_of(data)}
+    said: dict[str, Any] = {"seed": rehearsal.seed, "scenario": rehearsal.scenario.name, "digest": digest_of(data)}
+    said |= {"faults": list(rehearsal.troubles.words)} if rehearsal.troubles.words else {}
     return {"rehearsal": said | ({"open_gates": True} if rehearsal.open_gates else {})}
 
 

@@ -70,11 +70,14 @@ def _classes(
             weight = _share(state, key)
         else:
             weight = float(max(1, len(queue)) * key.units)
+        if key.component in rolling and _ramps(state, key.component, now):
+            yield key, "ramp", weight
+            continue
         if key.component in rolling and mix is None:
             yield key, "ahead", weight
             continue
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
-        yield key, _cause(state, plan, mix, key, reason, now), weight
+        yield key, _cause(state, plan, key, reason), weight
 
 
 def _share(state: State, key: ClassKey) -> float:
@@ -83,9 +86,7 @@ def _share(state: State, key: ClassKey) -> float:
     return mix.get(state.index.cases[key.case].test, 0.0) if mix else 1.0
 
 
-def _cause(state: State, plan: Promise, mix: Mix | None, key: ClassKey, reason: Reason | None, now: float) -> str:
-    if mix is not None and _ramps(state, mix, now):
-        return "ramp"
+def _cause(state: State, plan: Promise, key: ClassKey, reason: Reason | None) -> str:
     if reason is None:
         return "queued" if room_for(state, plan, key) <= 0 else "ahead"
     if reason.key.startswith("build:"):
@@ -98,8 +99,8 @@ def _cause(state: State, plan: Promise, mix: Mix | None, key: ClassKey, reason: 
     return reason.key
 
 
-def _ramps(state: State, mix: Mix, now: float) -> bool:
-    component = state.index.components[mix.number]
+def _ramps(state: State, number: int, now: float) -> bool:
+    component = state.index.components[number]
     roll = state.rolls.get(component.name)
     since = now - roll.started if roll is not None and roll.started is not None else 0.0
     return bool(component.fill.ramp_s) and since < component.fill.ramp_s
@@ -122,7 +123,11 @@ def _at_work(state: State) -> str:
     for job in state.jobs.values():
         return state.index.components[job.component].name
     return next(
-        (component.name for component, tally in zip(state.index.components, state.tallies, strict=True) if not tally.over),
+        (
+            component.name
+            for component, tally in zip(state.index.components, state.tallies, strict=True)
+            if not tally.over
+        ),
         "",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from shakedown.engine.bundles import Bundle, bundles, whole_job
 from shakedown.engine.modes import FILLER, base, is_warm_up
@@ -125,7 +126,9 @@ class PlanIndex:
     tops: dict[int, dict[str, int]] = field(default_factory=dict)
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
-    rooms: dict[tuple[int, str, str], Any] = field(default_factory=dict)  # (component, pool, budget): ``loads.Room`` by the plan
+    rooms: dict[tuple[int, str, str], Any] = field(
+        default_factory=dict
+    )  # (component, pool, budget): ``loads.Room`` by the plan
     terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``rolling.Terms``
     tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
     places: dict[str, Partition] = field(

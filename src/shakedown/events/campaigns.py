@@ -17,7 +17,7 @@ from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.frozen import digest as digest_of
 from shakedown.model.layout import Layout
 
-CAMPAIGNS, REHEARSALS = "campaigns", "rehearsals"
+CAMPAIGNS, REHEARSALS = "campaigns", "rehearsed"
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 

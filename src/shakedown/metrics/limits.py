@@ -129,9 +129,7 @@ class _Words(Struct, frozen=True):
         return f"kept {show_number(self.idle, 3)} of {show_number(self.nodes)} nodes idle on average"
 
 
-def _limit(
-    document: Document, component: Component, books: Books, cause: str, node_s: float, nodes: float
-) -> Limit:
+def _limit(document: Document, component: Component, books: Books, cause: str, node_s: float, nodes: float) -> Limit:
     share = node_s / books.capacity
     kind, _, about = cause.partition(":")
     busy = sum(books.wrong.values()) + books.right
@@ -148,7 +146,11 @@ def _budget(words: _Words) -> tuple[str, str, str]:
     per = " per target" if name in dict(words.document.system.targeted) else ""
     raised = _raised(own, words.more)
     says = f"{where} {name}: {own:g}{per} {words.kept}"
-    return where, says, f"with {raised:g}{per} they could work, if what is behind it bears that: {where} {{{name}: {raised:g}{per}}}"
+    return (
+        where,
+        says,
+        f"with {raised:g}{per} they could work, if what is behind it bears that: {where} {{{name}: {raised:g}{per}}}",
+    )
 
 
 def _amount(words: _Words, name: str) -> tuple[float, str]:
@@ -181,7 +183,9 @@ def _build(words: _Words) -> tuple[str, str, str]:
         says = f"limits.builds: {plural(most, 'build')} at once {words.kept}: what waits for its build may not start"
         return "limits.builds", says, f"let more of them go on side by side: limits.builds: {most * 2}"
     says = f"builds {words.kept}: their runs wait while they take their time"
-    change = "build before the machine is yours (a component of its own that comes first), or share builds between tests"
+    change = (
+        "build before the machine is yours (a component of its own that comes first), or share builds between tests"
+    )
     return "builds", says, change
 
 
@@ -203,7 +207,7 @@ def _wide(words: _Words) -> tuple[str, str, str]:
     units = {case.id: (case.shape.units, case.test) for case in words.document.cases}
     wide, test = max((units[name] for name in words.component.cases if name in units), default=(0, ""))
     says = f"mix: what waits is wider than what is idle (the widest, {test}, takes {plural(wide, 'node')}); it {words.kept}"
-    return "mix", says, "add a test of few nodes to the mix, or a filler that takes what wide jobs leave: filler: TEST"
+    return "mix", says, "add a test of few nodes to the mix: it takes what wide jobs leave"
 
 
 def _share(words: _Words) -> tuple[str, str, str]:
@@ -212,7 +216,9 @@ def _share(words: _Words) -> tuple[str, str, str]:
 
 
 def _walltime(words: _Words) -> tuple[str, str, str]:
-    longest = max((case.shape.time_limit_s for case in words.document.cases if case.id in words.component.cases), default=0.0)
+    longest = max(
+        (case.shape.time_limit_s for case in words.document.cases if case.id in words.component.cases), default=0.0
+    )
     says = f"time_limit: jobs that ask for up to {show_duration(longest)} do not fit before nodes are taken away or kept for others; that {words.kept}"
     return "time_limit", says, "ask for less time in the tests: run.time_limit"
 
@@ -223,7 +229,9 @@ def _ramp(words: _Words) -> tuple[str, str, str]:
 
 
 def _drain(words: _Words) -> tuple[str, str, str]:
-    says = f"fill.drain: what would not be over before the end of {words.component.name} is not ordered; that {words.kept}"
+    says = (
+        f"fill.drain: what would not be over before the end of {words.component.name} is not ordered; that {words.kept}"
+    )
     change = "let runs go on past the end (fill.drain: false), end with shorter tests or a filler, or do not count it (clock: {drain: false})"
     return "fill.drain", says, change
 
@@ -257,7 +265,11 @@ def _down(words: _Words) -> tuple[str, str, str]:
 
 def _says(words: _Words) -> tuple[str, str, str]:
     says = f"jobs were held in front of the queue ({words.about}); that {words.kept}"
-    change = "build once for all jobs and let the conductor submit: the scenario's harness" if words.about == "HarnessBuild" else "the scenario's harness"
+    change = (
+        "build once for all jobs and let the conductor submit: the scenario's harness"
+        if words.about == "HarnessBuild"
+        else "the scenario's harness"
+    )
     return "harness", says, change
 
 
