@@ -156,12 +156,15 @@ def test_a_state_altered_outside_the_fold(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_verdict_from_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treating "absent" at once as an end runs things twice, or loses results that are really there."""
     import shakedown.engine.attend as attend_module
+    from shakedown.engine.in_doubt import look_into
 
-    monkeypatch.setattr(
-        attend_module,
-        "_absent",
-        lambda state, decision, job, now: attend_module._judge(state, decision, job, "passed", "it is gone"),
-    )
+    def trusting(state: Any, decision: Decision, job: Any, now: float) -> str:
+        if job.seen != "absent":
+            return look_into(state, decision, job, now)
+        attend_module._judge(state, decision, job, "passed", "it is gone")
+        return ""
+
+    monkeypatch.setattr(attend_module, "look_into", trusting)
     found = violations(
         lambda seed: Campaign(small_document(), seed=seed, lies=Lies(late_submit=0.5), dies=random_deaths(seed, 0.01))
     )
