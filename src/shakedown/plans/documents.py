@@ -29,9 +29,7 @@ from shakedown.plans.site import Site, read_site
 from shakedown.plans.text import read_nodes
 
 
-def read_plan(
-    site: Path, plan: str, here: Here, kernels: Path | None = None, system: str | None = None
-) -> Document:
+def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None, system: str | None = None) -> Document:
     """Purpose: the document of a plan, named or given as a path; on another system than its own where one is named.
 
     Errors: FileProblems with everything that is wrong in the plan, its system and the site's tests; UsageError where
