@@ -144,7 +144,7 @@ def _verdict(words: Words) -> tuple[str, str, str]:
 
 def _slowed(words: Words) -> tuple[str, str, str]:
     nodes = f"{show_number(words.idle, 3)} of {show_number(words.nodes)} nodes"
-    says = f"runs took longer than on a healthy machine, by the work of {nodes}: slow nodes or a busy file system (part of what worked)"
+    says = f"runs took longer than on a healthy machine, by the work of {nodes} (part of what worked): slow nodes, busy storage"
     change = "let fewer copies load the same file system or target at once: limits.budgets, limits.copies"
     return "limits.budgets", says, change
 
