@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from stability_plan import C5_TIMES, MDTS, TABLE_4, c5_stability
 
+from shakedown.model.nouns import Test
 from shakedown.model.ports import CollectOrder, JobOrder
 from shakedown.model.scenario import Bandwidth, Metadata, Neighbour, Nodes, RunTime, Scenario
 from shakedown.twin import Fates, SimulatedCollector, SimulatedScheduler, VirtualClock, World
@@ -50,7 +51,7 @@ def play(machine: Machine) -> float:
     def noticed(job: object) -> None:
         told(job)  # type: ignore[arg-type]
         if getattr(job, "state", "queued") not in ("queued", "running"):
-            ended.append((job.name, job.case.id))  # type: ignore[union-attr, attr-defined]
+            ended.append((job.name, job.case.id))  # type: ignore[attr-defined]
 
     world.noticed = noticed
     gc.disable()
@@ -74,7 +75,7 @@ def play(machine: Machine) -> float:
     return seconds
 
 
-def _test(world: World, case: str) -> object:
+def _test(world: World, case: str) -> Test:
     return next(test for test in world.document.tests if test.name == case)
 
 

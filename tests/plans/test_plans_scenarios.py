@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,8 +25,11 @@ from shakedown.model.scenario import (
     RunTime,
     Scenario,
 )
+from shakedown.plans import finding
 from shakedown.plans.checking import check_site
+from shakedown.plans.problems import Problems
 from shakedown.plans.scenarios import read_scenario
+from shakedown.plans.site import shipped_machine
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -215,21 +219,21 @@ def test_a_site_without_rehearsals_is_checked_as_before(example: Any) -> None:
     assert read(example, None) == Scenario()
 
 
-def test_a_system_of_the_package_that_no_plan_names_is_known_to_a_rehearsal_on_it(example: Any) -> None:
-    from shakedown.plans.problems import Problems
-    from shakedown.plans.site import shipped_machine
-
-    machine = shipped_machine("trinity-knl", Problems())
+def test_a_system_of_the_package_that_no_plan_names_is_known_to_a_rehearsal_on_it(
+    example: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = """system: far
+clusters: {far: {scheduler: slurm, partitions: {batch: {nodes: "far[1-9]", type: one}}}}
+node_types: {one: {cores: 4}}
+twin: {scheduler: {depth: 7}}
+"""
+    example.write("../package/far.yaml", system)
+    monkeypatch.setattr(finding, "CATALOGUE_SYSTEMS", str(tmp_path / "package"))
+    machine = shipped_machine("far", Problems())
     assert machine is not None
-    (node, *_) = sorted(_names(machine.system.partitions()[0].nodes))
-    example.write("rehearsals/k.yaml", f"rehearsal: k\nnodes: {{slow: {{{node}: 1.5}}}}\n")
+    example.write("rehearsals/k.yaml", "rehearsal: k\nnodes: {slow: {far3: 1.5}}\n")
     document = msgspec.structs.replace(example.read(), system=machine.system)
-    assert read_scenario(example.path, document, "k").nodes.slow == ((node, 1.5),)
-    with pytest.raises(FileProblems, match=f"there is no node '{node}'"):
+    found = read_scenario(example.path, document, "k")
+    assert (found.nodes.slow, found.queue.depth) == ((("far3", 1.5),), 7)
+    with pytest.raises(FileProblems, match="there is no node 'far3'"):
         read(example, "k")
-
-
-def _names(nodes: str) -> tuple[str, ...]:
-    from shakedown.model.places import names_in
-
-    return names_in(nodes)

@@ -10,7 +10,8 @@ import msgspec
 from stability_plan import case, document, machine
 
 from shakedown.conductor.faults import troubles
-from shakedown.conductor.rehearsing import Rehearsal, Rehearsed, rehearse
+from shakedown.conductor.rehearsed_time import Rehearsal
+from shakedown.conductor.rehearsing import Rehearsed, rehearse
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.reader import read_events
 from shakedown.metrics.limits import Limit, Limits, main_limits

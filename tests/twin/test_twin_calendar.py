@@ -57,12 +57,12 @@ def test_the_job_on_it_is_lost_and_the_node_comes_back_after_its_repair() -> Non
     rig.until(100 * DAY)
     assert rig.state("a") == "node_fail"
     (node,) = rig.job("a").failed_nodes
-    (end,) = [one.end for one in rig.world.executions]
+    end = rig.span("a")[1]
     again = Rig(taking(100 * DAY, nodes=Nodes(mtbf_s=5 * DAY, repair_s=6 * HOUR)), (case("t", 8, 200 * DAY),))
     again.order("a")
     idle = []
     for later in (1.0, 6 * HOUR - 1, 6 * HOUR + 1):
-        again.until(end - rig.began + later)
+        again.until(end + later)
         survey = again.machine.scheduler.survey(Wanted(idle=("c:batch",)))
         idle.append(int(node[1:]) in survey.idle["c:batch"])  # type: ignore[union-attr]
     assert idle == [False, False, True]
@@ -161,9 +161,7 @@ def test_nothing_starts_that_could_run_into_an_announced_maintenance() -> None:
     for number in range(24):
         rig.order(f"j{number}")
     rig.until(4000)
-    spans = {
-        one.job: (one.start - rig.began, one.end - rig.began, one.nodes) for one in rig.world.executions if one.end
-    }  # type: ignore[operator]
+    spans = {one.job: (*rig.span(one.job), one.nodes) for one in rig.world.executions}
     assert len(spans) == 24
     assert {rig.state(name) for name in spans} == {"completed"}
     for begin, end, nodes in spans.values():

@@ -58,7 +58,7 @@ def test_a_healthy_machine_meets_rows_of_every_shape(value: float, width: float,
         {"low": value, "high": value, "value": value},
         {"low": value * (1 - width), "high": value * (1 + width)},
     ][shape]
-    rows = (row(1, "bandwidth", **bounds),)  # type: ignore[arg-type]
+    rows: tuple[ContractRow, ...] = (row(1, "bandwidth", **bounds),)
     if other:  # a wider row of another basis beside it
         rows += (row(2, "bandwidth", low=bounds.get("low", value) * 0.5, high=bounds.get("high", value) * 2),)
     for figures in measured(rows, taking(100.0), runs=8):

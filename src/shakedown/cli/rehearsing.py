@@ -16,7 +16,8 @@ from shakedown.cli.output import say
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
-    from shakedown.conductor.rehearsing import Rehearsal, Rehearsed
+    from shakedown.conductor.rehearsed_time import Rehearsal
+    from shakedown.conductor.rehearsing import Rehearsed
     from shakedown.engine import State
     from shakedown.metrics.limits import Limits
 
@@ -42,7 +43,8 @@ class Wish:
 
 def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell: Callable[[str], None]) -> int:
     """Purpose: rehearse a plan, then print its scorecard and what limits it. The exit status is its outcome's."""
-    from shakedown.conductor.rehearsing import Onlooker, in_short, rehearse
+    from shakedown.conductor.rehearsed_time import Onlooker
+    from shakedown.conductor.rehearsing import in_short, rehearse
 
     layout, rehearsal = new_rehearsal(wish)
     tell(f"rehearsal {layout.root.name} in {layout.root}: a model, no measurement")
@@ -102,7 +104,8 @@ def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
     from shakedown.conductor.faults import troubles
     from shakedown.conductor.past_times import with_past_times
-    from shakedown.conductor.rehearsing import Rehearsal, portable
+    from shakedown.conductor.rehearsed_time import Rehearsal
+    from shakedown.conductor.rehearsing import portable
     from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan

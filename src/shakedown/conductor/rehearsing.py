@@ -7,8 +7,7 @@ seed give the same bytes. Nothing real is run: no job, no build, no program of t
 from __future__ import annotations
 
 import gc
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,14 +18,20 @@ import msgspec
 import shakedown
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
-from shakedown.conductor.faults import Troubles
 from shakedown.conductor.loop import Conductor, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.rehearsed_losses import Losses
 from shakedown.conductor.rehearsed_people import RehearsedPeople
+from shakedown.conductor.rehearsed_time import (
+    ConductorDies,
+    Onlooker,
+    Rehearsal,
+    RehearsalClock,
+    Stage,
+    what_it_waits_for,
+)
 from shakedown.conductor.snapshots import Snapshots
-from shakedown.engine import State, explain, index_plan
-from shakedown.engine.explain import waits_for_people
+from shakedown.engine import State, index_plan
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
@@ -41,7 +46,7 @@ from shakedown.model.frozen import freeze, thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.model.ports import Ports
-from shakedown.model.scenario import RunTime, Scenario
+from shakedown.model.scenario import RunTime
 from shakedown.model.units import show_duration
 from shakedown.twin.clock import NothingWillHappen
 from shakedown.twin.machine import Machine, simulate
@@ -49,28 +54,9 @@ from shakedown.twin.ports import SimulatedBuilder, SimulatedCollector
 from shakedown.twin.scheduler import SimulatedScheduler
 
 DRIVER = {"machine": "simulated", "time": "virtual"}  # what is said of a driver: the same of each
-SILENT_S = 400 * 86400.0  # a rehearsal in which nothing happens for so long will not end
-SAME_INSTANT = 100_000  # and one that turns so often without an event is our fault
 SCENARIO_FILE = "scenario.json"
 POLL_S = 5.0  # how often the scheduler is asked
 POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happens, as it may not answer
-
-
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """What is rehearsed beside the plan. ``seed``: of the machine's draws."""
-
-    troubles: Troubles
-    seed: int = 0
-    open_gates: bool = False
-
-    @property
-    def scenario(self) -> Scenario:
-        return self.troubles.scenario
-
-
-class ConductorDies(Exception):
-    """The conductor is gone at this moment; everything it had logged before it waited is in the record."""
 
 
 @dataclass(slots=True)
@@ -84,13 +70,6 @@ class Rehearsed:
     left: str
     limits: tuple[Limits, ...]
     times: dict[str, RunTime] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Onlooker:
-    """Whom a rehearsal shows how far it is: ``look`` is called with the state and the virtual seconds that have passed."""
-
-    look: Callable[[State, float], None] = field(default=lambda state, passed_s: None)
 
 
 def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
@@ -119,20 +98,6 @@ def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = N
                 finally:
                     log.close()
             _nobody_drives(stage)
-
-
-@dataclass(slots=True)
-class Stage:
-    """What outlives a conductor: the machine, the people, the books, and when conductors die: (time, how long nobody drives)."""
-
-    layout: Layout
-    rehearsal: Rehearsal
-    machine: Machine
-    people: RehearsedPeople
-    losses: Losses
-    onlooker: Onlooker
-    crashes: list[tuple[float, float]]
-    began: float = 0.0
 
 
 def machine_of(document: Document, rehearsal: Rehearsal) -> Machine:
@@ -195,70 +160,6 @@ def _tell_limits(conductor: Conductor, limits: tuple[Limits, ...]) -> None:
         lost = [[limit.cause, round(limit.node_hours, 3), limit.key] for limit in found.limits]
         value = {"kind": "limits", "component": found.component, "node_hours": round(found.node_hours, 3)}
         conductor.log("finding", value=value | {"worked": round(found.worked, 3), "lost": lost}, reason=sentence(found))
-
-
-@dataclass(slots=True)
-class RehearsalClock:
-    """The machine's clock, which also lets people speak, looks up for whoever watches, and ends what would never end."""
-
-    stage: Stage
-    lease: Lease
-    left: str = ""
-    _seq: int = 0
-    _since: float = 0.0
-    _turns: int = 0
-
-    def now(self) -> float:
-        return self.stage.machine.clock.now()
-
-    def wait(self, until: float | None) -> None:
-        if self.stage.people.waiting:
-            return
-        self.lease.beat(time.monotonic())
-        clock, dies = self.stage.machine.clock, self.stage.crashes[0][0] if self.stage.crashes else None
-        if dies is None:
-            clock.wait(until)
-            return
-        clock.wait(dies if until is None else min(until, dies))
-        if clock.now() >= dies:
-            raise ConductorDies
-
-    def should_stop(self, conductor: Conductor) -> bool:
-        """Called once a turn, when everything is decided: whether nothing will come any more."""
-        state, now, stage = conductor.state, self.now(), self.stage
-        stage.began = stage.began or now
-        stage.losses.look(state)
-        stage.onlooker.look(state, now - stage.began)
-        if stage.people.attend(state):
-            return False
-        self.left = waits_for_people(state, now) or self._endless(state, now)
-        return bool(self.left)
-
-    def _endless(self, state: State, now: float) -> str:
-        if state.seq != self._seq:
-            self._seq, self._since, self._turns = state.seq, now, 0
-        self._turns += 1
-        if now - self._since < SILENT_S and self._turns < SAME_INSTANT:
-            return ""
-        return what_it_waits_for(state)
-
-
-def what_it_waits_for(state: State) -> str:
-    """Purpose: a sentence on what a plan waits for that nothing will bring about."""
-    count, shown = 0, dict[str, None]()
-    for waiting in explain(state, now=state.time):
-        count += waiting.count
-        shown.setdefault(waiting.text)
-    if not count:
-        missing = [
-            f"{component.name}: {', '.join(state.unattested(number))}"
-            for number, component in enumerate(state.index.components)
-            if state.unattested(number)
-        ]
-        return f"nothing more will happen, and it is not over: {'; '.join(missing) or 'no result is open'}"
-    words = "; ".join(list(shown)[:3]) + (f"; and {len(shown) - 3} other reasons" if len(shown) > 3 else "")
-    results = "1 result waits" if count == 1 else f"{count} results wait"
-    return f"nothing more will happen: {results} for ever: {words}"
 
 
 # ---- what is kept ----------------------------------------------------------------------------------------------------

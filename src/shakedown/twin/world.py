@@ -274,7 +274,11 @@ class World:
 
     def at_its_limit(self, job: SimulatedJob) -> None:
         """The scheduler ends a job at its time limit, if nothing else does before."""
-        self.clock.at(self.clock.now() + job.case.shape.time_limit_s, self._happens(job, "timeout", None, 0.0))
+        limit = job.case.shape.time_limit_s
+        self._later(job, limit, "timeout", None, limit)
+
+    def _later(self, job: SimulatedJob, after: float, state: str, status: int | None, lasts: float) -> None:
+        self.clock.at(self.clock.now() + after, self._happens(job, state, status, lasts - after))
 
     def _happens(
         self, job: SimulatedJob, state: str, status: int | None, left_s: float, node: str = ""
