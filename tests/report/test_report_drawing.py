@@ -333,3 +333,23 @@ def test_a_strip_needs_no_style_sheet() -> None:
     assert all({"fill", "stroke"} & {*shape.attrib, *group.attrib} for shape, group in painted.items())
     (far,) = [group for shape, group in painted.items() if shape.get("class") == "far"]
     assert far.get("fill") == "none"
+
+
+def test_a_run_that_was_ended_at_its_walltime_stands_at_it() -> None:
+    """It had no time to say how long it took; Figure 8 of paper 004 shows such runs at the top. A lost one stands on the axis."""
+    rows = [
+        run_row(1),
+        *(msgspec.structs.replace(run_row(i, v), elapsed_s=None) for i, v in ((2, "timeout"), (3, "lost"))),
+    ]
+    with style():
+        drawing = _draw(1, Group("stability", "spear", [Series("spear", rows, limit_s=14_500.0)]), [], 0.0)
+        axes = drawing._figure.axes[0]
+        marks = {
+            points.get_offset_transform() is axes.get_xaxis_transform(): {float(y) for _, y in points.get_offsets()}
+            for points in axes.collections
+            if not {float(y) for _, y in points.get_offsets()} <= {5.1}
+        }
+        assert axes.get_ylim()[1] > 14_500
+    assert {14_500.0} in marks.values() and {0.0} in marks.values()
+    assert drawing.caption.startswith("1 run;")
+    assert "1 that were ended at their walltime stand at it. 1 without a run time stand on the axis." in drawing.caption

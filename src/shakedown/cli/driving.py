@@ -12,6 +12,7 @@ from shakedown.model.errors import UNDECIDED
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
+    from shakedown.conductor.rehearsing import Rehearsed
     from shakedown.conductor.session import Outcome
     from shakedown.model.nouns import System
 
@@ -23,18 +24,18 @@ def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
 
-    root = find_site(site or _site_of(plan))
-    document = read_plan(root, plan, _this_system)
+    root = find_site(site or site_of(plan))
+    document = read_plan(root, plan, this_machine)
     clusters_of(document)  # says what no campaign can be made of, before there is one
     return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
 
 
-def _site_of(plan: str) -> Path | None:
+def site_of(plan: str) -> Path | None:
     """Where to look for the site: from the plan's own file where one is named, else from here."""
     return Path(plan).resolve().parent if Path(plan).is_file() else None
 
 
-def _this_system() -> System:
+def this_machine() -> System:
     from shakedown.machine import this_system
 
     return this_system()
@@ -61,7 +62,7 @@ def drive_and_show(
         outcome = drive(layout, watchers, take_over=take_over)
     if not outcome.finished:
         say(f"{outcome.left}\nhint: go on with: shakedown resume {how_to_name(layout)}")
-    status = _show_scorecard(layout, outcome, as_json)
+    status = show_scorecard(layout, outcome, as_json)
     if report:
         from shakedown.report import write_report
 
@@ -86,7 +87,7 @@ def how_to_name(layout: Layout) -> str:
     return root.name if here == site or site in here.parents else os.path.relpath(root)
 
 
-def _show_scorecard(layout: Layout, outcome: Outcome, as_json: bool) -> int:
+def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) -> int:
     from shakedown.events.reader import read_events
     from shakedown.metrics.criteria import score
     from shakedown.metrics.scorecard import exit_status

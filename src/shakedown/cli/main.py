@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("show", "Show a test, a case, a system, a plan, a contract, a run, or the exact job script."),
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "run": ("run", "Run a plan: build, submit, watch, judge, report."),
+    "rehearse": ("rehearse", "Rehearse a plan on a simulated machine in virtual time."),
     "resume": ("resume", "Go on with a campaign that was interrupted."),
     "status": ("status", "Where a campaign stands."),
     "why": ("why", "Why a run or case waits, failed, or was judged as it was."),

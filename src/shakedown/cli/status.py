@@ -31,7 +31,10 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
 
 def _render(data: dict[str, Any]) -> str:
     driver = data["driver"] or ("nobody drives it" if data["phase"] != "ended" else "it is over")
-    parts = [f"{data['campaign']}: {data['phase']}; {driver}", "", _components(data)]
+    rehearsal = data.get("rehearsal", "")
+    if rehearsal and not data["driver"]:
+        driver = "it is over" if data["phase"] == "ended" else "it came to no end"
+    parts = [f"{data['campaign']}: {data['phase']}; {driver}", *filter(None, [rehearsal]), "", _components(data)]
     for component in data["components"]:
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
@@ -46,7 +49,7 @@ def _render(data: dict[str, Any]) -> str:
     for name, budget in data.get("budgets", {}).items():
         parts.append(f"budget {name}: {budget['taken']:g} of {budget['limit']:g} taken")
     parts += _asked(data.get("asked", {}))
-    if data["phase"] == "running" and not data["driver"]:
+    if data["phase"] == "running" and not data["driver"] and not rehearsal:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return printable("\n".join(parts))
 

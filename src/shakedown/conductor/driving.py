@@ -30,14 +30,17 @@ def fold_one(state: State, event: Event, documents: Documents, policy: Policy | 
     evolve(state, event)
 
 
-def begin(conductor: Conductor, campaign: dict[str, Any], driver: dict[str, Any], document: Document) -> None:
+def begin(
+    conductor: Conductor, campaign: dict[str, Any], driver: dict[str, Any], document: Document, why: str = ""
+) -> None:
     """Purpose: start a campaign whose log is empty, or take over one that is not. Durable when it returns.
 
-    ``campaign``: the value of campaign_start (its document's digest, id, plan, seed); ``driver``: who drives, and where.
+    ``campaign``: the value of campaign_start (its document's digest, id, plan, seed); ``driver``: who drives, and where;
+    ``why``: what is to be known of the whole campaign.
     """
     if conductor.state.phase == "":
         if conductor.state.plan is None:
             conductor.state.plan = index_plan(document)
-        conductor.log("campaign_start", value=campaign)
+        conductor.log("campaign_start", value=campaign, reason=why)
     conductor.log("driver_start", value=driver)
     conductor.commit()

@@ -14,7 +14,9 @@ from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
 from shakedown.engine.standing import in_force
 from shakedown.engine.time_up import acts_of
+from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
+from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.table import Record, fold_runs
 from shakedown.model import clocks
 from shakedown.model.errors import UsageError, did_you_mean
@@ -52,6 +54,7 @@ def status(layout: Layout) -> dict[str, Any]:
     ]
     return {
         "campaign": layout.root.name,
+        "rehearsal": in_words(rehearsal_of(layout) or {}),
         "phase": state.phase,
         "events": state.seq,
         "epoch": state.epoch,

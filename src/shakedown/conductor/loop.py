@@ -18,6 +18,7 @@ from shakedown.conductor.around import look_around, release, take_parts
 from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide, evolve
 from shakedown.engine.modes import mode_facts
+from shakedown.engine.orders import BATCH
 from shakedown.engine.places import facts_of
 from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.engine.verdict_facts import verdict_value
@@ -274,6 +275,15 @@ def act(conductor: Conductor) -> float | None:
         if not decision.orders:
             return decision.wake_at
         _carry_out(conductor, decision)
+        if _settles(decision):
+            return decision.wake_at
+
+
+def _settles(decision: Decision) -> bool:
+    """Whether deciding again would order nothing: all it did was to have outputs collected and to say why something waits."""
+    return len(decision.orders) < BATCH and all(
+        order.kind == "collect" or order.event.event == "waiting" for order in decision.orders
+    )
 
 
 def _carry_out(conductor: Conductor, decision: Decision) -> None:

@@ -273,11 +273,13 @@ def rejudge_campaign(
     Errors: LeaseHeld while a conductor drives it: only the holder of the lease may write. UsageError for a run without a
     verdict; RecordError.
     """
+    from shakedown.events.campaigns import refuse_rehearsal
     from shakedown.events.lease import Lease
     from shakedown.events.opening import open_log
     from shakedown.events.reader import read_events
 
     layout = Layout(path)
+    refuse_rehearsal(layout, "judged again")
     with Lease.acquire(layout) as lease:
         judged = read_verdicts(read_events(layout.log))
         examined(judged, runs)  # a run that is not there is said before anything is written

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.standing_in import carry_out
+from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
 from shakedown.events.opening import open_log
@@ -47,6 +48,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     Errors: LeaseHeld while somebody drives it; UsageError where results are open and ``unfinished`` is false, or where it has
     not started; RecordError where it is damaged or cannot be written.
     """
+    refuse_rehearsal(layout, "sealed")
     held = holder(layout)
     if held is not None and not held.gone:
         raise LeaseHeld(f"{layout.root.name} is {held}", hint="seal it when that is over")

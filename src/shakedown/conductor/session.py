@@ -22,6 +22,7 @@ from shakedown.conductor.operators import commands_for
 from shakedown.conductor.real_ports import open_ports
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, index_plan
+from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
@@ -61,6 +62,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     """
     from shakedown.conductor.fingerprints import Fingerprints, probe_of
 
+    refuse_rehearsal(layout, "driven")
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)

@@ -41,9 +41,10 @@ def release_held(
             heapq.heappush(ranked, (_behind(rolling, key), name, number, key))
             continue
         mix = rolling.get(key.component)
-        full = key.component in rolling and (mix is None or mix.full(state, plan.ahead, key))
+        if key.component in rolling and (mix is None or mix.full(state, plan.ahead, key)):
+            continue
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
-        if full or reason is not None:
+        if reason is not None:
             continue
         targets = choose_targets(state, key, plan.ahead.loads, now)
         plan.ahead.start(key, resolved(state.index, key, targets))
@@ -108,7 +109,7 @@ def top_up(state: State, decision: Decision, plan: Promise, mix: Mix, now: float
 
 def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead_s: float, now: float) -> None:
     """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
-    for key, entry in list(mix.candidates()):
+    for key, entry in list(mix.candidates()) if _bound(state, plan, mix, now) else ():
         reason = mix.reason(state, key, now, plan.ahead)
         if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
             continue
@@ -124,6 +125,15 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
             order_held(state, decision, plan, key, waiting, now)
             mix.stored(key)
             waiting = next((entry for own, entry in mix.next() if own == key), None)
+
+
+def _bound(state: State, plan: Promise, mix: Mix, now: float) -> bool:
+    """Whether any class of the mix waits for room in a budget: ranking them is most of the work, and mostly for nothing."""
+    for key in mix.queues:
+        reason = mix.reason(state, key, now, plan.ahead) if not key.mode else None
+        if reason is not None and reason.key.startswith(_WAITS_FOR_ROOM):
+            return True
+    return False
 
 
 def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, survive_s: float, now: float) -> None:

@@ -45,11 +45,14 @@ class Promised:
 
 def budget_reason(state: State, key: ClassKey, promised: Promised, now: float) -> Reason | None:
     """Purpose: the first budget that has no room for one more run of this class, or None."""
+    used, more = state.used, promised.used
     for name, load in key.loads:
         rooms = _rooms(state, key, name, promised, now)
-        if any(_taken(state, promised, room) + load <= room.most for room in rooms):
-            continue
-        return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
+        for room in rooms:
+            if used.get(room.own, 0.0) + more.get(room.own, 0.0) + load <= room.most:
+                break
+        else:
+            return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
     return None
 
 
@@ -146,8 +149,14 @@ def _rooms(state: State, key: ClassKey, name: str, promised: Promised, now: floa
     at = (key.component, key.pool, name)
     found = promised.rooms.get(at)
     if found is None:
-        owns = state.index.targets.get(name) or (name,)
-        found = promised.rooms[at] = tuple(_room(state, key, name, own, promised, now) for own in owns)
+        steady = not (state.caps or state.amounts or state.yielding or state.index.components[key.component].windows)
+        found = state.index.rooms.get(at) if steady else None
+        if found is None:
+            owns = state.index.targets.get(name) or (name,)
+            found = tuple(_room(state, key, name, own, promised, now) for own in owns)
+            if steady:  # nothing but the plan says how much it is
+                state.index.rooms[at] = found
+        promised.rooms[at] = found
     return found
 
 

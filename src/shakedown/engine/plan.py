@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from shakedown.engine.bundles import Bundle, bundles, whole_job
 from shakedown.engine.modes import FILLER, base, is_warm_up
@@ -125,6 +126,10 @@ class PlanIndex:
     tops: dict[int, dict[str, int]] = field(default_factory=dict)
     labelled: dict[str, ClassKey] = field(default_factory=dict)  # a class by its name in the log
     fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
+    rooms: dict[tuple[int, str, str], Any] = field(
+        default_factory=dict
+    )  # (component, pool, budget): ``loads.Room`` by the plan
+    terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``rolling.Terms``
     tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
     places: dict[str, Partition] = field(
         default_factory=dict
@@ -171,6 +176,7 @@ class PlanIndex:
         if test not in self.capped:
             self.capped.add(test)
             self.classes.clear()
+            self.terms.clear()
 
     def mode_of(self, component: int, mode: str) -> Mode | None:
         """The plan's word on a mode, or on the mode that a warm-up belongs to."""

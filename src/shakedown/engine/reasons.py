@@ -13,7 +13,7 @@ from shakedown.engine.modes import base, warm_up
 from shakedown.engine.places import closed_key
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reason import Reason
-from shakedown.engine.standing import standing_reason
+from shakedown.engine.standing import component_reason, standing_reason
 from shakedown.engine.state import State
 from shakedown.model.nouns import Loads
 from shakedown.model.places import names_of
@@ -42,6 +42,7 @@ class Outlook:
     allowed: set[str] = field(default_factory=set)
     reserved: dict[str, str] = field(default_factory=dict)
     known: dict[ClassKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
+    whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
 
     def promise(self, key: ClassKey, loads: Loads) -> None:
         """A job of this class may start."""
@@ -87,9 +88,12 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
 def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
+    whole = ahead.whole.get(key.component)
+    if whole is None:
+        whole = ahead.whole[key.component] = _gate(state, key), component_reason(state, key.component, now)
     return (
-        _gate(state, key)
-        or standing_reason(state, key, now)
+        whole[0]
+        or (standing_reason(state, key, now) if whole[1] or state.stopped or state.caps else None)
         or _waits_for_build(state, key)
         or (_too_few(state, key) if state.excluded else None)
         or _disturbed(state, key, ahead.building)
@@ -145,7 +149,9 @@ def stagger_of(state: State, key: ClassKey) -> float:
 
 
 def _stagger(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
-    stagger = stagger_of(state, key) if key.test else 0.0
+    if not key.test:
+        return None
+    stagger = stagger_of(state, key)
     if not stagger:
         return None
     due = state.allowed_at.get(key.test, now - stagger) + stagger

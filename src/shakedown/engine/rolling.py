@@ -161,27 +161,59 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What of a mix is the plan's, and the same in every decision. ``limits``: test -> unit-seconds of a run at its time limit."""
+
+    classes: tuple[ClassKey, ...]
+    tests: dict[str, str]
+    units: dict[str, int]
+    limits: dict[str, float]
+    own: tuple[str, ...]
+    shares: dict[str, float]
+    widest: int
+
+
+def _terms(state: State, number: int) -> Terms:
+    """Made once: a mix is weighed in every decision."""
+    found = state.index.terms.get(number)
+    if found is None:
+        component = state.index.components[number]
+        cases = [state.index.cases[name] for name in state.index.all_cases(number)]
+        classes = [state.index.class_of(number, name) for name in component.cases]
+        classes += [state.index.class_of(number, name, FILLER) for name in component.fillers]
+        own = tuple(dict.fromkeys(state.index.cases[name].test for name in component.cases))
+        found = state.index.terms[number] = Terms(
+            classes=tuple(classes),
+            tests={case.id: case.test for case in cases},
+            units={case.test: case.shape.units for case in reversed(cases)},
+            limits={case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)},
+            own=own,
+            shares=dict(component.mix) or dict.fromkeys(own, 1.0 / len(own)),
+            widest=max((case.shape.units for case in cases), default=0),
+        )
+    terms: Terms = found
+    return terms
+
+
 def _mix(state: State, number: int, roll: Roll, ends: float | None) -> Mix:
-    component = state.index.components[number]
-    cases = [state.index.cases[name] for name in state.index.all_cases(number)]
-    classes = [state.index.class_of(number, name) for name in component.cases]
-    classes += [state.index.class_of(number, name, FILLER) for name in component.fillers]
-    queues = {key: state.queues[key] for key in classes if key in state.queues}
-    tests = {case.id: case.test for case in cases}
-    units = {case.test: case.shape.units for case in reversed(cases)}
-    each = {case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)}
-    each |= {test: roll.work.get(test, 0.0) / count for test, count in roll.judged.items() if count and test in each}
+    component, terms = state.index.components[number], _terms(state, number)
+    queues = {key: state.queues[key] for key in terms.classes if key in state.queues}
+    each = dict(terms.limits)
+    for test, count in roll.judged.items():
+        if count and test in each:
+            each[test] = roll.work.get(test, 0.0) / count
     held = _held(state, number)
     expected = {
-        test: roll.work.get(test, 0.0) + (roll.live.get(test, 0) - held.get(test, 0)) * each[test] for test in each
+        test: roll.work.get(test, 0.0) + (roll.live.get(test, 0) - held.get(test, 0)) * one
+        for test, one in each.items()
     }
-    seconds = {test: work / max(1, units[test]) for test, work in each.items()}
-    own = {state.index.cases[name].test for name in component.cases}
-    shares = dict(component.mix) or dict.fromkeys(own, 1.0 / len(own))
+    seconds = {test: work / max(1, terms.units[test]) for test, work in each.items()}
     busy = {pool: component.fill.target * _capacity(state, pool) for pool in state.index.topped(number)}
-    typical = sum(shares.get(test, 0.0) * seconds[test] for test in own)
-    topped = {pool: busy[pool] + _ahead(state, number, busy[pool], typical) for pool in busy}
-    mix = Mix(number, shares, expected, each, seconds, roll.longest, queues, tests, busy, topped, ends)
+    typical = sum([terms.shares.get(test, 0.0) * seconds[test] for test in terms.own])
+    bridged = max(component.fill.queue_ahead_s, component.fill.survive_s)
+    topped = {pool: units + _ahead(terms, bridged, units, typical) for pool, units in busy.items()}
+    mix = Mix(number, terms.shares, expected, each, seconds, roll.longest, queues, terms.tests, busy, topped, ends)
     mix.drain, mix.filled = component.fill.drain, bool(component.fillers)
     return mix
 
@@ -201,12 +233,9 @@ def _capacity(state: State, pool: str) -> float:
     return float(state.index.pools[pool].capacity)
 
 
-def _ahead(state: State, number: int, busy: float, typical_s: float) -> float:
+def _ahead(terms: Terms, bridged_s: float, busy: float, typical_s: float) -> float:
     """Units that are to wait beside the busy ones: one run of the widest, or as much as ends in the time to be bridged."""
-    fill = state.index.components[number].fill
-    bridged = max(fill.queue_ahead_s, fill.survive_s)
-    widest = max((state.index.cases[case].shape.units for case in state.index.all_cases(number)), default=0)
-    return max(float(widest), busy * bridged / typical_s if typical_s > 0 else 0.0)
+    return max(float(terms.widest), busy * bridged_s / typical_s if typical_s > 0 else 0.0)
 
 
 def _ramp(state: State, decision: Decision, mix: Mix, roll: Roll, now: float) -> None:

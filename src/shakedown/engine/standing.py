@@ -22,15 +22,18 @@ FOR_PEOPLE = ("stopped:", "paused:", "clock:", "excluded:")  # reasons that last
 
 def standing_reason(state: State, key: ClassKey, now: float) -> Reason | None:
     """Purpose: the standing order that holds this class back at ``now``, or None."""
-    component = state.index.components[key.component]
+    return _stopped(state, key) or component_reason(state, key.component, now) or _capped(state, key)
+
+
+def component_reason(state: State, number: int, now: float) -> Reason | None:
+    """Purpose: the standing order that holds all of a component back at ``now``, or None."""
+    component = state.index.components[number]
     return (
-        _stopped(state, key)
-        or _paused(state, component)
-        or _drained(state, key.component)
-        or _not_started(state, key.component)
+        _paused(state, component)
+        or _drained(state, number)
+        or _not_started(state, number)
         or _closed_window(component, now)
         or _closed_yield(state, component)
-        or _capped(state, key)
     )
 
 

@@ -143,7 +143,7 @@ def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float)
 def _submit_mix(state: State, decision: Decision, plan: Promise, mix: Mix, now: float) -> None:
     """Order the test that is furthest behind its share and may start, until the machine is full; then what fills the rest."""
     for candidates, full in ((mix.candidates, mix.full), (mix.fillers, mix.full_for_fillers)):
-        while True:
+        while not all(full(state, plan.ahead, key) for key in mix.queues):
             for key, entry in candidates():
                 if full(state, plan.ahead, key) or room_for(state, plan, key) <= 0:
                     continue

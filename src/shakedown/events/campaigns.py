@@ -1,25 +1,30 @@
-"""Campaign directories: made, named, found; and the frozen documents in them."""
+"""Campaign directories: made, named, found; and the frozen documents in them.
+
+Rehearsals lie in a folder of their own beside the campaigns, so that no command takes one for the newest campaign.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
+from typing import Any
 
-from shakedown.events.lease import holder
+from shakedown.events.lease import began_to_drive, holder
 from shakedown.events.reader import first_event
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.frozen import digest as digest_of
 from shakedown.model.layout import Layout
 
+CAMPAIGNS, REHEARSALS = "campaigns", "rehearsed"
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def new_identifier(site: Path, plan: str) -> str:
+def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS) -> str:
     """Purpose: the next free id for a campaign of this plan: laptop-1, laptop-2... Its directory is made, empty, so it is ours."""
     _check_identifier(plan)
-    folder = site / "campaigns"
+    folder = site / folder_name
     pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)")
     try:
         folder.mkdir(exist_ok=True)
@@ -113,33 +118,35 @@ def read_document(layout: Layout, digest: str) -> bytes:
 def find_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: the directory of a campaign: by its id under the site's ``campaigns``, by path, or, without a name, the newest.
 
+    Rehearsals come after campaigns: one is found by its id where no campaign has it, and without a name where there is no campaign.
     ``site`` None: the nearest directory above here that holds ``site.yaml``. Errors: UsageError with what there is instead.
     """
     folder = _campaigns_of(site)
     if name is None:
         return _newest(folder)
-    if folder is not None and "/" not in name and _is_campaign(folder / name):
-        return folder / name
+    for found in (folder, folder.with_name(REHEARSALS)) if folder is not None and "/" not in name else ():
+        if _is_campaign(found / name):
+            return found / name
     path = Path(name)
     if _is_campaign(path):
         return path
     if path.is_dir():
         raise UsageError(f"{name} is no campaign: it has no log")
-    known = _ids(folder)
     if folder is None:
         raise UsageError(
             f"there is no campaign {name!r}: no directory above here holds site.yaml",
             hint="go into a site directory, name one with --site, or give the campaign's path",
         )
+    known = [*_ids(folder.with_name(REHEARSALS)), *_ids(folder)]
     hint = did_you_mean(name, known) or (f"there are {', '.join(known[-5:])}" if known else "there is none yet")
     raise UsageError(f"there is no campaign {name!r} in {folder}", hint=hint)
 
 
 def _campaigns_of(site: Path | None) -> Path | None:
     if site is not None:
-        return site / "campaigns"
+        return site / CAMPAIGNS
     here = Path.cwd()
-    return next((above / "campaigns" for above in (here, *here.parents) if (above / "site.yaml").is_file()), None)
+    return next((above / CAMPAIGNS for above in (here, *here.parents) if (above / "site.yaml").is_file()), None)
 
 
 def _is_campaign(path: Path) -> bool:
@@ -164,6 +171,10 @@ def _newest(folder: Path | None) -> Path:
         )
     started = [(when, name) for name in _ids(folder) if (when := _start_of(folder / name)) is not None]
     if not started:
+        rehearsals = folder.with_name(REHEARSALS)
+        made = [(began_to_drive(Layout(rehearsals / name)), name) for name in _ids(rehearsals)]
+        if made:
+            return rehearsals / max(made)[1]
         raise UsageError(f"no campaign was started in {folder.parent} yet", hint="start one: shakedown run PLAN")
     return folder / max(started)[1]
 
@@ -180,3 +191,22 @@ def _about_to_begin(layout: Layout) -> float | None:
     """When the conductor of a campaign without events came; None where there is none."""
     held = holder(layout)
     return None if held is None or held.gone or held.who is None else held.who.since
+
+
+# ---- rehearsals ----------------------------------------------------------------------------------------------------------
+
+
+def rehearsal_of(layout: Layout) -> dict[str, Any] | None:
+    """Purpose: what a campaign's record says of its rehearsal (seed, scenario, faults); None where it is a real one."""
+    first = first_event(layout.log)
+    said = first.value.get("rehearsal") if first is not None else None
+    return said if isinstance(said, dict) else None
+
+
+def refuse_rehearsal(layout: Layout, what: str) -> None:
+    """Raise UsageError where a campaign is a rehearsal: nothing is added to what happened on a model. ``what``: "sealed"."""
+    if layout.log.is_dir() and rehearsal_of(layout) is not None:
+        raise UsageError(
+            f"{layout.root.name} is a rehearsal on a model of the machine, no measurement: it cannot be {what}",
+            hint="change the plan or the scenario and rehearse again: shakedown rehearse PLAN",
+        )

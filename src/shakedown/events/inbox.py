@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.damage import NOT_JSON
 from shakedown.events.identity import user_name
 from shakedown.events.segment_file import sync_directory, unwritable
@@ -52,6 +53,7 @@ def post(layout: Layout, what: str, value: dict[str, Any] | None = None, reason:
         raise UsageError(f"'{what}' is no command", hint=did_you_mean(what, KNOWN) or f"there are {', '.join(KNOWN)}")
     if not layout.inbox.is_dir():
         raise UsageError(f"{layout.root} is no campaign: it has no inbox")
+    refuse_rehearsal(layout, "added to")
     content = msgspec.json.encode(_Wish(what, value or {}, reason))
     if len(content) > LIMIT_BYTES:
         raise UsageError(f"a command of {len(content)} bytes is too long; at most {LIMIT_BYTES} are taken")

@@ -150,6 +150,14 @@ def holder(layout: Layout) -> Holder | None:
     return _holder_of(layout, _newest(layout), this_process())
 
 
+def began_to_drive(layout: Layout) -> float:
+    """Purpose: when the campaign's last driver began, in seconds since 1970; 0 where nobody left word of it."""
+    try:
+        return msgspec.json.decode(_epoch_path(layout, _newest(layout)).read_bytes(), type=Identity).since
+    except (*NOT_JSON, OSError):
+        return 0.0
+
+
 def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None:
     if epoch == 0 or _is_there(_released_path(layout, epoch)):
         return None

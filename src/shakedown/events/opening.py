@@ -33,12 +33,17 @@ class Tail:
 
 
 def open_log(
-    directory: Path, lease: Holding, *, segment_bytes: int = SEGMENT_BYTES, reserve_bytes: int = RESERVE_BYTES
+    directory: Path,
+    lease: Holding,
+    *,
+    segment_bytes: int = SEGMENT_BYTES,
+    reserve_bytes: int = RESERVE_BYTES,
+    eager: bool = True,
 ) -> tuple[LogWriter, Tail]:
     """Purpose: a writer that goes on behind the last whole line, in a new segment, and how the log ended.
 
     Every driver writes to segments of its own: what a driver that was stopped and lost the lease still writes when it wakes up lies
-    behind the seal. Errors: LeaseHeld where the lease is not ours, RecordError for damage, DiskFull.
+    behind the seal. ``eager`` is the writer's. Errors: LeaseHeld where the lease is not ours, RecordError for damage, DiskFull.
     """
     _make_directory(directory)
     for attempt in range(1, _ATTEMPTS + 1):
@@ -46,7 +51,7 @@ def open_log(
         header, tail = _mend(directory, lease.epoch)
         try:
             sizes = {"segment_bytes": segment_bytes, "reserve_bytes": reserve_bytes}
-            return LogWriter(directory, lease, header, tail.time, **sizes), tail
+            return LogWriter(directory, lease, header, tail.time, **sizes, eager=eager), tail
         except LeaseHeld:
             if attempt == _ATTEMPTS:  # before: the driver before us began a segment just before it noticed us
                 raise

@@ -26,12 +26,12 @@ class SegmentFile:
     """A segment that we made and nobody else may write to.
 
     ``size`` is how long it should be in bytes and ``lines`` how many events it holds; ``durable`` and ``durable_lines`` say
-    how much of that is synced.
+    how much of that is synced. ``eager`` False: syncing is left to whoever sets it to true in the end.
     """
 
-    def __init__(self, path: Path, header: Header) -> None:
+    def __init__(self, path: Path, header: Header, eager: bool = True) -> None:
         """Purpose: make it, exclusively, with its header durable. LeaseHeld where it is there already, NoRoom on a full disk."""
-        self.path, self.header = path, header
+        self.path, self.header, self.eager = path, header, eager
         line = msgspec.json.encode(header) + b"\n"
         self.digest = sha256(line)
         self.size = self.durable = self.lines = self.durable_lines = 0
@@ -107,7 +107,8 @@ class SegmentFile:
         Errors: NoRoom where the room was only promised (network file systems): the segment is cut back to its durable length.
         """
         try:
-            os.fdatasync(self._fd)
+            if self.eager:
+                os.fdatasync(self._fd)
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise unwritable(self.path, error) from error

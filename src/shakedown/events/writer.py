@@ -23,6 +23,7 @@ RESERVE_BYTES = 1024 * 1024
 RESERVE_NAME = "reserve"
 _ROOM_AGAIN = 4  # the reserve is put back once this many times its size are free
 _LOOK_FOR_ROOM_S = 5.0
+_AT_ONCE = 4096  # events that a writer takes before it writes them, where a commit promises nothing
 
 
 class Holding(Protocol):
@@ -53,6 +54,8 @@ class LogWriter:
     """The Log port on disk. ``opening.open_log`` makes one.
 
     Events come with their seq and time set. ``full`` is true from the first DiskFull until the reserve could be put back.
+    ``eager`` False is for a campaign that can be made again at any time, as a rehearsal can: it is written in large pieces and is
+    durable once it is closed; ``commit`` promises nothing before.
     """
 
     def __init__(
@@ -64,9 +67,10 @@ class LogWriter:
         *,
         segment_bytes: int = SEGMENT_BYTES,
         reserve_bytes: int = RESERVE_BYTES,
+        eager: bool = True,
     ) -> None:
         """``header`` is that of the segment to begin, ``time`` that of the last event there is."""
-        self.directory, self.full = directory, False
+        self.directory, self.full, self._eager = directory, False, eager
         self._lease, self._segment_bytes, self._reserve_bytes = lease, segment_bytes, reserve_bytes
         self._seq, self._time = header.first - 1, time
         self._lines: list[bytes] = []  # appended
@@ -82,13 +86,13 @@ class LogWriter:
         """On a full disk the reserve of the driver before gives the room to say so."""
         path = segment_path(self.directory, header.segment)
         try:
-            return SegmentFile(path, header)
+            return SegmentFile(path, header, self._eager)
         except NoRoom as error:
             self.full = True
             if not self._free_reserve():
                 raise DiskFull(self.directory, str(error), durable=False) from error
         try:
-            return SegmentFile(path, header)
+            return SegmentFile(path, header, self._eager)
         except NoRoom as error:
             raise DiskFull(self.directory, str(error), durable=False) from error
 
@@ -114,7 +118,8 @@ class LogWriter:
 
         Errors: LeaseHeld or RecordError where the record is no longer ours or as we left it: then for good. DiskFull: see there.
         """
-        self._work(sync=True)
+        if self._eager or len(self._lines) >= _AT_ONCE:
+            self._work(sync=True)
 
     def tick(self, now: float) -> float | None:
         """Purpose: write at once, and sync in groups, what nobody commits. Call it before each wait.
@@ -147,6 +152,7 @@ class LogWriter:
         told = self.full
         try:
             if self._dead is None:
+                self._eager = self._segment.eager = True
                 self.commit()
                 self._check()
                 self._roll()
@@ -238,8 +244,11 @@ class LogWriter:
     def _roll(self) -> None:
         """Begin the next segment; its header seals this one."""
         old = self._segment
+        if not old.eager:  # nobody comes back to this one
+            old.eager = True
+            old.sync([])
         header = old.next_header(self._seq - len(self._lines) + 1, self._lease.epoch)
-        self._segment = SegmentFile(next_path(old), header)
+        self._segment = SegmentFile(next_path(old), header, self._eager)
         old.close()
 
     # ---- the reserve -------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from shakedown.metrics.contract import score_contract
 from shakedown.metrics.deciding import decide, together, worst
 from shakedown.metrics.measures import measure
 from shakedown.metrics.populations import CaseRuns, Population, as_expected, count_verdicts, populations
+from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.scorecard import (
     CaseScore,
     ComponentScore,
@@ -74,6 +75,7 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
         restrictions=tuple(restrictions(components, record)),
         epoch=record.epoch,
         contract=contract,
+        rehearsal=in_words(record.rehearsal),
     )
 
 

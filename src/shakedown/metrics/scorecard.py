@@ -117,7 +117,8 @@ class Scorecard(Struct, frozen=True):
     """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do.
 
     ``restrictions``: a sentence for each thing that the acceptance leaves out or takes as it is. ``contract``: every row of the
-    plan's contracts, and the figures without one; None where the plan names none.
+    plan's contracts, and the figures without one; None where the plan names none. ``rehearsal``: that it was one, in words, and on
+    what; "" of a real campaign.
     """
 
     campaign: str
@@ -133,6 +134,7 @@ class Scorecard(Struct, frozen=True):
     restrictions: tuple[str, ...] = ()
     epoch: int = 1
     contract: ContractScore | None = None
+    rehearsal: str = ""
 
 
 def exit_status(scorecard: Scorecard) -> int:

@@ -52,6 +52,7 @@ class Record(Struct):
     plan: str = ""
     document: str = ""
     seed: int = 0
+    rehearsal: dict[str, Any] = {}  # what is said of the machine it was rehearsed on; {} of a real campaign
     started: float | None = None
     ended: float | None = None
     last: float = 0.0
@@ -118,6 +119,8 @@ def _campaign_start(record: Record, event: Event) -> None:
     value = event.value
     record.campaign, record.plan = str(value.get("campaign", "")), str(value.get("plan", ""))
     record.document, record.seed = str(value.get("document", "")), whole(value.get("seed"))
+    said = value.get("rehearsal")
+    record.rehearsal = said if isinstance(said, dict) else {}
     record.started = event.time
     record.epochs = [acts.epoch_row(event, 1)]
 

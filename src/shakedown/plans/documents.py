@@ -29,8 +29,8 @@ from shakedown.plans.site import Site, read_site
 from shakedown.plans.text import read_nodes
 
 
-def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None) -> Document:
-    """Purpose: the document of a plan, named or given as a path.
+def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None, system: str | None = None) -> Document:
+    """Purpose: the document of a plan, named or given as a path; on another system than its own where one is named.
 
     Errors: FileProblems with everything that is wrong in the plan, its system and the site's tests; UsageError where
     there is no such plan.
@@ -39,7 +39,7 @@ def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None) ->
         reading = read_site(site)
         file = find_plan(reading, plan)
         reading.problems.found = [p for p in reading.problems.found if not p.path.startswith("plans/")]
-        document = plan_document(reading, file, here, kernels)
+        document = plan_document(reading, file, here, kernels, system)
         reading.stop()
         if document is None:
             raise AssertionError("a plan without problems makes a document")
@@ -63,7 +63,9 @@ def find_plan(reading: Site, plan: str) -> Found:
     raise UsageError(f"there is no plan '{plan}'", hint)
 
 
-def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None = None) -> Document | None:
+def plan_document(
+    reading: Site, file: Found, here: Here, kernels: Path | None = None, system: str | None = None
+) -> Document | None:
     """Purpose: the document, or None where the site's problems have grown."""
     problems = reading.problems
     before = len(problems)
@@ -72,6 +74,8 @@ def plan_document(reading: Site, file: Found, here: Here, kernels: Path | None =
     values = None if root is None else PLAN.read(root, "", problems)
     if data is None or root is None or values is None or len(problems) > before:
         return None
+    if system is not None:
+        values = values | {"system": reading.machine(system, here).system.name if system != "here" else system}
     context = _context(reading, root, values, here, kernels)
     if context is None:
         return None

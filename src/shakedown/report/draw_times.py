@@ -27,12 +27,17 @@ _LIMIT = {"contract": ("#b3261e", (0, (1, 1))), "vendor": (INK, (0, (6, 2, 1, 2)
 
 @dataclass(slots=True)
 class Series:
-    """The runs of one case in one mode, with their mean and the runs that are outliers."""
+    """The runs of one case in one mode, with their mean and the runs that are outliers. ``limit_s``: the case's walltime."""
 
     name: str
     rows: list[RunRow]
     mean: float | None = None
     outliers: frozenset[str] = frozenset()
+    limit_s: float = 0.0
+
+    def height(self, row: RunRow) -> float | None:
+        """How long a run took. One that the scheduler ended at its walltime had no time to say: it took that."""
+        return self.limit_s or None if row.elapsed_s is None and row.verdict == "timeout" else row.elapsed_s
 
 
 @dataclass(slots=True)
@@ -51,6 +56,11 @@ class Group:
     @property
     def timed(self) -> list[float]:
         return [row.elapsed_s for row in self.rows if row.elapsed_s is not None]
+
+    @property
+    def heights(self) -> list[float]:
+        """Of all runs that have a place above the axis."""
+        return [height for one in self.series for row in one.rows if (height := one.height(row)) is not None]
 
 
 def draw_times(
@@ -89,7 +99,8 @@ def _series(case: CaseSummary) -> list[Series]:
             rows = [row for row in case.rows if not figure.mode or row.mode == figure.mode]
             name = f"{case.case.id}, {figure.mode}" if figure.mode else case.case.id
             mean = figure.summary.mean if figure.summary else None
-            found.append(Series(name, rows, mean, frozenset(outlier.run for outlier in figure.outliers)))
+            outliers = frozenset(outlier.run for outlier in figure.outliers)
+            found.append(Series(name, rows, mean, outliers, case.case.shape.time_limit_s))
     return [one for one in found if one.rows]
 
 
@@ -107,7 +118,7 @@ def _draw(number: int, group: Group, epochs: Sequence[EpochRow], begin: float) -
 
     def paint(figure: Any) -> None:
         axes = figure.add_subplot()
-        _frame(axes, [start / scale for start in starts], [*group.timed, *(value for _, value in group.limits)])
+        _frame(axes, [start / scale for start in starts], [*group.heights, *(value for _, value in group.limits)])
         for place, one in enumerate(group.series):
             _runs(axes, one, SEQUENCE[place] if coloured else "", begin, scale, len(group.rows) > MANY)
         for (basis, value), _ in group.limits.items():
@@ -133,7 +144,7 @@ def _few_places(span: tuple[float, float], wide: bool) -> Any:
 
 
 def _caption(group: Group, opened: int, common: str) -> str:
-    never = len(group.rows) - len(group.timed)
+    never, ended = len(group.rows) - len(group.heights), len(group.heights) - len(group.timed)
     each = "each dashed line is" if len(group.series) > 1 else "the dashed line is"
     text = f"{plural(len(group.timed), 'run')}; {each} the mean of correct runs."
     text += " Outliers are circled." if any(one.outliers for one in group.series) else ""
@@ -143,6 +154,7 @@ def _caption(group: Group, opened: int, common: str) -> str:
     text += " Vertical lines: an epoch begins" if opened else ""
     text += f"; the first {EPOCHS_LIMIT} of {opened}." if opened > EPOCHS_LIMIT else "." if opened else ""
     text += f" All are of {one_line(common, 160)}." if common not in ("", group.test) else ""
+    text += f" {ended} that were ended at their walltime stand at it." if ended else ""
     return text + (f" {never} without a run time stand on the axis." if never else "")
 
 
@@ -159,11 +171,12 @@ def _frame(axes: Any, starts: list[float], values: list[float]) -> None:
 
 
 def _runs(axes: Any, one: Series, colour: str, begin: float, scale: float, many: bool) -> None:
-    """The runs where they started, as high as they took; those without a run time on the axis; outliers circled."""
+    """The runs where they started, as high as they took; those of which that is unknown on the axis; outliers circled."""
     for verdict in dict.fromkeys(row.verdict for row in one.rows):
         rows = [row for row in one.rows if row.verdict == verdict]
-        timed = [((start_of(row) - begin) / scale, row.elapsed_s) for row in rows if row.elapsed_s is not None]
-        never = [((start_of(row) - begin) / scale, 0.0) for row in rows if row.elapsed_s is None]
+        placed = [((start_of(row) - begin) / scale, one.height(row)) for row in rows]
+        timed = [(start, height) for start, height in placed if height is not None]
+        never = [(start, 0.0) for start, height in placed if height is None]
         own = colour if verdict == "passed" else ""
         scatter(axes, timed, verdict, many, own)
         if never:

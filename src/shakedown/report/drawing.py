@@ -21,6 +21,7 @@ FORMATS = ("svg", "pdf", "png")
 DPI = 200
 WIDTH, HALF = 7.0, 3.42  # inches: the text width of the page, and half of it
 LEGEND_LETTERS = 44  # of one line of a legend: more are wider than half a page
+MARK = 0.14  # inches that a figure grows by what is written below it
 INK, FAINT, RULE = "#1d2733", "#66717d", "#d5dae0"
 ACCENT = "#1f5f8b"
 SEQUENCE = ("#1f5f8b", "#c8641e", "#3c8b5a", "#8a4a9e", "#a38a1b", "#4b5563")  # up to six cases beside each other
@@ -85,6 +86,17 @@ class Drawing:
     ) -> None:
         self.file, self.title, self.caption, self.height, self.wide = file, title, caption, height, wide
         self._paint = paint
+
+    def mark(self, words: str) -> None:
+        """Write something below the whole figure, small, in each of its formats: that it shows a model."""
+        paint = self._paint
+
+        def paint_and_mark(figure: Any) -> None:
+            paint(figure)
+            figure.set_figheight(figure.get_figheight() + MARK)
+            figure.supxlabel(words, x=0.995, ha="right", fontsize=6, color=FAINT)
+
+        self._paint = paint_and_mark
 
     @cached_property
     def svg(self) -> bytes:

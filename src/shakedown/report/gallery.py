@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shakedown.metrics.rehearsed import BANNER
 from shakedown.report.draw_counts import draw_counts
 from shakedown.report.draw_line import draw_time_line
 from shakedown.report.draw_machine import draw_machine
@@ -44,7 +45,7 @@ def hang(root: Path, evidence: Evidence) -> Pictures:
     sides, said_of_sides = draw_sides(evidence.sides)
     times, said_of_times = draw_times(evidence.document, evidence.cases, evidence.record.epochs, begin)
     machine, said_of_machine = draw_machine(gathered.cases)
-    return Pictures(
+    pictures = Pictures(
         line=draw_time_line(evidence.cases, begin),
         sides=sides,
         counts=draw_counts(evidence.counts),
@@ -55,3 +56,7 @@ def hang(root: Path, evidence: Evidence) -> Pictures:
         stability=draw_stability(evidence.document, evidence.record, evidence.stability, evidence.loads, begin),
         troubles=[*gathered.troubles, *said_of_sides, *said_of_times, *said_of_machine],
     )
+    if evidence.record.rehearsal:
+        for drawing in pictures.all:
+            drawing.mark(f"model: {BANNER}")
+    return pictures

@@ -18,7 +18,8 @@ _NAME_LEAST = 9  # the heading's own width
 
 def render_scorecard(scorecard: Scorecard) -> str:
     """Purpose: the scorecard as text of at most 80 columns: the verdict, components, criteria with their arithmetic."""
-    parts = [_wrapped(scorecard.summary), "", *_component_table(scorecard.components)]
+    parts = [_wrapped(scorecard.rehearsal.upper()), ""] if scorecard.rehearsal else []
+    parts += [_wrapped(scorecard.summary), "", *_component_table(scorecard.components)]
     for component in scorecard.components:
         parts += ["", _cut(component.name, WIDTH), *_criteria(component)]
     parts += _contract(scorecard)

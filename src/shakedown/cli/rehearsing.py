@@ -1,0 +1,151 @@
+"""What ``rehearse`` does: freeze the plan, make a rehearsal's directory, rehearse it, show what came out and what limits it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shakedown.cli.driving import how_to_name, show_scorecard, site_of, this_machine
+from shakedown.cli.output import say
+from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from shakedown.conductor.rehearsing import Rehearsal, Rehearsed
+    from shakedown.engine import State
+    from shakedown.metrics.limits import Limits
+
+SILENT_S = 2.0  # what takes no longer than this needs no progress
+REDRAW_S = 0.5
+LINE_S = 5.0
+MOST_TESTS = 12  # whose run times are said
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for, as it was typed."""
+
+    plan: str
+    site: Path | None
+    system: str | None
+    scenario: str | None
+    seed: int | None
+    faults: tuple[str, ...]
+    open_gates: bool
+    identifier: str | None
+
+
+def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell: Callable[[str], None]) -> int:
+    """Purpose: rehearse a plan, then print its scorecard and what limits it. The exit status is its outcome's."""
+    from shakedown.conductor.rehearsing import Onlooker, in_short, rehearse
+
+    layout, rehearsal = new_rehearsal(wish)
+    tell(f"rehearsal {layout.root.name} in {layout.root}: a model, no measurement")
+    began, progress = time.monotonic(), Progress(quiet=quiet)
+    outcome = rehearse(layout, rehearsal, Onlooker(progress.look))
+    progress.done()
+    took = time.monotonic() - began
+    tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.began)}")
+    for line in _times_in_words(outcome):
+        tell(line)
+    if not outcome.finished:
+        say(f"not finished: {outcome.left}")
+        closed = [name for name, found in outcome.state.outcomes.items() if found.outcome != "met"]
+        if closed and not wish.open_gates:
+            say("hint: --open-gates goes on all the same, to see what comes after")
+    status = show_scorecard(layout, outcome, as_json)
+    say("\n".join(["", *_limits_in_words(outcome.limits)]))
+    if report:
+        from shakedown.report import write_report
+
+        say(f"report: {write_report(layout.root, tell=tell)}")
+    else:
+        tell(f"report: shakedown report {how_to_name(layout)}")
+    return status
+
+
+def _times_in_words(outcome: Rehearsed) -> list[str]:
+    """How long runs of each test took on the machine, and who says so: much of it may be assumed."""
+    from shakedown.model.units import show_duration
+
+    index = outcome.state.index
+    of_test = {index.cases[case].test: time for case, time in reversed(outcome.times.items()) if case in index.cases}
+    lines = [
+        f"  {test}: {show_duration(time.mean_s)} ({time.source or 'nobody says from where'})"
+        for test, time in of_test.items()
+    ]
+    more = [f"  and {len(lines) - MOST_TESTS} tests more"] if len(lines) > MOST_TESTS else []
+    return ["run times on this machine:", *sorted(lines)[:MOST_TESTS], *more] if lines else []
+
+
+def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
+    """What limits the component that had most of the machine, and where its node-hours went."""
+    from shakedown.metrics.limits import main_limits, table_of
+    from shakedown.metrics.words import show_number, show_share
+
+    main = main_limits(found)
+    if main is None:
+        return ["what limits it: nothing had the machine for any time"]
+    lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked"]
+    if main.worst is None:
+        return [*lines, "what limits it: nothing keeps more than 1% of them"]
+    lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
+    return [*lines, f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
+
+
+def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
+    """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
+    from shakedown.conductor.faults import troubles
+    from shakedown.conductor.past_times import with_past_times
+    from shakedown.conductor.rehearsing import Rehearsal, portable
+    from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
+    from shakedown.model.frozen import freeze
+    from shakedown.plans import find_site, read_plan
+    from shakedown.plans.scenarios import read_scenario
+
+    root = find_site(wish.site or site_of(wish.plan))
+    document = read_plan(root, wish.plan, this_machine, system=wish.system)
+    scenario = with_past_times(read_scenario(root, document, wish.scenario), root)
+    asked = troubles(scenario, wish.faults, document.system)
+    document = portable(document, root)
+    identifier = wish.identifier or new_identifier(root, document.plan, REHEARSALS)
+    layout = create_campaign(root / REHEARSALS, identifier, freeze(document))
+    seed = document.seed if wish.seed is None else wish.seed
+    return layout, Rehearsal(asked, seed, wish.open_gates)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a rehearsal is: one line on a terminal, plain lines elsewhere; nothing in the first two seconds."""
+
+    quiet: bool = False
+    began: float = field(default_factory=time.monotonic)
+    terminal: bool = field(default_factory=lambda: sys.stderr is not None and sys.stderr.isatty())
+    _next: float = 0.0
+    _turns: int = 0
+    _drawn: bool = False
+
+    def look(self, state: State, passed_s: float) -> None:
+        self._turns += 1
+        if self.quiet or self._turns % 64:
+            return
+        now = time.monotonic() - self.began
+        if now < max(self._next, SILENT_S):
+            return
+        self._next = now + (REDRAW_S if self.terminal else LINE_S)
+        judged = sum(sum(tally.verdicts.values()) for tally in state.tallies)
+        text = f"day {passed_s / 86400:.1f} on the machine: {judged} runs judged, {len(state.jobs)} jobs, {state.seq} events"
+        if self.terminal:
+            self._drawn = True
+            click.echo(f"\r\x1b[K{text}", err=True, nl=False)
+        else:
+            say(text)
+
+    def done(self) -> None:
+        if self._drawn:
+            click.echo("\r\x1b[K", err=True, nl=False)

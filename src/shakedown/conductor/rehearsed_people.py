@@ -1,0 +1,71 @@
+"""The people of a rehearsal: nobody is there, so what they would say is said for them, and the record says by whom."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from shakedown.engine import State
+from shakedown.events.segment_file import unwritable
+from shakedown.model.layout import Layout
+from shakedown.model.ports import Command
+
+NOBODY = "rehearsal"
+
+
+class RehearsedPeople:
+    """The Inbox port of a rehearsal. Procedures count as met; gates that stay closed are opened where ``open_gates`` says so."""
+
+    def __init__(self, layout: Layout, open_gates: bool = False) -> None:
+        self.layout, self.open_gates = layout, open_gates
+        self.waiting: list[Command] = []
+        self._count = 0
+
+    def poll(self) -> Sequence[Command]:
+        return list(self.waiting)
+
+    def acknowledge(self, requests: Sequence[str]) -> None:
+        self.waiting = [command for command in self.waiting if command.request not in requests]
+
+    def attend(self, state: State) -> bool:
+        """Say what is to be said by now; whether there was anything. Cheap enough to be asked every turn."""
+        if state.phase != "running" or self.waiting:
+            return bool(self.waiting)
+        if not self._count:
+            self._attest_all(state)
+        if self.open_gates and not (state.jobs or state.runs):
+            self._open(state)
+        return bool(self.waiting)
+
+    def _attest_all(self, state: State) -> None:
+        for component in state.index.components:
+            for procedure in component.procedures:
+                evidence = [
+                    self._stand_in(f"{component.name}, {procedure.name}, {number}")
+                    for number in range(1, procedure.evidence + 1)
+                ]
+                said = {"component": component.name, "procedure": procedure.name, "met": True, "evidence": evidence}
+                self._say("attest", said, "nobody was asked: in a rehearsal procedures count as met")
+        self._count += 1
+
+    def _open(self, state: State) -> None:
+        for name in state.index.awaited:
+            outcome = state.outcomes.get(name)
+            if outcome is not None and outcome.outcome != "met" and name not in state.waived:
+                restriction = "opened by the rehearsal (--open-gates), to see what comes after it"
+                self._say("waive", {"what": "gate", "component": name, "restriction": restriction}, outcome.why)
+
+    def _say(self, what: str, value: dict[str, object], reason: str) -> None:
+        self._count += 1
+        self.waiting.append(Command(f"rehearsal-{self._count}", what, NOBODY, value | {"by": NOBODY}, reason))
+
+    def _stand_in(self, of: str) -> dict[str, object]:
+        """A file in the place of evidence that people would bring, kept as theirs are."""
+        text = f"A rehearsal: nobody brought evidence of {of}.\n".encode()
+        digest = hashlib.sha256(text).hexdigest()
+        try:
+            self.layout.evidence.mkdir(exist_ok=True)
+            (self.layout.evidence / digest).write_bytes(text)
+        except OSError as error:
+            raise unwritable(self.layout.evidence, error) from error
+        return {"name": "rehearsal.txt", "sha256": digest, "bytes": len(text)}

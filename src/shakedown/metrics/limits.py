@@ -1,0 +1,339 @@
+"""What limits a plan: where the node-hours of a rehearsal went, and what of the plan to change.
+
+``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst
+first. Each names the key of the plan, what it cost, and a value with which the idle nodes could have worked; to rehearse with
+it shows whether they do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from shakedown.metrics.words import plural, show_number, show_share
+from shakedown.model.nouns import Component, Document
+from shakedown.model.units import show_duration
+
+LEAST = 0.01  # of the node-hours: what costs less limits nothing
+
+
+class Books(Struct):
+    """Node-seconds of one component's time, on all partitions. ``lost``: cause (``engine.idle``) -> idle node-seconds.
+
+    ``right`` and ``wrong`` (by verdict) is what runs took that were judged; ``slowed``: what of it they took longer than on a
+    healthy machine. ``seconds``: by partition, how long that was.
+    """
+
+    component: str
+    capacity: float = 0.0
+    right: float = 0.0
+    wrong: dict[str, float] = field(default_factory=dict)
+    slowed: float = 0.0
+    down: float = 0.0
+    runs: int = 0
+    lost: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def lose(self, cause: str, node_s: float) -> None:
+        """Nodes were idle for a cause."""
+        self.lost[cause] = self.lost.get(cause, 0.0) + node_s
+
+
+class Limit(Struct, frozen=True):
+    """One cause. ``share`` of the component's node-hours; ``key``: what of the plan, "" = nothing of it; ``says``: what it did;
+    ``change``: what to do, and why that helps.
+    """
+
+    cause: str
+    node_hours: float
+    share: float
+    key: str
+    says: str
+    change: str
+
+
+class Limits(Struct, frozen=True):
+    """A component's node-hours: ``worked`` by runs that passed, ``limits`` what the others went to, the worst first."""
+
+    component: str
+    node_hours: float
+    worked: float
+    hours: float
+    nodes: float
+    limits: tuple[Limit, ...]
+
+    @property
+    def share(self) -> float:
+        return self.worked / self.node_hours if self.node_hours > 0 else 0.0
+
+    @property
+    def worst(self) -> Limit | None:
+        return self.limits[0] if self.limits else None
+
+
+def limits_of(document: Document, books: Mapping[str, Books]) -> tuple[Limits, ...]:
+    """Purpose: what limited each component that had the machine for some time, in the order of the plan."""
+    return tuple(
+        _of(document, component, books[component.name])
+        for component in document.components
+        if component.name in books and books[component.name].capacity > 0
+    )
+
+
+def main_limits(found: tuple[Limits, ...]) -> Limits | None:
+    """Purpose: the component that had most of the node-hours: what limits it, limits the plan."""
+    return max(found, key=lambda limits: limits.node_hours, default=None)
+
+
+def _of(document: Document, component: Component, books: Books) -> Limits:
+    lost = _together(books)
+    worst = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
+    hours = max(books.seconds.values(), default=0.0) / 3600
+    nodes = books.capacity / 3600 / hours if hours else 0.0
+    limits = tuple(
+        _limit(document, component, books, cause, node_s, nodes)
+        for cause, node_s in worst
+        if node_s >= LEAST * books.capacity
+    )
+    return Limits(component.name, books.capacity / 3600, books.right / 3600, hours, nodes, limits)
+
+
+def _together(books: Books) -> dict[str, float]:
+    """Every loss by its cause: idle nodes, nodes that were down, runs that failed, runs that were slowed."""
+    lost = dict(books.lost)
+    for verdict, node_s in books.wrong.items():
+        lost[f"verdict:{verdict}"] = node_s
+    if books.slowed:
+        lost["slowed"] = books.slowed
+    if books.down:
+        lost["down"] = books.down
+    return {cause: node_s for cause, node_s in lost.items() if node_s > 0}
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+class _Words(Struct, frozen=True):
+    """What is needed to speak of a cause. ``about``: what is behind its colon; ``more``: how many times as much would work."""
+
+    document: Document
+    component: Component
+    about: str
+    idle: float
+    nodes: float
+    more: float
+
+    @property
+    def kept(self) -> str:
+        return f"kept {show_number(self.idle, 3)} of {show_number(self.nodes)} nodes idle on average"
+
+
+def _limit(document: Document, component: Component, books: Books, cause: str, node_s: float, nodes: float) -> Limit:
+    share = node_s / books.capacity
+    kind, _, about = cause.partition(":")
+    busy = sum(books.wrong.values()) + books.right
+    more = 1 + node_s / busy if busy else 2.0
+    words = _Words(document, component, about, share * nodes, nodes, more)
+    key, says, change = _IN_WORDS.get(kind, _of_people)(words)
+    return Limit(cause, node_s / 3600, share, key, says, change)
+
+
+def _budget(words: _Words) -> tuple[str, str, str]:
+    """A budget that is taken: the plan's own number, or the system's."""
+    name = words.about
+    own, where = _amount(words, name)
+    per = " per target" if name in dict(words.document.system.targeted) else ""
+    raised = f"{_raised(own, words.more):g}{per}"
+    says = f"{where} {name}: {own:g}{per} {words.kept}"
+    change = f"with {raised} they could work, if what is behind it bears that: {where} {{{name}: {raised}}}"
+    return where, says, change
+
+
+def _amount(words: _Words, name: str) -> tuple[float, str]:
+    """How much a budget holds, and which key says so: of the component, of the plan, of the system."""
+    said = [(dict(words.component.limits.budgets), f"{words.component.name}.limits.budgets")]
+    said += [(dict(words.document.limits.budgets), "limits.budgets")]
+    said += [(dict(words.document.system.budgets), "the system's budgets")]
+    known = [(found[name], where) for found, where in said if name in found]
+    return min(known, key=lambda pair: pair[0], default=(0.0, "limits.budgets"))
+
+
+def _raised(amount: float, more: float) -> float:
+    wanted = amount * more
+    return float(max(amount + 1, math.ceil(wanted))) if wanted >= 1 else wanted
+
+
+def _copies(words: _Words) -> tuple[str, str, str]:
+    test = words.about
+    own = dict(words.component.limits.copies).get(test)
+    where = f"{words.component.name}.limits.copies" if own is not None else "limits.copies"
+    most = own if own is not None else dict(words.document.limits.copies).get(test, 1)
+    raised = max(most + 1, math.ceil(most * words.more))
+    says = f"{where} {test}: {plural(most, 'copy').replace('copys', 'copies')} at once {words.kept}"
+    return where, says, f"with {raised} they could work: {where} {{{test}: {raised}}}"
+
+
+def _build(words: _Words) -> tuple[str, str, str]:
+    most = words.document.limits.builds
+    if words.about == "slots":
+        says = f"limits.builds: {plural(most, 'build')} at once {words.kept}: what waits for its build may not start"
+        return "limits.builds", says, f"let more of them go on side by side: limits.builds: {most * 2}"
+    says = f"builds {words.kept}: their runs wait while they take their time"
+    change = (
+        "build before the machine is yours (a component of its own that comes first), or share builds between tests"
+    )
+    return "builds", says, change
+
+
+def _stagger(words: _Words) -> tuple[str, str, str]:
+    own = max(words.document.limits.stagger_s, words.component.limits.stagger_s)
+    where = "limits.stagger" if words.document.limits.stagger_s >= own else f"{words.component.name}.limits.stagger"
+    says = f"{where}: {_time(own)} between two starts of a test {words.kept}"
+    return where, says, f"let them follow each other sooner: {where}: {_time(own / max(2.0, words.more))}"
+
+
+def _ahead(words: _Words) -> tuple[str, str, str]:
+    own = words.component.fill.queue_ahead_s
+    says = f"fill.queue_ahead: {_time(own)} {words.kept}: nothing waited at the scheduler when nodes fell idle"
+    return "fill.queue_ahead", says, f"keep more at the scheduler: fill.queue_ahead: {_time(max(2 * own, 600.0))}"
+
+
+def _away(words: _Words) -> tuple[str, str, str]:
+    own = words.component.fill.survive_s
+    says = f"fill.survive: {_time(own)}: nobody drove the campaign for longer than that; it {words.kept}"
+    change = "keep enough queued for the time the conductor may be away (fill.survive), or have cron resume it (resume --if-needed)"
+    return "fill.survive", says, change
+
+
+def _wide(words: _Words) -> tuple[str, str, str]:
+    units = {case.id: (case.shape.units, case.test) for case in words.document.cases}
+    wide, test = max((units[name] for name in words.component.cases if name in units), default=(0, ""))
+    says = f"mix: what waits is wider than what is idle (the widest, {test}, takes {plural(wide, 'node')}); it {words.kept}"
+    return "mix", says, "add a test of few nodes to the mix: it takes what wide jobs leave"
+
+
+def _share(words: _Words) -> tuple[str, str, str]:
+    says = f"mix: {words.about} is ahead of its share, and what is behind cannot start; that {words.kept}"
+    return "mix", says, "give tests that can start a larger share, or loosen what holds the others back"
+
+
+def _walltime(words: _Words) -> tuple[str, str, str]:
+    mine = [case.shape.time_limit_s for case in words.document.cases if case.id in words.component.cases]
+    asked = f"jobs that ask for up to {_time(max(mine, default=0.0))}"
+    says = f"time_limit: {asked} do not fit before nodes are taken away or kept for others; that {words.kept}"
+    return "time_limit", says, "ask for less time in the tests: run.time_limit"
+
+
+def _ramp(words: _Words) -> tuple[str, str, str]:
+    says = f"fill.ramp: {_time(words.component.fill.ramp_s)} in which the machine is filled {words.kept}"
+    return "fill.ramp", says, "fill it sooner: fill.ramp: 0 s; or do not count it: clock: {ramp: false}"
+
+
+def _drain(words: _Words) -> tuple[str, str, str]:
+    says = (
+        f"fill.drain: what would not be over before the end of {words.component.name} is not ordered; that {words.kept}"
+    )
+    change = "let runs go on past the end (fill.drain: false), end with shorter tests, or do not count it (clock: {drain: false})"
+    return "fill.drain", says, change
+
+
+def _tail(words: _Words) -> tuple[str, str, str]:
+    says = f"{words.component.name} has nothing left to order while its last runs go on; that {words.kept}"
+    return "repeats", says, "begin the longest tests first, or let the next component begin: after"
+
+
+def _queued(words: _Words) -> tuple[str, str, str]:
+    most = words.document.limits.queued
+    says = f"limits.queued: {most or 'what the engine chooses as the most'} jobs at the scheduler {words.kept}"
+    return "limits.queued", says, f"let more of them wait there: limits.queued: {max(2 * most, 200)}"
+
+
+def _verdict(words: _Words) -> tuple[str, str, str]:
+    says = f"runs that ended {words.about} took what {show_number(words.idle, 3)} of {show_number(words.nodes)} nodes can do"
+    return "runs", says, "find out why they do: shakedown failures; retries and shorter runs lose less"
+
+
+def _slowed(words: _Words) -> tuple[str, str, str]:
+    nodes = f"{show_number(words.idle, 3)} of {show_number(words.nodes)} nodes"
+    says = f"runs took longer than on a healthy machine, by the work of {nodes}: they waited for slow nodes or a busy file system"
+    change = "let fewer copies load the same file system or target at once: limits.budgets, limits.copies"
+    return "limits.budgets", says, change
+
+
+def _down(words: _Words) -> tuple[str, str, str]:
+    says = f"{show_number(words.idle, 3)} of {show_number(words.nodes)} nodes were down on average"
+    return "", says, "nothing of the plan: the machine's own failures, or maintenance"
+
+
+def _says(words: _Words) -> tuple[str, str, str]:
+    says = f"jobs were held in front of the queue ({words.about}); that {words.kept}"
+    built = "build once for all jobs, and let the conductor submit: harness: build_first in the scenario"
+    return (
+        "harness",
+        says,
+        built if words.about == "HarnessBuild" else "let the conductor submit: harness in the scenario",
+    )
+
+
+def _gate(words: _Words) -> tuple[str, str, str]:
+    says = f"after: {words.component.name} waits for {words.about.partition(':')[0]}; that {words.kept}"
+    return "after", says, "let it begin sooner (after, gate), or make what comes first shorter"
+
+
+def _turn(words: _Words) -> tuple[str, str, str]:
+    says = f"modes: one case has the machine to itself at a time; that {words.kept}"
+    return "modes", says, "it is what the plan asks for: fewer repeats, or fewer isolated cases, take less time"
+
+
+def _of_people(words: _Words) -> tuple[str, str, str]:
+    says = f"{words.about or words.component.name} was held back by a standing order, a window or a person; that {words.kept}"
+    return "windows", says, "shakedown log shows who, when and why: windows, yield_to, pauses"
+
+
+_IN_WORDS = {
+    "budget": _budget,
+    "copies": _copies,
+    "build": _build,
+    "builds": _build,
+    "stagger": _stagger,
+    "ahead": _ahead,
+    "away": _away,
+    "wide": _wide,
+    "share": _share,
+    "walltime": _walltime,
+    "ramp": _ramp,
+    "drain": _drain,
+    "tail": _tail,
+    "queued": _queued,
+    "verdict": _verdict,
+    "slowed": _slowed,
+    "down": _down,
+    "says": _says,
+    "gate": _gate,
+    "turn": _turn,
+    "alone": _turn,
+    "warm-up": _turn,
+}
+
+
+def _time(seconds: float) -> str:
+    return show_duration(seconds) if seconds else "0 s"
+
+
+# ---- for a terminal --------------------------------------------------------------------------------------------------
+
+
+def sentence(limits: Limits) -> str:
+    """Purpose: what limits a component, and what to change, in one sentence or two."""
+    had = f"{limits.component}: {show_share(limits.share)} of {show_number(limits.node_hours)} node-hours worked"
+    worst = limits.worst
+    if worst is None:
+        return f"{had}; nothing keeps more than {LEAST:.0%} of them"
+    return f"{had}; {worst.says} ({show_share(worst.share)}); {worst.change}"
+
+
+def table_of(limits: Limits) -> list[tuple[str, str, str]]:
+    """Purpose: each cause as a row: its share, its key in the plan, what it did."""
+    return [(show_share(limit.share), limit.key, limit.says) for limit in limits.limits]

@@ -1,0 +1,25 @@
+"""What is said of a campaign that was rehearsed: everything that shows one says that it is a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+BANNER = "rehearsed on a model, no measurement"
+
+
+def in_words(said: Mapping[str, Any]) -> str:
+    """Purpose: "rehearsed on a model, no measurement (scenario mended, seed 3, faults: node_fail=5%)"; "" for a real campaign.
+
+    ``said``: what the campaign's first event says of its rehearsal, {} where it says nothing.
+    """
+    if not said:
+        return ""
+    parts = [f"scenario {said['scenario']}"] if said.get("scenario") else []
+    parts.append(f"seed {said.get('seed', 0)}")
+    faults = said.get("faults")
+    if isinstance(faults, list) and faults:
+        parts.append(f"faults: {' '.join(map(str, faults))}")
+    if said.get("open_gates"):
+        parts.append("gates opened")
+    return f"{BANNER} ({', '.join(parts)})"
