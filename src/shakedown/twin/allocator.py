@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, nsmallest
 
+from shakedown.twin.turns import Closing, Turns
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -50,30 +52,6 @@ class Reservation:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """Nodes that nobody may have between two times."""
-
-    begin: float
-    end: float
-    nodes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """Whose turn it is: the highest of size x (units / all) + age x (waiting / ``AGED_S``, at most 1); of equals, who came
-    first."""
-
-    size: float = 0.0
-    age: float = 0.0
-
-    def rank(self, ticket: int, need: Need, count: int, waited_s: float) -> tuple[float, int]:
-        """What jobs are looked at by, the least first."""
-        high = self.size * need.units / max(1, count) + self.age * min(1.0, waited_s / AGED_S)
-        return -high, ticket
-
-
-AGED_S = 7 * 86_400.0  # from here on age counts no more, as Slurm has it unless it is told otherwise
 Start = Callable[[int, int], None]  # ticket, nodes
 
 
@@ -187,7 +165,7 @@ class Pool:
     def _rank(self, ticket: int, need: Need, now: float) -> tuple[float, int]:
         if self.turns is None:
             return 0.0, ticket
-        return self.turns.rank(ticket, need, self.count, now - self._since.get(ticket, now))
+        return self.turns.rank(ticket, need.units, self.count, now - self._since.get(ticket, now))
 
     def _last_looked_at(self, first: tuple[float, int], now: float) -> tuple[float, int]:
         """The last of those that are looked at in one cycle, where ``first`` is the first that does not start."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from shakedown.model.places import names_in
 from shakedown.model.scenario import Maintenance, Neighbour, Scenario
 from shakedown.twin.accidents import die
-from shakedown.twin.allocator import Closing, bits
+from shakedown.twin.allocator import bits
 from shakedown.twin.storage import Place, Storage
+from shakedown.twin.turns import Closing
 from shakedown.twin.weeks import WEEK_S, lies_in, next_time
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from shakedown.model.nouns import Case
 from shakedown.model.scenario import RunTime, Scenario
-from shakedown.twin.allocator import Turns
 from shakedown.twin.builds import BuildTimes, LoginSlots
 from shakedown.twin.calendar import arrange_calendar
 from shakedown.twin.fates import Fate, Fates, fate_of
 from shakedown.twin.harness import HarnessInFront
 from shakedown.twin.run_times import drawn, times_of
 from shakedown.twin.storage import Storage
+from shakedown.twin.turns import Turns
 
 if TYPE_CHECKING:
     from shakedown.twin.jobs import SimulatedJob
