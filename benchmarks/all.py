@@ -20,6 +20,7 @@ BENCHMARKS = (
     "models",
     "production",
     "twin",
+    "thousand",
 )
 OUTCOMES = {0: "met", 1: "NOT MET", 4: "undecided"}
 

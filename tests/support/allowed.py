@@ -24,6 +24,16 @@ class Allowed:
         self.pending: dict[str, int] = {}
         self.yielding: set[tuple[str, int]] = set()  # component, which of its words
 
+    def take_over(self, before: Allowed) -> None:
+        """What people and other clusters said under the plan before this one."""
+        tests = {f"copies:{test.name}" for test in self.document.tests}
+        budgets = {name for name, _ in (*self.document.system.budgets, *self.document.limits.budgets)}
+        for name, amount in before.caps.items():
+            if name in tests or name.partition("@")[0] in budgets:
+                self.caps[name] = amount
+        self.pending = dict(before.pending)
+        self._yield()
+
     def see(self, event: Event) -> None:
         value = event.value
         if event.event == "capped":

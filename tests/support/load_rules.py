@@ -34,6 +34,8 @@ class Loader:
     loads: dict[str, float] = field(default_factory=dict)
     ceiling: dict[str, float] = field(default_factory=dict)  # of one that follows: what was allowed when it was ordered
     runs: set[str] = field(default_factory=set)
+    restart: int = 0
+    restarting: bool = False  # its run is judged, and the job goes on
 
 
 class LoadRules:
@@ -49,6 +51,17 @@ class LoadRules:
         self.paused: set[str] = set()
         self.up: set[str] = set()
         self.draining: set[str] = set()
+
+    def amend(self, document: Document) -> None:
+        """Another plan is in force: what runs goes on, what people said of things that are still there holds, drains do not."""
+        before, self.document, self.allowed = self.allowed, document, Allowed(document)
+        self.allowed.take_over(before)
+        self.cases |= {case.id: case for case in document.cases}
+        self.components = {component.name: component for component in document.components}
+        for loader in self.jobs.values():
+            loader.component = self.components.get(loader.component.name) if loader.component else None
+        self.paused &= self.components.keys()
+        self.up, self.draining = set(), set()
 
     def see(self, event: Event) -> None:
         self.allowed.see(event)
@@ -146,6 +159,9 @@ class LoadRules:
         if loader is None or event.value.get("part"):
             return
         said = event.value["state"]
+        if event.value.get("restart", 0) > loader.restart or said == "requeued":
+            loader.restarting = True
+            loader.restart = max(event.value.get("restart", 0), loader.restart + 1)
         if said in CONFIRMED and not event.value.get("restart", 0):
             self._over(event.job, event.time)
         elif said == "running" and loader.state == "following":
@@ -156,7 +172,7 @@ class LoadRules:
         if loader is None or "supersedes" in event.value or event.value.get("alive"):
             return
         loader.runs.discard(event.run)
-        if not loader.runs:
+        if not loader.runs and not loader.restarting:
             self._over(event.job, event.time)
 
     def _claim_taken(self, event: Event) -> None:
@@ -179,6 +195,7 @@ class LoadRules:
             component = self.components.get(event.value["component"])
             loader = self.jobs[event.job] = Loader(event.job, self.cases[event.case], component, state="over")
         loader.runs.add(event.run)
+        loader.restarting = False
 
     def _over(self, job: str, now: float) -> None:
         loader = self.jobs.pop(job)

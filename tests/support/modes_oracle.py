@@ -80,6 +80,8 @@ class ModeBooks:
     places: dict[str, str] = field(default_factory=dict)  # job -> its partition
     live: dict[str, None] = field(default_factory=dict)  # jobs that may be alive, as far as the log knows
     attempted: set[Want] = field(default_factory=set)
+    withdrawn: dict[str, Want] = field(default_factory=dict)  # run that never began and waits again, or was judged so
+    wants: dict[str, Want] = field(default_factory=dict)  # run -> the result that it is an attempt at
     passed: dict[str, set[Want]] = field(default_factory=lambda: defaultdict(set))
     outcomes: dict[str, str] = field(default_factory=dict)
     waived: set[str] = field(default_factory=set)
@@ -107,6 +109,8 @@ class ModeRules:
             books.attempted.add((value["component"], event.case, mode_of(value), value["repeat"]))
         elif event.event in ("claim_taken", "submit_deferred"):
             books.live.pop(event.job, None)
+            if event.run in books.wants:
+                books.withdrawn[event.run] = books.wants[event.run]
         elif event.event == "verdict":
             self._judged(event)
         elif event.event == "finding":
@@ -137,6 +141,8 @@ class ModeRules:
             self._in_time(component, event, want)
         self._warmed_up(want)
         books.attempted.add(want)
+        books.wants[event.run] = want
+        books.withdrawn.pop(event.run, None)
         books.began.setdefault(value["component"], event.time)
         books.stages[event.job], books.places[event.job] = stage, case.partition
         books.live[event.job] = None
@@ -218,7 +224,8 @@ class ModeRules:
         if component is None or component.criteria:
             return
         denied = [p.name for p in component.procedures if not books.attested.get((name, p.name), False)]
-        attempted = {want for want in books.attempted if want[0] == name and not want[2].startswith("warm-up")}
+        gone = set(books.withdrawn.values()) if component.duration_s else set()  # its time was up before they began
+        attempted = {want for want in books.attempted - gone if want[0] == name and not want[2].startswith("warm-up")}
         passed = attempted <= books.passed[name]
         if event.value["outcome"] == "met":
             need(passed and not denied, f"{name} came out met: {denied}, {sorted(attempted - books.passed[name])[:2]}")

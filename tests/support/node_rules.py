@@ -41,6 +41,12 @@ class NodeRules:
         self.node: dict[str, int] = {}  # job -> the node it was ordered onto
         self.seen: Counter[tuple[str, str, int]] = Counter()  # component, case, repeat -> final verdicts
 
+    def amend(self, document: Document) -> None:
+        """Another plan is in force; what was excluded stays so, and what was ordered goes on."""
+        after = NodeRules(document)
+        self.names, self.sweeps, self.cases = after.names, self.sweeps | after.sweeps, self.cases | after.cases
+        self.seen.clear()
+
     def _place(self, component: Component) -> str:
         return self.cases[component.cases[0]].partition if component.cases else ":"
 
@@ -111,6 +117,10 @@ class NodeRules:
             self.seen[want] += 1
             need(self.seen[want] == 1, f"{want} was seen {self.seen[want]} times")
 
+    def _given_up(self, event: Event) -> None:
+        """It was seen as often as the plan allows, in vain."""
+        self.seen[event.value["component"], event.case, event.value["repeat"]] += 1
+
     def at_the_end(self) -> None:
         """Each test saw each node, in each round, once; of one that runs for a time, the rounds that it came to."""
         for name, component in self.sweeps.items():
@@ -131,6 +141,10 @@ class PartRules:
         self.known: set[str] = set()
         self.judged: dict[str, str] = {}
         self.ends: Counter[tuple[Any, ...]] = Counter()  # wanted result -> final verdicts and givings up
+
+    def amend(self, document: Document) -> None:
+        """What another plan wants anew may come to an end again."""
+        self.ends.clear()
 
     def see(self, event: Event) -> None:
         handler: Callable[[Event], None] | None = getattr(self, f"_{event.event}", None)

@@ -76,7 +76,8 @@ class Oracle:
         self.last = Event("none")
         self.shadow = State()
         self.durable_prefix = b""
-        self.amended = False  # or drained, or a case stopped: only the engine's own sums are compared then
+        self.amended = False  # then the engine's own sums of results are compared only
+        self.ended_early = False  # by a person: not all that was wanted is seen
         self.document = campaign.document  # the plan in force
         self._new_rules()
         self._watch_the_machine()
@@ -88,6 +89,10 @@ class Oracle:
             NodeRules(self.document),
             PartRules(self.document),
         )
+
+    def _rules(self) -> tuple[Any, ...]:
+        """All that keep books of their own beside those of modes."""
+        return self.loads, self.nodes, self.parts
 
     # ---- after every event -----------------------------------------------------------------------------------------------
 
@@ -116,15 +121,17 @@ class Oracle:
         books, value = self.books, event.value
         if event.event == "campaign_start":
             self._want_everything()
+        self.ended_early |= event.event in ("amended", "drain_request") or (
+            event.event == "cancel_request" and not value.get("runs")
+        )
         if event.event == "amended":
             self.amended, self.document = True, self.campaign.documents[value["document"]]
-        if event.event in ("drain_request", "case_stopped"):
-            self.amended = True
+            self._count_anew()
+            for rules in self._rules():
+                rules.amend(self.document)
         self.rules.see(event)
-        if not self.amended:
-            self.loads.see(event)
-            self.nodes.see(event)
-            self.parts.see(event)
+        for rules in self._rules():
+            rules.see(event)
         if event.event == "submit_order" and value.get("part"):
             books.bundles[event.job].append(event.run)
             books.jobs[event.job] = event.event
@@ -151,6 +158,15 @@ class Oracle:
         elif value.get("kind") == "time_is_up":
             fresh = [w for w in books.open if w[0] == value["component"] and not books.attempts[w]]
             books.open = {want: where for want, where in books.open.items() if want not in fresh}
+
+    def _count_anew(self) -> None:
+        """What a new plan does not want is forgotten: if a later one wants it again its first attempt is a first one."""
+        cases = {component.name: component.cases + component.fillers for component in self.document.components}
+        wanted = {want for want, _ in wants(self.document)}
+        lasting = {component.name for component in self.document.components if component.duration_s}
+        for want in list(self.books.attempts):
+            if want not in wanted and not (want[0] in lasting and want[1] in cases[want[0]]):
+                del self.books.attempts[want]
 
     def _want_everything(self) -> None:
         for want, available in wants(self.campaign.document):
@@ -238,8 +254,6 @@ class Oracle:
 
     def _loads_fit(self) -> None:
         """Ground truth: what really runs now never exceeds a budget, copies included."""
-        if self.amended:
-            return
         world = self.campaign.world
         targets = {name: world.jobs[name][0].targets for name, _, _ in world.live}
         self.loads.look_at(world.live.values(), targets)
@@ -264,11 +278,12 @@ class Oracle:
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
         timed = any(waiting.key == "backoff" or waiting.key.startswith(BY_THE_CLOCK) for waiting in reasons)
         timed = timed or bool(state.paused or state.yielding or state.idle)
-        haunted = any(job.phase == "haunting" for job in state.jobs.values())
+        haunted = any(job.phase == "haunting" or (job.bundle and not job.parts) for job in state.jobs.values())
         timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
         timed = timed or 0.0 in state.amounts.values()  # a person's word, until the next one
-        lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:", "excluded:"))]
-        gated = [w for w in reasons if w.key.startswith("gate:")]
+        capped = tuple(f"cap:{test}" for test, copies in state.caps.items() if not copies)
+        lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:", "excluded:", *capped))]
+        gated = [w for w in reasons if w.key.startswith(("gate:", "turn:"))]
         people = bool(lasting) and len(lasting) + len(gated) == len(reasons)
         people = people or (bool(reasons) and len(gated) == len(reasons) and self._people_are_asked(state))
         need(bool(flying or building or timed or haunted or people), "work is left and nothing is in flight")
@@ -294,7 +309,7 @@ class Oracle:
         """The log extends the durable prefix byte for byte; the oracle goes on from what is found again."""
         need(log.startswith(self.durable_prefix), "the log does not extend what was durable")
         self.books, self.shadow, self.last = Books(), State(), Event("none")
-        self.amended, self.document = False, self.campaign.document
+        self.amended, self.ended_early, self.document = False, False, self.campaign.document
         self._new_rules()
         for event in events:
             fold_one(self.shadow, event, self.campaign.documents.__getitem__, self.campaign.policy)
@@ -305,13 +320,15 @@ class Oracle:
         books, world = self.books, self.campaign.world
         need(set(world.jobs) <= set(books.jobs), "the scheduler has jobs that the log does not know")
         for run, facts in books.runs.items():
-            withdrawn = state.phase != "ended" and facts["job"] in books.void_jobs
+            waits = self.amended or books.open.get(facts["want"]) == "waiting"
+            withdrawn = state.phase != "ended" and (waits or facts["job"] in books.void_jobs)
             need(run in books.verdicts or withdrawn, f"{run} has no verdict")
         executed = Counter[str]()
-        if not self.amended and state.phase == "ended":
-            self.nodes.at_the_end()
-            self.parts.look_at(world.executions)
+        self.parts.look_at(world.executions)
+        if state.phase == "ended":
             self.parts.at_the_end()
+            if not self.ended_early:
+                self.nodes.at_the_end()
         for execution in world.executions:
             need(execution.job not in books.void_jobs, f"{execution.job} ran although its claim was taken")
             if execution.part:

@@ -187,6 +187,7 @@ def _is_news(state: State, report: JobReport) -> bool:
         report.state != job.seen
         or report.restart > job.restart
         or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
+        or (report.state == "running" and report.source != job.source)  # accounting alone may say so for ever
         or (report.state in ("queued", "running") and _first(report.message) != _first(job.note))
     )
 
@@ -277,6 +278,8 @@ def act(conductor: Conductor) -> float | None:
         _carry_out(conductor, decision)
         if _settles(decision):
             return decision.wake_at
+        if not conductor.ports.scheduler.poll_s:  # it wakes us for what changes on the machine, not for what we want of it now
+            look_around(conductor)
 
 
 def _settles(decision: Decision) -> bool:

@@ -31,7 +31,7 @@ def attend(state: State, decision: Decision, now: float) -> None:
         if len(decision.orders) >= most:
             break
         job = state.jobs[name]
-        if job.bundle and (job.parts or "restart" in job.facts):
+        if job.bundle and (job.parts or "restart" in job.facts or job.phase != "haunting"):
             attend_parts.attend(state, decision, job, now)
         elif "restart" in job.facts:
             _restarted(state, decision, job)
@@ -57,9 +57,12 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
     most = len(decision.orders) + BATCH
     names = dict.fromkeys([*state.stale, *late])
     jobs = state.jobs.values() if stopping or whole else sorted(map(state.jobs.__getitem__, names), key=_age)
+    staying = dict(state.ledger.followers)
     for job in reversed(list(jobs)):  # who follows another one first: it could start once that is gone
         why = stopping or whole.get(job.component) or late.get(job.id) or job.stale
-        if why and job.phase == "queued" and not (job.claim or job.restart or job.id in state.attention):
+        here = job.phase == "queued" and job.successor not in staying
+        if why and here and not (job.claim or job.restart or job.id in state.attention):
+            staying.pop(job.id, None)
             event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")
             decision.orders.append(Order("claim", event, job))
             if len(decision.orders) >= most:
@@ -186,7 +189,7 @@ def _waiting_entry(state: State, job: Job) -> Entry | None:
 
 def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
     """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
-    limit = (job.limit_s or state.index.cases[job.case].shape.time_limit_s) + state.index.policy.dead_after_s
+    limit = _limit_of(state, job) + state.index.policy.dead_after_s
     deadline = (job.started if job.started is not None else job.since) + limit
     if job.seen in _PROVES_DEATH:
         why = f"{job.source} says '{job.seen}' after the verdict; the verdict stands and what it held is free"
@@ -206,6 +209,10 @@ def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
             decision.wake(deadline)
 
 
+def _limit_of(state: State, job: Job) -> float:
+    return job.limit_s or state.index.cases[job.case].shape.time_limit_s
+
+
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
     """Alive as far as we know, but a source is silent, or a person wants it gone."""
     if job.phase in ("queued", "running"):
@@ -222,12 +229,20 @@ def _is_in_the_queue(job: Job) -> bool:
 
 def _overdue(state: State, decision: Decision, now: float) -> None:
     """Reported running long past the time limit: a record that ran away from its job."""
+    asked = set[str]()
     for when, name in state.deadlines:
         if when > now:
             decision.wake(when)
             return
+        if name in asked:
+            continue
+        asked.add(name)
         job = state.jobs.get(name)
         if job is None or job.phase != "running" or job.seen != "running" or _is_in_the_queue(job):
+            continue
+        deadline = (job.started or 0.0) + (_limit_of(state, job) + state.index.policy.lost_after_s)
+        if now < deadline:  # the one in the list was of an earlier start of the job
+            decision.wake(deadline)
             continue
         why = f"{job.source} still says 'running' long past its time limit; nothing else knows of it"
         if job.bundle:

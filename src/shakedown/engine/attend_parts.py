@@ -16,6 +16,7 @@ from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
 
 _BEGUN = frozenset({"running", "ended", "checking"})
+_OWN_END = frozenset({"completed", "failed"})
 
 
 def attend(state: State, decision: Decision, job: Job, now: float) -> None:
@@ -26,8 +27,10 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     elif job.phase == "refused":
         for run in runs:
             _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.message}")
+        if not runs:
+            _let_go(decision, job, f"the scheduler refused it: {job.message}")
     elif job.phase in ("ended", "haunting"):
-        _over(state, decision, job, runs)
+        _over(state, decision, job, runs, now)
     else:
         _cancel(decision, job, runs, now)
         why = look_into(state, decision, job, now)
@@ -48,12 +51,16 @@ def judge_ends(state: State, decision: Decision) -> None:
             _judge(state, decision, job, run, "submit_failed", why)
 
 
-def _over(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
-    said = job.facts.get("state", "")
+def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
+    """Where its script came to its own end, so did all that it began: their marks are given time to be seen."""
+    said, seen_by = job.facts.get("state", ""), job.since + state.index.policy.grace_s
     for run in runs:
         if run.phase in ("ended", "checking", "judged"):
             continue
         if run.phase == "running" or run.claim == "found":
+            if said in _OWN_END and now < seen_by:
+                decision.wake(seen_by)
+                continue
             _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=said == "node_fail")
         elif run.claim == "":
             _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")
@@ -99,13 +106,22 @@ def _cancel(decision: Decision, job: Job, runs: list[Run], now: float) -> None:
 
 
 def lose(state: State, decision: Decision, job: Job, why: str) -> None:
-    """Purpose: what had begun is lost; what had not is kept from beginning."""
+    """Purpose: what had begun is lost; what had not is kept from beginning; a job of which no run is open is let go."""
     for run in [state.runs[name] for name in islice(job.parts, BATCH)]:
         if run.phase in _BEGUN or run.claim == "found":
             if run.phase not in ("ended", "checking"):
                 _judge(state, decision, job, run, "lost", why, alive=True)
         elif run.claim == "":
             _claim(decision, job, run, why)
+    if not job.parts:
+        _let_go(decision, job, why)
+
+
+def _let_go(decision: Decision, job: Job, why: str) -> None:
+    """Nothing of it is waited for: its runs are judged, or went back. What it held is free."""
+    value = {"kind": "believed_dead", "seen": job.seen, "dead": True}
+    why = f"{why}; none of its runs is open, it is believed dead and what it held is free"
+    decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 
 def _claim(decision: Decision, job: Job, run: Run, why: str) -> None:

@@ -19,7 +19,7 @@ def finding(state: State, event: Event) -> None:
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     job = state.jobs.get(event.job)
-    if job is not None and job.phase == "haunting":
+    if job is not None and (job.phase == "haunting" or (job.bundle and event.value.get("dead"))):
         if event.value.get("dead"):
             forget_job(state, job)
         else:

@@ -50,7 +50,7 @@ def job_report(state: State, job: Job, event: Event) -> None:
         job.phase, job.message = "refused", event.reason
         state.attention[job.id] = None
     elif said in ENDED and job.phase != "ended":
-        job.phase = "ended"
+        job.phase, job.since = "ended", event.time
         job.message = job.message if job.cancelling else event.reason
         job.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes")}
         if job.parts:

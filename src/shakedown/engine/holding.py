@@ -61,7 +61,7 @@ def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
     found: dict[ClassKey, Iterator[Job]] = {}
     for key, names in state.ledger.held.items():
         jobs = (state.jobs[name] for name in names)
-        ready = (job for job in jobs if _is_held(job) and not withdrawn(state, job.component))
+        ready = (job for job in jobs if _is_held(job) and _may_go(state, job))
         first = next(ready, None)
         if first is not None:
             found[key] = chain((first,), ready)
@@ -70,7 +70,7 @@ def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
 
 def _release_again(state: State, decision: Decision, now: float) -> None:
     for job in [state.jobs[name] for name in state.unreleased]:
-        if job.phase != "queued":
+        if job.phase != "queued" or not _may_go(state, job):
             continue
         if now >= job.release_after:
             _release(state, decision, job, job.targets)
@@ -79,7 +79,12 @@ def _release_again(state: State, decision: Decision, now: float) -> None:
 
 
 def _is_held(job: Job) -> bool:
-    return not job.after and job.phase == "queued" and job.release == "" and not job.stale and job.claim == ""
+    return not job.after and job.phase == "queued" and job.release == ""
+
+
+def _may_go(state: State, job: Job) -> bool:
+    """Nobody wants it gone, or is about to take it back."""
+    return not (job.stale or job.claim or job.cancelling or withdrawn(state, job.component))
 
 
 def _behind(rolling: Mapping[int, Mix | None], key: ClassKey) -> float:

@@ -77,10 +77,25 @@ def choose_targets(state: State, key: ClassKey, promised: Promised, now: float) 
 
 
 def most_at_once(state: State, key: ClassKey, lanes: int, promised: Promised, now: float) -> int:
-    """Purpose: how many runs of this class may go on side by side in one job, of ``lanes`` that would fit its nodes; at least 1."""
-    while lanes > 1 and budget_reason(state, at_once(key, lanes), promised, now) is not None:
+    """Purpose: how many runs of this class may go on side by side in one job, of ``lanes`` that would fit its nodes; at least 1.
+
+    A job that asks a cluster for more of a licence than there is would wait there for ever.
+    """
+    while lanes > 1:
+        wider = at_once(key, lanes)
+        if budget_reason(state, wider, promised, now) is None and _could_fit(state, wider, promised, now):
+            break
         lanes -= 1
     return lanes
+
+
+def _could_fit(state: State, key: ClassKey, promised: Promised, now: float) -> bool:
+    """Whether a run of this class has room where nothing else runs."""
+    for name, load in key.loads:
+        rooms = _rooms(state, key, name, promised, now)
+        if not any(room.limit is None or load <= room.limit * _ROUNDING for room in rooms):
+            return False
+    return True
 
 
 def at_once(key: ClassKey, lanes: int) -> ClassKey:

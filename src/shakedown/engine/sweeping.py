@@ -16,6 +16,7 @@ from shakedown.engine.reason import Reason
 from shakedown.engine.reasons import binding_reason
 from shakedown.engine.state import Entry, Queue, State
 from shakedown.engine.unwanted import stopped
+from shakedown.model.places import names_in
 from shakedown.model.ports import Wanted
 
 
@@ -118,13 +119,21 @@ def _bound(state: State, plan: Promise, classes: Classes, now: float) -> dict[Cl
 def _order_nodes(state: State, decision: Decision, plan: Promise, bundle: Bundle, classes: Classes, now: float) -> None:
     key = next(iter(classes))
     waiting = _unbegun(state, key.component)
-    for node in state.idle.get(key.pool, ()):
+    for node in _idle(state, key.pool):
         if waiting >= bundle.queued or room_for(state, plan, key) <= 0:
             return
         found = [(own, entry) for own, left in classes.items() if (entry := left.on_node(node, bundle.nodes))]
         if found and not any(binding_reason(state, own, now, plan.ahead) for own, _ in found):
             order_bundle(state, decision, plan, bundle, found, now, node=node)
             waiting += 1
+
+
+def _idle(state: State, pool: str) -> list[int]:
+    """Idle nodes as they were last seen, without those that were excluded since."""
+    nodes = state.idle.get(pool, [])
+    place = state.index.places.get(pool)
+    names = names_in(place.nodes) if place is not None and state.excluded and nodes else ()
+    return [node for node in nodes if not (node <= len(names) and names[node - 1] in state.excluded)]
 
 
 def _unbegun(state: State, component: int) -> int:
@@ -136,7 +145,7 @@ def _unbegun(state: State, component: int) -> int:
 def _why_no_job(state: State, pool: str, bundle: Bundle) -> Reason:
     if pool not in state.idle:
         return Reason(f"idle:{pool}", f"which nodes of {pool} are idle is being looked up")
-    if state.idle[pool]:
+    if _idle(state, pool):
         text = f"at most {bundle.queued} of its jobs wait at the scheduler; the next follow as these begin"
         return Reason("queued", text, notable=False)
     return Reason(f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is")

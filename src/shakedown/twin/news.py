@@ -34,6 +34,10 @@ class News:
             found.add(heappop(self._due)[1])
         return found
 
+    def asked(self, name: str) -> None:
+        """A driver does not know what became of a submission: the next poll says something, if only that nobody knows of it."""
+        self._at(self.world.clock.now() + _A_MOMENT_S, name)
+
     def _changed(self, job: SimulatedJob | None) -> None:
         """Something changed: of a job, or (None) of nodes and other people. It shows when each source gets to know of it."""
         self._shows(job, self.world.clock.now())

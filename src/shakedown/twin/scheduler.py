@@ -41,7 +41,11 @@ class SimulatedScheduler:
     # ---- submit, release, cancel, claim ----------------------------------------------------------------------------------
 
     def submit(self, orders: Sequence[JobOrder]) -> list[SubmitAnswer]:
-        return [self._submit(order) for order in orders]
+        answers = [self._submit(order) for order in orders]
+        for answer in answers:
+            if answer.outcome == "unknown" and self.news is not None:
+                self.news.asked(answer.job)
+        return answers
 
     def _submit(self, order: JobOrder) -> SubmitAnswer:
         lies = self.world.lies

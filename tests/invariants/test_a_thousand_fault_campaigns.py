@@ -1,0 +1,85 @@
+"""A thousand seeded campaigns with everything that goes wrong, on small machines; every invariant is held at every event.
+
+What went wrong is counted by the machine itself: the last chunk to finish asks that every switch changed something often enough.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from thousand_troubles import POINTS
+
+from thousand import SWITCHES, play_or_say
+
+CAMPAIGNS, EACH = 1000, 25
+OFTEN = 20  # campaigns in which each switch changes something, at least
+
+
+@pytest.mark.parametrize("first", range(0, CAMPAIGNS, EACH))
+def test_campaigns_in_trouble(first: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    exercised: Counter[str] = Counter()
+    for seed in range(first, first + EACH):
+        campaign = play_or_say(seed)
+        exercised.update([name for name, count in campaign.exercised.items() if count])
+        exercised["drawn moments"] += campaign.oracle.moments
+        exercised["lifted reasons"] += campaign.oracle.lifted
+    told = _tell_the_others(tmp_path_factory, first, exercised)
+    if told is not None:
+        _was_enough(told)
+
+
+def _tell_the_others(places: pytest.TempPathFactory, first: int, mine: Counter[str]) -> Counter[str] | None:
+    """Chunks run in several processes: each leaves its counts; who finds those of all has the sum."""
+    base = places.getbasetemp()
+    shared = Path(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "thousand"
+    shared.mkdir(exist_ok=True)
+    (shared / f"{first}.tmp").write_text(json.dumps(mine))
+    (shared / f"{first}.tmp").rename(shared / f"{first}.json")
+    files = list(shared.glob("*.json"))
+    if len(files) < CAMPAIGNS // EACH:
+        return None
+    return sum((Counter(json.loads(file.read_text())) for file in files), Counter())
+
+
+def _was_enough(told: Counter[str]) -> None:
+    rare = {switch: told[switch] for switch in SWITCHES if told[switch] < OFTEN}
+    assert not rare, f"too little came of {rare} in {CAMPAIGNS} campaigns"
+    spared = [point for point in dict.fromkeys(POINTS) if not told[f"crash at {point}"]]
+    assert not spared, f"no conductor died at {spared}"
+    assert told["drawn moments"] > 2 * CAMPAIGNS
+    assert told["lifted reasons"] > CAMPAIGNS
+
+
+def test_the_same_seed_gives_the_same_log_to_the_byte() -> None:
+    """Of each kind of campaign, under another hash seed, time zone, directory and process."""
+    program = (
+        "import sys; sys.path[:0] = sys.argv[1:3]; import test_a_thousand_fault_campaigns as t; print(t.hash_of_some())"
+    )
+    here = Path(__file__).parent
+    elsewhere = (
+        ({"PYTHONHASHSEED": "1", "TZ": "UTC"}, "/"),
+        ({"PYTHONHASHSEED": "77", "TZ": "Pacific/Auckland"}, here),
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(here), str(here.parent / "support")],
+            env=os.environ | environment,
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for environment, place in elsewhere
+    }
+    assert said == {hash_of_some()}
+
+
+def hash_of_some() -> str:
+    return hashlib.sha256(b"".join(play_or_say(seed).log.bytes() for seed in range(240, 252))).hexdigest()
