@@ -20,7 +20,7 @@ BENCHMARKS = (
     "models",
     "production",
     "twin",
-    "thousand",
+    "fault_campaigns",
 )
 OUTCOMES = {0: "met", 1: "NOT MET", 4: "undecided"}
 

@@ -278,7 +278,9 @@ def act(conductor: Conductor) -> float | None:
         _carry_out(conductor, decision)
         if _settles(decision):
             return decision.wake_at
-        if not conductor.ports.scheduler.poll_s:  # it wakes us for what changes on the machine, not for what we want of it now
+        if (
+            not conductor.ports.scheduler.poll_s
+        ):  # it wakes us for what changes on the machine, not for what we want of it now
             look_around(conductor)
 
 
