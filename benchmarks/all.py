@@ -21,6 +21,7 @@ BENCHMARKS = (
     "production",
     "twin",
     "fault_campaigns",
+    "rehearsals",
 )
 OUTCOMES = {0: "met", 1: "NOT MET", 4: "undecided"}
 
