@@ -136,7 +136,8 @@ def _end(state: State, decision: Decision) -> None:
 
 def _build(state: State, decision: Decision, now: float) -> None:
     """Start what waiting classes need, in the plan's order; a failed build judges everything that waits for it."""
-    if not state.index.builds:
+    builds = state.builds
+    if all((build := builds.get(key)) is not None and build.phase == "done" for key in state.index.builds):
         return
     started: set[str] = set()
     for key, queue in queues_in_order(state):

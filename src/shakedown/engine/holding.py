@@ -59,9 +59,12 @@ def release_held(
 def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
     """Held jobs that may be released, first come first served in each class; no class without any."""
     found: dict[ClassKey, Iterator[Job]] = {}
+    gone = {number for number in {key.component for key in state.ledger.held} if withdrawn(state, number)}
     for key, names in state.ledger.held.items():
+        if key.component in gone:
+            continue
         jobs = (state.jobs[name] for name in names)
-        ready = (job for job in jobs if _is_held(job) and _may_go(state, job))
+        ready = (job for job in jobs if _is_held(job) and _is_wanted(job))
         first = next(ready, None)
         if first is not None:
             found[key] = chain((first,), ready)
@@ -84,7 +87,11 @@ def _is_held(job: Job) -> bool:
 
 def _may_go(state: State, job: Job) -> bool:
     """Nobody wants it gone, or is about to take it back."""
-    return not (job.stale or job.claim or job.cancelling or withdrawn(state, job.component))
+    return _is_wanted(job) and not withdrawn(state, job.component)
+
+
+def _is_wanted(job: Job) -> bool:
+    return not (job.stale or job.claim or job.cancelling)
 
 
 def _behind(rolling: Mapping[int, Mix | None], key: ClassKey) -> float:
@@ -114,17 +121,14 @@ def top_up(state: State, decision: Decision, plan: Promise, mix: Mix, now: float
 
 def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead_s: float, now: float) -> None:
     """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
-    for key, entry in list(mix.candidates()) if _bound(state, plan, mix, now) else ():
-        reason = mix.reason(state, key, now, plan.ahead)
-        if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
-            continue
-        if key.pool in state.shut or not mix.in_time(mix.tests[key.case], now, ahead_s):
-            continue
-        each_s = mix.seconds[mix.tests[key.case]]
-        alive, stored = state.ledger.charged.get(key, 0), len(state.ledger.held.get(key, ()))
-        wanted = max(1, math.ceil(alive * ahead_s / each_s)) if each_s > 0 else 1
+    lacking = {
+        key: lacks for key in mix.queues if not key.mode and (lacks := _lacks(state, plan, mix, key, ahead_s, now))
+    }
+    for key, entry in (
+        list(mix.candidates()) if lacking else ()
+    ):  # ranking them is most of the work, and mostly for nothing
         waiting: Entry | None = entry
-        for _ in range(wanted - stored):
+        for _ in range(lacking.get(key, 0)):
             if waiting is None or room_for(state, plan, key) <= 0:
                 break
             order_held(state, decision, plan, key, waiting, now)
@@ -132,13 +136,17 @@ def _order_held(state: State, decision: Decision, plan: Promise, mix: Mix, ahead
             waiting = next((entry for own, entry in mix.next() if own == key), None)
 
 
-def _bound(state: State, plan: Promise, mix: Mix, now: float) -> bool:
-    """Whether any class of the mix waits for room in a budget: ranking them is most of the work, and mostly for nothing."""
-    for key in mix.queues:
-        reason = mix.reason(state, key, now, plan.ahead) if not key.mode else None
-        if reason is not None and reason.key.startswith(_WAITS_FOR_ROOM):
-            return True
-    return False
+def _lacks(state: State, plan: Promise, mix: Mix, key: ClassKey, ahead_s: float, now: float) -> int:
+    """How many more of a class are wanted in store, where it waits for room in a budget."""
+    reason = mix.reason(state, key, now, plan.ahead)
+    if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
+        return 0
+    test = mix.tests[key.case]
+    if key.pool in state.shut or not mix.in_time(test, now, ahead_s):
+        return 0
+    alive, each_s = state.ledger.charged.get(key, 0), mix.seconds[test]
+    wanted = max(1, math.ceil(alive * ahead_s / each_s)) if each_s > 0 else 1
+    return max(0, wanted - len(state.ledger.held.get(key, ())))
 
 
 def _order_followers(state: State, decision: Decision, plan: Promise, mix: Mix, survive_s: float, now: float) -> None:

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from shakedown.engine.falling import tell_fallen
 from shakedown.engine.holding import release_held, top_up
-from shakedown.engine.modes import base
+from shakedown.engine.modes import FILLER, base
 from shakedown.engine.ordering import Promise, order_job, room_for
 from shakedown.engine.orders import Decision
 from shakedown.engine.packing import order_packs
 from shakedown.engine.plan import ClassKey, class_label
-from shakedown.engine.reasons import Reason, binding_reason, holder_of, outlook, stagger_of
+from shakedown.engine.reasons import Outlook, Reason, binding_reason, holder_of, outlook, stagger_of
 from shakedown.engine.rolling import Mix, mixes
 from shakedown.engine.state import Entry, Queue, State
 from shakedown.engine.sweeping import order_sweeps
@@ -142,17 +142,18 @@ def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float)
 
 def _submit_mix(state: State, decision: Decision, plan: Promise, mix: Mix, now: float) -> None:
     """Order the test that is furthest behind its share and may start, until the machine is full; then what fills the rest."""
-    for candidates, full in ((mix.candidates, mix.full), (mix.fillers, mix.full_for_fillers)):
-        while not all(full(state, plan.ahead, key) for key in mix.queues):
-            for key, entry in candidates():
-                if full(state, plan.ahead, key) or room_for(state, plan, key) <= 0:
-                    continue
-                if mix.reason(state, key, now, plan.ahead) is None:
-                    order_job(state, decision, plan, key, entry, now)
-                    mix.ordered(key)
-                    break
-            else:
+    for mode, candidates, full in (("", mix.candidates, mix.full), (FILLER, mix.fillers, mix.full_for_fillers)):
+
+        def may_go(key: ClassKey, full: Callable[[State, Outlook, ClassKey], bool] = full) -> bool:
+            fits = not full(state, plan.ahead, key) and room_for(state, plan, key) > 0
+            return fits and mix.reason(state, key, now, plan.ahead) is None
+
+        while any(key.mode == mode and may_go(key) for key in mix.queues):  # else ranking them is for nothing
+            key, entry = next(((key, entry) for key, entry in candidates() if may_go(key)), (None, None))
+            if key is None or entry is None:
                 break
+            order_job(state, decision, plan, key, entry, now)
+            mix.ordered(key)
     top_up(state, decision, plan, mix, now)
     for key, queue in mix.queues.items():
         reason = mix.reason(state, key, now, plan.ahead)

@@ -54,6 +54,9 @@ def when(acts: Sequence[Act], amount: float, now: float) -> float | None:
 
     None where it has not run so long and stands still.
     """
+    if len(acts) == 1:  # nearly always, and it is asked at every event
+        at, act = acts[0]
+        return at + amount if act in BEGINS and at <= now else None
     spans = running(acts, now)
     passed = reached(spans, amount)
     if passed is not None or not is_running(acts, now):

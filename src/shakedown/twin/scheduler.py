@@ -129,12 +129,13 @@ class SimulatedScheduler:
 
     def poll(self, jobs: Mapping[str, JobView]) -> list[JobReport]:
         changed = self.news.due() if self.news is not None else None
+        told = self._runs.get
+        asked = [view for name, view in jobs.items() if changed is None or name in changed or told(name) != view.run]
         reports: list[JobReport] = []
-        for name, view in jobs.items():
-            if changed is None or name in changed or self._runs.get(name) != view.run:
-                self._runs[name] = view.run
-                self.world.called[view.run] = (view.id, view.restart)
-                self._report(view, reports)
+        for view in asked:
+            self._runs[view.id] = view.run
+            self.world.called[view.run] = (view.id, view.restart)
+            self._report(view, reports)
         return reports
 
     def _report(self, view: JobView, reports: list[JobReport]) -> None:
