@@ -47,7 +47,7 @@ class Broken:
     ``beside``: what else the machine is like, with the lie and without; ``ports``: how the conductor's own ports are broken.
     """
 
-    on: dict[str, float]
+    on: dict[str, Any]
     said: str
     how: Callable[[Patch], None] = lambda patch: None
     ports: Callable[[Ports], Ports] = lambda ports: ports
@@ -55,16 +55,17 @@ class Broken:
     fates: Fates = field(default_factory=Fates)
     plan: Callable[[], Document] = small_document
     others: Others = field(default_factory=Others)
+    waits: int = MOST_WAITS  # of the conductor, after which it is said not to end
 
 
 def found(broken: Broken, lies: Lies, fates: Fates, ports: Callable[[Ports], Ports]) -> list[str]:
     """What the oracle says of a few campaigns under these lies."""
     said = []
     for seed in SEEDS:
-        more = {"policy": SOON, "quiet": False, "others": broken.others, "change_ports": ports}
+        more: dict[str, Any] = {"policy": SOON, "quiet": False, "others": broken.others, "change_ports": ports}
         campaign = Nasty(broken.plan(), seed=seed, lies=lies, fates=fates, **more)
         try:
-            campaign.run(MOST_WAITS)
+            campaign.run(broken.waits)
         except (Violation, NothingWillHappen, AssertionError) as violation:
             said.append(str(violation))
     return said
@@ -130,7 +131,7 @@ def lost_at_once(patch: Patch) -> None:
 
 def absent_is_done(patch: Patch) -> None:
     """What has left the queue has come to a good end."""
-    honest = attend_module.look_into
+    honest = doubt_module.look_into
 
     def trusting(state: State, decision: Any, job: Any, now: float) -> str:
         if job.seen != "absent" or job.phase != "running":
@@ -272,6 +273,8 @@ BROKEN: dict[str, Broken] = {
         no_grace,
         claims_nothing,
         Lies(accounting_missing=1.0),
+        plan=partial(small_document, tests=1, repeats=2),
+        waits=150,
     ),
     "accounting_late_s": Broken(
         {"accounting_late_s": 120.0}, "is lost after 0 s", lost_at_once, beside=Lies(purge_s=0.0), fates=HUNG

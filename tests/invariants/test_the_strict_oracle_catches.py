@@ -21,13 +21,14 @@ from shakedown.twin import Fates, Lies, NothingWillHappen
 
 Patch = pytest.MonkeyPatch
 explain_module = sys.modules["shakedown.engine.explain"]
+strict_oracle: Any = sys.modules["strict_oracle"]
 decide_module = sys.modules["shakedown.engine.decide"]
 
 
 def said(plan: Document, seeds: int = 4, **options: Any) -> list[str]:
     found = []
     for seed in range(seeds):
-        more = {"policy": SOON, "quiet": False} | options
+        more: dict[str, Any] = {"policy": SOON, "quiet": False} | options
         campaign = Nasty(plan, seed=seed, **({"fates": Fates(failed=0.4)} | more))
         try:
             campaign.run(1500)
@@ -125,8 +126,6 @@ def test_a_ledger_that_is_not_that_of_the_jobs(monkeypatch: Patch) -> None:
 
 
 def test_a_snapshot_that_forgets(monkeypatch: Patch) -> None:
-    import strict_oracle
-
     honest = strict_oracle.thaw_state
 
     def forgetful(data: bytes, plan: Any) -> Any:

@@ -72,15 +72,15 @@ class StrictOracle(Oracle):
             need(self.followed == state, "a snapshot and what came after it is not the live state")
         frozen = freeze_state(state)
         self.followed = thaw_state(
-            frozen, fold(self._prefix(), self.campaign.documents.__getitem__, self.campaign.policy).index
+            frozen, fold(self.prefix(), self.campaign.documents.__getitem__, self.campaign.policy).index
         )
         need(self.followed == state, "a snapshot is not the live state")
         self._rows_alike(state)
 
-    def _prefix(self) -> list[Event]:
+    def prefix(self) -> list[Event]:
         log = self.campaign.log
         lines = [msgspec.json.decode(line, type=Event) for line in (*log.durable, *log.written)]
-        return lines + self.campaign.conductor.pending
+        return [*lines, *self.campaign.conductor.pending]
 
     def _rows_alike(self, state: State) -> None:
         """The fold, the rows that reports are made of, and this oracle count the same verdicts."""

@@ -37,7 +37,7 @@ class Nasty(Filled):
         super().__post_init__()
         drawn = (self.fates, self.lies, self.local, self.others, self.cycle_s)
         self.world = CountedWorld(self.exercised, self.document, self.seed, self.clock, *drawn)
-        self.oracle = StrictOracle(self)
+        self.oracle = self.strict = StrictOracle(self)
 
     def _with_polls(self, ports: Ports) -> Ports:
         scheduler = CountedScheduler(self.world, self.poll_s, self.quiet)
@@ -110,7 +110,7 @@ def tell(seed: int, last: int = 40) -> bool:
     try:
         to_its_end(campaign)
     except Exception:  # noqa: BLE001  whatever it is, it is shown
-        for event in campaign.oracle._prefix()[-last:]:
+        for event in campaign.strict.prefix()[-last:]:
             at = f"{event.time - campaign.world.began:8.1f} {event.seq:5d} {event.event}"
             print(at, event.case, event.run, event.job, dict(event.value), event.reason)
         traceback.print_exc(limit=-4)

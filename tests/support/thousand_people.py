@@ -128,10 +128,10 @@ def _let_go(campaign: Any) -> None:
     if state.excluded:
         campaign.ask("include", nodes=list(state.excluded))
     for key in state.stopped:
-        component, _, case = key.partition(" ")
-        number = state.index.component_number.get(component)
+        name, _, case = key.partition(" ")
+        number = state.index.component_number.get(name)
         if number is not None and (state.index.components[number].duration_s or state.index.components[number].sweep):
-            campaign.ask("continue", component=component, case=case)
+            campaign.ask("continue", component=name, case=case)
     for component in state.index.components:
         said = [spell.act for spell in state.clocks.get(component.name, ())]
         if component.duration_s and component.clock.start == "declared" and not {"start", "restart"} & set(said):

@@ -178,13 +178,10 @@ def _bundles(draw: random.Random, budget: str) -> list[Component]:
 
 def _everything(draw: random.Random, budget: str) -> list[Component]:
     """Some of each kind in one plan, at once or one after the other."""
-    makers = [
-        lambda: _results(draw, "results"),
-        lambda: _rolling(draw, budget),
-        lambda: _pack(draw),
-        lambda: _sweep(draw),
-    ]
-    found = [make() for make in draw.sample(makers, 2)]
+    kinds = draw.sample(("results", "rolling", "pack", "sweep"), 2)
+    each = {"results": lambda: _results(draw, "results"), "rolling": lambda: _rolling(draw, budget)}
+    each |= {"pack": lambda: _pack(draw), "sweep": lambda: _sweep(draw)}
+    found: list[Component] = [each[kind]() for kind in kinds]
     if draw.random() < 0.3:
         after = draw.choice(((), (found[0].name,)))
         found.append(Component("inspected", "vendor", (), after=after, procedures=_procedures(draw, 1.0)))
@@ -258,4 +255,4 @@ def _windows(draw: random.Random, share: float) -> tuple[Window, ...]:
     since = BEGAN_S + draw.choice((-100.0, 50.0, 100.0))
     until = since + draw.choice((130.0, 180.0))
     narrow = {"copies": (("t0", 1), ("t1", 1))} if draw.random() < 0.5 else {"closed": True}
-    return (Window("so it is", since, until, **narrow),)  # type: ignore[arg-type]
+    return (Window("so it is", since, until, **narrow),)

@@ -97,7 +97,7 @@ def _lies(draw: Draw, about: str) -> Lies:
 
 def _fates(draw: Draw, document: Document, about: str, local: bool) -> Fates:
     share = draw.choice((0.0, 0.2, 0.5))
-    drawn = {name: draw.choice(FATES[name]) for name in FATES if name == about or draw.random() < share}
+    drawn: dict[str, Any] = {name: draw.choice(FATES[name]) for name in FATES if name == about or draw.random() < share}
     if "build_failed" in drawn and about != "build_failed" and draw.random() < 0.5:
         del drawn["build_failed"]
     more: dict[str, Any] = {"mean_s": 40.0, "spread_s": 25.0, "build_s": draw.choice((5.0, 30.0))}
@@ -159,7 +159,13 @@ def deaths_of(seed: int, most: int = 3) -> Callable[[str, int], bool]:
 
 
 OFTEN = ("clock.wait", "scheduler.poll", "collector.poll", "builder.poll", "log.append", "log.commit", "inbox.poll")
-SELDOM = ("scheduler.submit", "scheduler.take_claim", "scheduler.take_parts", "scheduler.cancel", "scheduler.release")
+SELDOM: tuple[str, ...] = (
+    "scheduler.submit",
+    "scheduler.take_claim",
+    "scheduler.take_parts",
+    "scheduler.cancel",
+    "scheduler.release",
+)
 SELDOM += ("scheduler.survey", "builder.start", "collector.start", "inbox.acknowledge")
 POINTS = tuple(f"{call}:{edge}" for call in (*OFTEN, *SELDOM) for edge in ("before", "after"))
 
