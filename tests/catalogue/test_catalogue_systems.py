@@ -266,7 +266,7 @@ def test_the_ncrc_shares_f2_and_its_budget() -> None:
     assert systems[0].filesystems == systems[1].filesystems == systems[2].filesystems
     (f2,) = systems[2].filesystems
     assert (f2.path, dict(f2.targets)["mdt"]) == ("/lustre/f2/{mdt}/acceptance", ("mdt0", "mdt1", "mdt2", "mdt3"))
-    assert systems[2].budgets == (("f2/mdt", 8.0),)
+    assert systems[2].budgets == (("f2/mdt", 16.0),)
     assert dict(systems[2].targeted) == {"f2/mdt": ("mdt0", "mdt1", "mdt2", "mdt3")}
     assert [(p.nodes, p.count) for p in systems[2].partitions()] == [("c5n[0001-1920]", 1920)]
 
