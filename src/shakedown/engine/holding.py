@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import chain
 
 from shakedown.engine.attend import withdrawn
@@ -29,10 +29,14 @@ _WAITS_FOR_ROOM = ("budget:", "cap:", "stagger:")
 
 def release_held(
     state: State, decision: Decision, plan: Promise, rolling: Mapping[int, Mix | None], now: float
-) -> None:
-    """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take."""
+) -> set[ClassKey]:
+    """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take.
+
+    Gives the classes that leave their turn to a test further behind its share, of which nothing is held: that is ordered first,
+    and nothing new of these.
+    """
     _release_again(state, decision, now)
-    waiting = _by_class(state)
+    waiting, left = _by_class(state), set[ClassKey]()
     ranked = [(_behind(rolling, key), next(jobs).id, number, key) for number, (key, jobs) in enumerate(waiting.items())]
     heapq.heapify(ranked)
     while ranked:
@@ -46,6 +50,9 @@ def release_held(
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
         if reason is not None:
             continue
+        if mix is not None and _another_first(state, plan, mix, key, waiting, now):
+            left.add(key)
+            continue
         targets = choose_targets(state, key, plan.ahead.loads, now)
         plan.ahead.start(key, resolved(state.index, key, targets))
         if mix is not None:
@@ -54,6 +61,22 @@ def release_held(
         after = next(waiting[key], None)
         if after is not None:
             heapq.heappush(ranked, (_behind(rolling, key), after.id, number, key))
+    return left
+
+
+def _another_first(
+    state: State, plan: Promise, mix: Mix, key: ClassKey, waiting: Container[ClassKey], now: float
+) -> bool:
+    """Whether a class of the mix that is further behind, and of which nothing is held, may be ordered now."""
+    if key.mode:
+        return False
+    behind = mix.behind(key)
+    for other, _ in mix.next():
+        if other.pool != key.pool or other in waiting or mix.behind(other) >= behind:
+            continue
+        if room_for(state, plan, other) > 0 and mix.reason(state, other, now, plan.ahead) is None:
+            return True
+    return False
 
 
 def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:

@@ -35,7 +35,7 @@ def submit(state: State, decision: Decision, now: float) -> None:
         return
     plan = Promise(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
     rolling = mixes(state, decision, now)
-    release_held(state, decision, plan, rolling, now)
+    left = release_held(state, decision, plan, rolling, now)
     for key, queue in in_order(_worth_asking(state, plan, rolling)):
         if room_for(state, plan, key) <= 0:
             continue
@@ -48,7 +48,7 @@ def submit(state: State, decision: Decision, now: float) -> None:
             order_packs(state, decision, plan, key, entries, bundle, now)
     for mix in rolling.values():
         if mix is not None:
-            _submit_mix(state, decision, plan, mix, now)
+            _submit_mix(state, decision, plan, mix, left, now)
     for key, reason in order_sweeps(state, decision, plan, now).items():
         if key in state.queues:
             _note(state, decision, key, state.queues[key], reason)
@@ -140,12 +140,17 @@ def _submit_delayed(state: State, decision: Decision, plan: Promise, now: float)
     return packed
 
 
-def _submit_mix(state: State, decision: Decision, plan: Promise, mix: Mix, now: float) -> None:
-    """Order the test that is furthest behind its share and may start, until the machine is full; then what fills the rest."""
+def _submit_mix(
+    state: State, decision: Decision, plan: Promise, mix: Mix, left: Container[ClassKey], now: float
+) -> None:
+    """Order the test that is furthest behind its share and may start, until the machine is full; then what fills the rest.
+
+    ``left``: classes of which held jobs could go, and leave their turn to another; they are released when it had it.
+    """
     for mode, candidates, full in (("", mix.candidates, mix.full), (FILLER, mix.fillers, mix.full_for_fillers)):
 
         def may_go(key: ClassKey, full: Callable[[State, Outlook, ClassKey], bool] = full) -> bool:
-            fits = not full(state, plan.ahead, key) and room_for(state, plan, key) > 0
+            fits = key not in left and not full(state, plan.ahead, key) and room_for(state, plan, key) > 0
             return fits and mix.reason(state, key, now, plan.ahead) is None
 
         while any(key.mode == mode and may_go(key) for key in mix.queues):  # else ranking them is for nothing
