@@ -15,7 +15,7 @@ HOUR = 3600.0
 @pytest.mark.parametrize("seed", [7, 8])
 @pytest.mark.parametrize("queue_ahead_s", [60.0, 300.0])
 def test_the_shares_hold_in_every_part_of_the_time(queue_ahead_s: float, seed: int) -> None:
-    """Of one test alone something is held at first: were it released whenever nodes fall idle, it would have the machine to itself."""
+    """Of one test alone something is held at first: released whenever nodes fall idle, it would have the machine to itself."""
     fill = Fill(target=0.99, queue_ahead_s=queue_ahead_s, ramp_s=1800.0)
     plan = with_limits(c5_stability(days=1.5, fill=fill), stagger_s=30.0)
     campaign = play(plan, C5_TIMES, seed=seed, watched=False)
