@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 
 import pytest
 from stability_plan import C5_TIMES, TABLE_4, c5_stability, play, shares, with_limits
@@ -22,7 +22,7 @@ def test_the_shares_hold_in_every_part_of_the_time(queue_ahead_s: float, seed: i
     begun = min(one.start for one in campaign.world.executions)
 
     for low, high in ((8 * HOUR, 20 * HOUR), (20 * HOUR, 32 * HOUR)):
-        had: Counter[str] = Counter()
+        had: dict[str, float] = defaultdict(float)
         for one in campaign.world.executions:
             test, end = one.case.partition("@")[0], one.end or one.start
             overlap = min(end, begun + high) - max(one.start, begun + low)
