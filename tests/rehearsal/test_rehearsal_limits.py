@@ -73,6 +73,15 @@ def test_builds_are_named_and_more_at_once_help(tmp_path: Path) -> None:
     assert _lost(after, "build:") < _lost(before, "build:")
 
 
+def test_builds_that_fail_are_counted_and_not_called_a_slow_ramp(tmp_path: Path) -> None:
+    """Nothing was ever ordered, so nothing was being filled: a plan whose builds fail is not helped by a shorter ramp."""
+    broken = replace(times(**USUAL), builds=Builds(mean_s=1500.0, failing=1.0))
+    played = rehearsed(tmp_path, {"building": True, "hours": 3.0, "ramp_s": 1800.0, "builds": 1}, broken)
+    causes = {limit.cause.partition(":")[0] for limit in played.limits.limits}
+    assert "build" in causes and "ramp" not in causes
+    assert played.limits.unbuilt == played.log().count(b'"verdict":"build_failed"') == 2
+
+
 def _lost(played: Played, cause: str) -> float:
     return sum(limit.node_hours for limit in played.limits.limits if limit.cause.startswith(cause))
 

@@ -94,6 +94,8 @@ def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
     if main is None:
         return ["what limits it: nothing had the machine for any time"]
     lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked"]
+    if main.unbuilt:
+        lines += [f"builds failed: {main.unbuilt} results never ran; 'shakedown why CASE' says how each failed"]
     if main.worst is None:
         return [*lines, "what limits it: nothing keeps more than 1% of them"]
     lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]

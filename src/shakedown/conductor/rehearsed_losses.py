@@ -69,7 +69,11 @@ class Losses:
 
     def hear(self, state: State, event: Event) -> None:
         """What a run took of the machine, and whether it was for something."""
-        if event.event != "verdict" or event.value.get("supersedes") or not event.job:
+        if event.event != "verdict" or event.value.get("supersedes"):
+            return
+        if event.value.get("verdict") == "build_failed" and state.index.cases[event.case].expect != "build_failed":
+            self._books(str(event.value.get("component", ""))).unbuilt += 1
+        if not event.job:
             return
         run = state.runs.get(event.run)
         elapsed, healthy = took(self.world, event.run)

@@ -102,8 +102,9 @@ def _cause(state: State, plan: Promise, key: ClassKey, reason: Reason | None) ->
 def _ramps(state: State, number: int, now: float) -> bool:
     component = state.index.components[number]
     roll = state.rolls.get(component.name)
-    since = now - roll.started if roll is not None and roll.started is not None else 0.0
-    return bool(component.fill.ramp_s) and since < component.fill.ramp_s
+    if roll is None or roll.started is None:
+        return False  # it begins with the first order: what keeps that back is something else
+    return bool(component.fill.ramp_s) and now - roll.started < component.fill.ramp_s
 
 
 def _noted(state: State, pool: str) -> dict[tuple[str, str], float]:

@@ -22,7 +22,7 @@ class Books(Struct):
     """Node-seconds of one component's time, on all partitions. ``lost``: cause (``engine.idle``) -> idle node-seconds.
 
     ``right`` and ``wrong`` (by verdict) is what runs took that were judged; ``slowed``: what of it they took longer than on a
-    healthy machine. ``seconds``: by partition, how long that was.
+    healthy machine. ``seconds``: by partition, how long that was. ``unbuilt``: results that never ran, as their builds failed.
     """
 
     component: str
@@ -32,6 +32,7 @@ class Books(Struct):
     slowed: float = 0.0
     down: float = 0.0
     runs: int = 0
+    unbuilt: int = 0
     lost: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -54,7 +55,10 @@ class Limit(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """A component's node-hours: ``worked`` by runs that passed, ``limits`` what the others went to, the worst first."""
+    """A component's node-hours: ``worked`` by runs that passed, ``limits`` what the others went to, the worst first.
+
+    ``unbuilt``: results that never ran, as their builds failed though nobody expected it.
+    """
 
     component: str
     node_hours: float
@@ -62,6 +66,7 @@ class Limits(Struct, frozen=True):
     hours: float
     nodes: float
     limits: tuple[Limit, ...]
+    unbuilt: int = 0
 
     @property
     def share(self) -> float:
@@ -96,7 +101,7 @@ def _of(document: Document, component: Component, books: Books) -> Limits:
         for cause, node_s in worst
         if node_s >= LEAST * books.capacity
     )
-    return Limits(component.name, books.capacity / 3600, books.right / 3600, hours, nodes, limits)
+    return Limits(component.name, books.capacity / 3600, books.right / 3600, hours, nodes, limits, books.unbuilt)
 
 
 def _together(books: Books) -> dict[str, float]:
