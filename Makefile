@@ -23,7 +23,7 @@ types: $(VENV)/.installed-dev
 arrows: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.installed-dev
+unit: $(VENV)/.installed-dev packages
 	$(BIN)/pytest --ignore=tests/slurm -n 2
 
 cluster: $(VENV)/.installed-dev packages

@@ -1,4 +1,4 @@
-"""The kernels against plain programs that do the same: ``stream`` and an OpenMP triad, ``pairs`` and a windowed ping-pong.
+"""The kernels against plain programs that do the same: ``stream`` and OpenMP loops (triad, copy), ``pairs`` and a windowed ping-pong.
 
 Both are compiled by one Makefile with one set of flags and run with the same sizes and threads, in turn, ten rounds of plain,
 kernel, plain: the second plain run says how far two runs of one program differ on this machine as it is now.
@@ -56,7 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         build(Path(scratch))
         rows = [
-            compare("stream", "GB/s", plain_triad(Path(scratch)), our_triad(Path(scratch)), options.rounds),
+            compare("triad", "GB/s", plain_stream(Path(scratch), 0), our_stream(Path(scratch), "triad"), options.rounds),
+            compare("copy", "GB/s", plain_stream(Path(scratch), 1), our_stream(Path(scratch), "copy"), options.rounds),
             compare("pairs", "MB/s", plain_window(Path(scratch)), our_window(Path(scratch)), options.rounds),
         ]
     print(json.dumps([asdict(r) for r in rows], indent=2) if options.as_json else as_table(rows))
@@ -120,13 +121,13 @@ def as_table(rows: list[Row]) -> str:
 # ---- the programs -------------------------------------------------------------------------------------------------------
 
 
-def plain_triad(where: Path) -> Callable[[], float]:
-    return lambda: float(output([str(where / "triad"), str(ELEMENTS), str(REPEATS)]))
+def plain_stream(where: Path, word: int) -> Callable[[], float]:
+    return lambda: float(output([str(where / "triad"), str(ELEMENTS), str(REPEATS)]).split()[word])
 
 
-def our_triad(where: Path) -> Callable[[], float]:
+def our_stream(where: Path, operation: str) -> Callable[[], float]:
     options = ["--elements", str(ELEMENTS), "--repeats", str(REPEATS), "--threads", str(threads())]
-    return lambda: figure(output([str(where / "stream"), *options]), "triad", "gb_s")
+    return lambda: figure(output([str(where / "stream"), *options]), operation, "gb_s")
 
 
 def plain_window(where: Path) -> Callable[[], float]:

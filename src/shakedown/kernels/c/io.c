@@ -2,7 +2,7 @@
  *
  * A phase begins when all ranks are ready and lasts until the slowest has closed its file; MB/s is all bytes over that time,
  * opening, fsync and closing included (1 MB = 10^6 bytes). Reads follow after a request to drop the page cache, and each rank
- * reads what a rank of the next node wrote. Every byte is checked. All files are in a directory of this job's own, which is
+ * reads what a rank of the next node wrote, or the next rank where there is one node. Every byte is checked. All files are in a directory of this job's own, which is
  * removed at the end, whatever happened. Shared file: rank r writes segment s at s * ranks * block + r * block. */
 #include "files.h"
 
@@ -41,6 +41,7 @@ static char place[PATH_BYTES];      /* the directory of this job */
 static unsigned char *buffer;       /* one transfer */
 static struct { const char *operation, *mode; double value; bool complete; } results[RESULTS];
 static int measured;
+static int last_owner = -1;         /* whose data this rank read last */
 
 static void check_sizes(void);
 static void measure_bandwidth(const char *mode);
@@ -131,6 +132,7 @@ static uint64_t write_file(struct file file)
 static uint64_t read_file(struct file file, uint64_t total, bool thorough)
 {
     uint64_t at = 0;
+    last_owner = file.owner;
     int handle = open(file.path, O_RDONLY | O_CLOEXEC);
     if (handle < 0) {
         note_trouble("open for reading", file.path);
@@ -198,12 +200,46 @@ static void keep(const char *operation, const char *mode, const char *unit, doub
     results[measured++].value = value;
 }
 
-/* A rank of the next node, so that nobody reads what its own node holds in memory. */
+/* 1 MB = 10^6 bytes. */
+static double megabytes(double bytes)
+{
+    return bytes / 1e6;
+}
+
+/* A rank of the next node, so that no rank reads what its own node holds in memory; on one node the next rank. */
+static int neighbour_of(int rank, int ranks, int ranks_per_node, int nodes)
+{
+    return (rank + (nodes > 1 ? ranks_per_node : 1)) % ranks;
+}
+
 static int neighbour(void)
 {
     int node_ranks;
     MPI_Comm_size(job.node_comm, &node_ranks);
-    return (job.rank + (job.nodes > 1 ? (int)all_max(node_ranks) : 0)) % job.ranks;
+    return neighbour_of(job.rank, job.ranks, (int)all_max(node_ranks), job.nodes);
+}
+
+/* In a self-check: where there are others, what was read is another rank's, and of another node if there is one. */
+static void check_who_was_read(void)
+{
+    double owner = last_owner, *owners = job.rank == 0 ? memory((size_t)job.ranks * sizeof *owners) : NULL;
+    gather_numbers(&owner, 1, owners);
+    for (int r = 0; owners && r < job.ranks; r++) {
+        check(job.ranks == 1 || (int)owners[r] != r, "each rank reads what another rank wrote");
+        check(job.nodes == 1 || job.node_of[(int)owners[r]] != job.node_of[r], "each rank reads what another node wrote");
+    }
+    free(owners);
+}
+
+/* In a self-check: the rate that was kept last, times its time, is all that the ranks were to move. */
+static void check_rate(double seconds)
+{
+    double longest = all_max(seconds), bytes = (double)segments * (double)block * job.ranks;
+    if (troubled() || !measured)
+        return;
+    check(results[measured - 1].complete || job.stopped, "everything was moved unless the budget ended");
+    if (results[measured - 1].complete)
+        check(fabs(results[measured - 1].value * longest * 1e6 / bytes - 1) < 1e-9, "a rate times its time is what was moved, in units of 10^6 bytes");
 }
 
 static void measure_bandwidth(const char *mode)
@@ -217,8 +253,11 @@ static void measure_bandwidth(const char *mode)
     double began = now();
     uint64_t written = write_file(own);
     double seconds = now() - began;
-    if (chosen(operations, "write"))
-        keep("write", mode, "MB/s", (double)written / 1e6, total / 1e6, seconds);
+    if (chosen(operations, "write")) {
+        keep("write", mode, "MB/s", megabytes((double)written), megabytes(total), seconds);
+        if (job.checking)
+            check_rate(seconds);
+    }
     uint64_t readable = (uint64_t)all_min((double)written);
     if (!troubled() && chosen(operations, "read") && readable && !budget_over()) {
         forget(own);
@@ -226,10 +265,17 @@ static void measure_bandwidth(const char *mode)
         began = now();
         uint64_t read = read_file(other, readable, false);
         seconds = now() - began;
-        keep("read", mode, "MB/s", (double)read / 1e6, total / 1e6, seconds);
+        keep("read", mode, "MB/s", megabytes((double)read), megabytes(total), seconds);
+        if (job.checking)
+            check_rate(seconds);
     }
-    if (!troubled() && readable && !budget_over())
+    if (!troubled() && readable && !budget_over()) {
+        if (job.checking)
+            check_who_was_read();       /* in the timed reads */
         read_file(other, readable, true);
+        if (job.checking)
+            check_who_was_read();
+    }
     sync_ranks();
     if ((!own.shared || job.rank == 0) && unlink(own.path) != 0)
         note_trouble("remove", own.path);
@@ -308,6 +354,9 @@ static int self_check(void)
 {
     check_files();
     check(offset_of((struct file){.owner = 1}, 5) == 5, "in a file of its own a rank's data begins at 0");
+    check(megabytes(5e6) == 5, "5 million bytes are 5 MB");
+    check(neighbour_of(3, 8, 2, 4) == 5 && neighbour_of(7, 8, 2, 4) == 1, "with 2 ranks a node, rank 3 reads what rank 5 wrote");
+    check(neighbour_of(1, 4, 4, 1) == 2 && neighbour_of(0, 1, 1, 1) == 0, "on one node the next rank is read");
     size_t kept = block;
     block = 1024;
     off_t wanted = (off_t)((job.ranks + 1) * 1024 + 512);

@@ -67,7 +67,7 @@ static const uint64_t factor = 6364136223846793005U, increment = 144269504088896
 
 /* A chain of dependent multiplications, the same number of cycles each time. It must stay ONE function: a copy inlined into
  * the calibration can run at another speed than a copy inlined into the measurement. */
-static __attribute__((noinline, noclone)) uint64_t work(long count)
+static ONE_COPY uint64_t work(long count)
 {
     uint64_t x = seed;
     for (long i = 0; i < count; i++)

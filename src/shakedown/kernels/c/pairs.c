@@ -28,7 +28,7 @@ const struct kernel kernel = {
 
 enum { MOST_WINDOW = 100000, PROBE_STEP = 4096 };   /* bytes between the bytes that are checked in every window */
 
-struct buffers { unsigned char *out, *in; MPI_Request *sends, *receives; };
+struct buffers { unsigned char *out, *in; MPI_Request *sends, *receives; MPI_Status *statuses; };
 
 /* Seconds and windows of this rank, by partner. */
 struct times { double *send, *receive; long *windows_to, *windows_from; };
@@ -52,6 +52,7 @@ static int run(void)
     free(buffers.in);
     free(buffers.sends);
     free(buffers.receives);
+    free(buffers.statuses);
     free(times.send);
     free(times.receive);
     free(times.windows_to);
@@ -72,7 +73,8 @@ static struct buffers make_buffers(void)
 {
     size_t bytes = size * (size_t)window;
     size_t requests = (size_t)window * sizeof(MPI_Request);
-    struct buffers buffers = {memory(bytes), memory(bytes), memory(requests), memory(requests)};
+    size_t statuses = (size_t)window * sizeof(MPI_Status);
+    struct buffers buffers = {memory(bytes), memory(bytes), memory(requests), memory(requests), memory(statuses)};
     memset(buffers.in, 0, bytes);
     for (long w = 0; w < window; w++)
         for (size_t at = 0; at < size; at++)
@@ -132,11 +134,11 @@ static void exchange(struct buffers buffers, int to, int from, double *send, dou
         MPI_Isend(buffers.out + (size_t)w * size, (int)size, MPI_BYTE, to, w, MPI_COMM_WORLD, &buffers.sends[w]);
     while (!sent || !received) {
         if (!sent) {
-            MPI_Testall(count, buffers.sends, &sent, MPI_STATUSES_IGNORE);
+            MPI_Testall(count, buffers.sends, &sent, buffers.statuses);
             *send = sent ? now() - began : 0;
         }
         if (!received) {
-            MPI_Testall(count, buffers.receives, &received, MPI_STATUSES_IGNORE);
+            MPI_Testall(count, buffers.receives, &received, buffers.statuses);
             *receive = received ? now() - began : 0;
         }
         if (!sent || !received)

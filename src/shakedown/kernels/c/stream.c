@@ -2,8 +2,8 @@
  *
  * Bytes are counted as the STREAM benchmark counts them: 2 arrays for copy and scale, 3 for add and triad; the reads that a
  * write-allocating cache adds are not counted. The first repeat is not counted either. 1 GB = 10^9 bytes. With several ranks
- * one repeat takes as long as its slowest rank. With the default of -O3 the compiler turns copy into memcpy, whose stores may
- * bypass the cache, so copy can be faster than scale. */
+ * one repeat takes as long as its slowest rank. All four are plain loops with ordinary stores (the Makefile keeps the compiler
+ * from making copy a memcpy), so copy and scale move the same bytes in the same way and read alike. */
 #include "common.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { OPERATIONS = 4 };
 static const char *const names[OPERATIONS] = {"copy", "scale", "add", "triad"};
-static const double words[OPERATIONS] = {2, 2, 3, 3};
+enum { COPY, SCALE, ADD, TRIAD };
 
 static long threads, elements, repeats = 10;
 static bool numa;
@@ -57,6 +57,8 @@ static int run(void)
 
 /* ---- sizes and threads ------------------------------------------------------------------------------------------------- */
 
+enum { THREADS_PER_CORE = 16 };     /* more than any processor runs at once; far below what a host can start */
+
 static int place_threads(void)
 {
     static struct cores cores;
@@ -72,6 +74,10 @@ static int place_threads(void)
     int share = cores.count / cores.sharers;
     if (!threads)
         threads = getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : share > 1 ? share : 1;
+    long most = THREADS_PER_CORE * host_cores();
+    if (threads > most)
+        misuse("%ld threads are too many for a rank: this host has %d cores, and the most is %ld; give fewer --threads or set "
+               "OMP_NUM_THREADS", threads, host_cores(), most);
     omp_set_dynamic(0);
     omp_set_num_threads((int)threads);
     return domains;
@@ -203,6 +209,24 @@ static void validate(struct arrays arrays, long done)
 
 /* ---- the report -------------------------------------------------------------------------------------------------------- */
 
+/* Arrays that one operation reads and writes. */
+static int arrays_moved(int operation)
+{
+    return operation == COPY || operation == SCALE ? 2 : 3;
+}
+
+/* Bytes that one operation moves in arrays of n doubles. */
+static double bytes_moved(int operation, long n)
+{
+    return (double)arrays_moved(operation) * (double)sizeof(double) * (double)n;
+}
+
+/* 1 GB = 10^9 bytes. */
+static double gb_s(double bytes, double seconds)
+{
+    return bytes / seconds / 1e9;
+}
+
 static double best_of(const double *seconds, long done, int operation)
 {
     double best = INFINITY;
@@ -221,18 +245,26 @@ static double *slowest(const double *seconds, long done, MPI_Comm among)
     return longest;
 }
 
-static void report_operation(const double *longest, long done, int operation, double bytes, double *nodes)
+struct rates { double best, average, least; };
+
+/* Rates of the counted repeats of one operation that moves `bytes` each time. */
+static struct rates rates_of(const double *longest, long done, int operation, double bytes)
 {
     double sum = 0, most = 0, best = best_of(longest, done, operation);
     for (long k = 1; k < done; k++) {
         sum += longest[k * OPERATIONS + operation];
         most = fmax(most, longest[k * OPERATIONS + operation]);
     }
+    return (struct rates){gb_s(bytes, best), gb_s(bytes * (double)(done - 1), sum), gb_s(bytes, most)};
+}
+
+static void report_operation(struct rates rates, long done, int operation, double *nodes)
+{
     open_record("result");
     open_object(names[operation]);
-    put_number("gb_s", bytes / best / 1e9);
-    put_number("avg_gb_s", bytes * (double)(done - 1) / sum / 1e9);
-    put_number("min_gb_s", bytes / most / 1e9);
+    put_number("gb_s", rates.best);
+    put_number("avg_gb_s", rates.average);
+    put_number("min_gb_s", rates.least);
     put_count("counted", done - 1);
     struct spread spread = spread_of(nodes, job.nodes);
     put_number("slowest_node_gb_s", spread.min);
@@ -259,6 +291,20 @@ static void write_nodes(int operation, const double *nodes)
     close_record();
 }
 
+/* In a self-check: the rates again from what the STREAM benchmark counts, by other steps than those that made them. */
+static void check_rates(struct rates rates, const double *longest, long done, int operation, long n)
+{
+    static const char *const moves[OPERATIONS] = {"a c", "c b", "a b c", "b c a"};
+    double shortest = longest[OPERATIONS + operation], gigabytes = 0;
+    for (const char *array = moves[operation]; *array; array++)
+        gigabytes += *array == ' ' ? 0 : 8e-9 * (double)n * job.ranks;
+    for (long k = 2; k < done; k++)
+        shortest = longest[k * OPERATIONS + operation] < shortest ? longest[k * OPERATIONS + operation] : shortest;
+    check(fabs(rates.best * shortest / gigabytes - 1) < 1e-9, "the best rate times its time is what the operation moves, in units of 10^9 bytes");
+    check(rates.least <= rates.average * (1 + 1e-12) && rates.average <= rates.best * (1 + 1e-12),
+          "the mean rate is not above the best and not below the least");
+}
+
 static void report(const double *seconds, long done, long n)
 {
     int node_ranks;
@@ -267,15 +313,17 @@ static void report(const double *seconds, long done, long n)
     double *gathered = job.rank == 0 ? memory((size_t)job.ranks * sizeof *gathered) : NULL;
     double *nodes = job.rank == 0 ? memory((size_t)job.nodes * sizeof *nodes) : NULL;
     for (int o = 0; o < OPERATIONS; o++) {
-        double bytes = words[o] * (double)sizeof(double) * (double)n;
-        double rate = bytes * node_ranks / best_of(here, done, o) / 1e9;
+        double bytes = bytes_moved(o, n), rate = gb_s(bytes * node_ranks, best_of(here, done, o));
         gather_numbers(&rate, 1, gathered);
         if (job.rank != 0)
             continue;
         for (int r = 0; r < job.ranks; r++)
             nodes[job.node_of[r]] = gathered[r];
         write_nodes(o, nodes);
-        report_operation(longest, done, o, bytes * job.ranks, nodes);
+        struct rates rates = rates_of(longest, done, o, bytes * job.ranks);
+        if (job.checking)
+            check_rates(rates, longest, done, o, n);
+        report_operation(rates, done, o, nodes);
     }
     free(longest);
     free(here);
@@ -287,6 +335,10 @@ static int self_check(void)
 {
     double seconds[] = {9, 9, 9, 0.5, 9, 9, 9, 4, 9, 9, 9, 2};
     check(best_of(seconds, 3, 3) == 2, "the first repeat is not counted");
+    struct rates rates = rates_of(seconds, 3, TRIAD, 24e9);
+    check(rates.best == 12 && rates.average == 8 && rates.least == 6, "24 GB in 2 s and in 4 s are 12 GB/s at best, 8 on average, 6 at least");
+    check(bytes_moved(COPY, 1000) == 16000 && bytes_moved(SCALE, 1000) == 16000, "copy and scale of 1000 doubles move 16000 bytes");
+    check(bytes_moved(ADD, 1000) == 24000 && bytes_moved(TRIAD, 1000) == 24000, "add and triad of 1000 doubles move 24000 bytes");
     check(fabs(2 * q + q * q - 1) < 1e-15, "the factor keeps the arrays in range");
     elements = 100003;      /* not a multiple of any vector or thread count */
     repeats = 5;

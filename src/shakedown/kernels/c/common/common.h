@@ -18,6 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A function that exists once, so that each call of it runs the same instructions. Clang never clones, and does not know the word. */
+#if defined(__has_attribute)
+#if __has_attribute(noclone)
+#define ONE_COPY __attribute__((noinline, noclone))
+#endif
+#endif
+#ifndef ONE_COPY
+#define ONE_COPY __attribute__((noinline))
+#endif
+
 enum { NAME_BYTES = 128, MOST_CORES = 8192, CORES_TEXT_BYTES = 256 };
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------------- */
@@ -111,6 +121,7 @@ int nth_core(const struct cores *cores, int n);
 void bind_to(const struct cores *cores);                    /* this thread and those it will make */
 int numa_domains(void);                                     /* of this host; at least 1 */
 bool keep_numa_domain(struct cores *cores, int domain);     /* leaves the cores of one domain; false where none is left */
+int host_cores(void);                                       /* of this host, whoever may use them; at least 1 */
 size_t last_level_cache_bytes(void);                        /* all of this host's, 0 when it cannot be read */
 size_t host_memory_bytes(void);
 

@@ -153,10 +153,16 @@ static size_t led_cache_bytes(int core)
     return bytes;
 }
 
+int host_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_CONF);
+    return cores > 1 ? (int)cores : 1;
+}
+
 size_t last_level_cache_bytes(void)
 {
     size_t bytes = 0;
-    long cores = sysconf(_SC_NPROCESSORS_CONF);
+    int cores = host_cores();
     for (int core = 0; core < cores && core < MOST_CORES; core++)
         bytes += led_cache_bytes(core);
     return bytes;

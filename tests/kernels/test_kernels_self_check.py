@@ -1,0 +1,66 @@
+"""--self-check finds a kernel that counts wrongly: each fault is planted into a copy of the sources and must be found."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shakedown.kernels import find_mpicc, find_mpiexec, kernel_directory
+
+pytestmark = pytest.mark.mpi
+
+# fmt: off
+FAULTS = {  # kernel, what is there, what a slip makes of it
+    "copy counts three arrays": ("stream", "? 2 : 3;", "? 3 : 3;"),
+    "add counts two arrays": ("stream", "operation == COPY || operation == SCALE", "operation != TRIAD"),
+    "GiB for GB": ("stream", "return bytes / seconds / 1e9;", "return bytes / seconds / 1073741824;"),
+    "floats for doubles": ("stream", "(double)sizeof(double) * (double)n;", "(double)sizeof(float) * (double)n;"),
+    "one rank for all ranks": ("stream", "rates_of(longest, done, o, bytes * job.ranks)", "rates_of(longest, done, o, bytes)"),
+    "the mean over one repeat too few": ("stream", "bytes * (double)(done - 1), sum", "bytes * (double)(done - 2), sum"),
+    "the first repeat counts": ("stream", "k = 1; k < done; k++)\n        best", "k = 0; k < done; k++)\n        best"),
+    "triad without its third array": ("stream", "a[i] = b[i] + q * c[i];", "a[i] = b[i] + q;"),
+    "MiB for MB between ranks": ("pairs", "(double)windows / seconds / 1e6", "(double)windows / seconds / 1048576"),
+    "a window forgotten": ("pairs", "(double)size * (double)window * (double)windows", "(double)size * (double)windows"),
+    "MiB for MB of files": ("io", "return bytes / 1e6;", "return bytes / 1048576;"),
+    "one segment for all": ("io", "double total = (double)segments * (double)block;", "double total = (double)block;"),
+    "the timed read is of the own file": ("io", "read_file(other, readable, false);", "read_file(own, readable, false);"),
+    "the thorough read is of the own file": ("io", "read_file(other, readable, true);", "read_file(own, readable, true);"),
+    "every rank is its own neighbour": ("io", "return (rank + (nodes > 1 ? ranks_per_node : 1)) % ranks;", "return rank;"),
+    "the neighbour is on the same node": ("io", "(int)all_max(node_ranks), job.nodes)", "1, job.nodes)"),
+    "a step of the work is left out": ("noise", "i = 0; i < count; i++)\n        x", "i = 1; i < count; i++)\n        x"),
+    "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
+}
+# fmt: on
+
+
+@pytest.fixture(scope="module")
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources whose shared part is compiled once for all faults."""
+    copy = tmp_path_factory.mktemp("faults") / "sources"
+    shutil.copytree(kernel_directory(), copy)
+    build(copy, "hello")
+    return copy
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, fault: str) -> None:
+    kernel, right, wrong = FAULTS[fault]
+    source = (kernel_directory() / f"{kernel}.c").read_text()
+    assert source.count(right) == 1, "the fault is planted at one place"
+    (common / "faulty.c").write_text(source.replace(right, wrong))
+    build(common, "faulty")
+    command = [find_mpiexec(), "-n", "4", common / "faulty", "--self-check", "--fake-nodes", "2"]
+    done = subprocess.run(
+        [*command, *(["--directory", tmp_path] if kernel == "io" else [])], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"error: {kernel}: " in done.stderr
+
+
+def build(where: Path, name: str) -> None:
+    (where / name).unlink(missing_ok=True)
+    command = ["make", "-s", f"CC_MPI={find_mpicc()}", "CFLAGS=-O1", "WARNINGS=-w", name]
+    subprocess.run(command, cwd=where, check=True)
