@@ -1,4 +1,4 @@
-"""The kernels against plain programs that do the same: ``stream`` and OpenMP loops (triad, copy), ``pairs`` and a windowed ping-pong.
+"""The kernels against plain programs that do the same: ``stream`` and OpenMP loops, ``pairs`` and a windowed ping-pong.
 
 Both are compiled by one Makefile with one set of flags and run with the same sizes and threads, in turn, ten rounds of plain,
 kernel, plain: the second plain run says how far two runs of one program differ on this machine as it is now.
@@ -56,7 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         build(Path(scratch))
         rows = [
-            compare("triad", "GB/s", plain_stream(Path(scratch), 0), our_stream(Path(scratch), "triad"), options.rounds),
+            compare(
+                "triad", "GB/s", plain_stream(Path(scratch), 0), our_stream(Path(scratch), "triad"), options.rounds
+            ),
             compare("copy", "GB/s", plain_stream(Path(scratch), 1), our_stream(Path(scratch), "copy"), options.rounds),
             compare("pairs", "MB/s", plain_window(Path(scratch)), our_window(Path(scratch)), options.rounds),
         ]
