@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from shakedown.checks.classify.denials import is_quiet, telling_part
 from shakedown.checks.classify.likeness import without_prefix
 from shakedown.checks.classify.lines import STEMS, clean, shown
 from shakedown.model.failures import Failure, FailureClass
 
 ANYTHING = "..."
-A_WARNING = 25  # the most that a line weighs which calls itself a warning: what it tells of went on
-_WARNING = re.compile(r"\bwarning\b|\bcorrected error", re.IGNORECASE)
+A_WARNING = 25  # the most that a line weighs which calls itself a warning or passing: the program went on
 _GRAM = 4  # letters that texts are found by
 _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names in brackets begin
 
@@ -92,7 +92,8 @@ class Classifier:
         return next((one for one in self.classes if one.name == name), None)
 
     def _found(self, line: str) -> Iterator[tuple[Sign, int]]:
-        """The signs in a line with their places, the heaviest first."""
+        """The signs in a line with their places, the heaviest first; none in what the line denies."""
+        line = telling_part(line)
         low = line.lower()
         grams = self._by_gram
         places: set[int] = set()
@@ -147,5 +148,5 @@ def _by_gram(signs: Sequence[Sign]) -> dict[str, list[int]]:
 
 
 def _failure(sign: Sign, line: str, at: int) -> Failure:
-    weight = min(sign.weight, A_WARNING) if _WARNING.search(line) else sign.weight
+    weight = min(sign.weight, A_WARNING) if is_quiet(line) else sign.weight
     return Failure(sign.owner.name, sign.owner.family, shown(line, at), "output", weight)

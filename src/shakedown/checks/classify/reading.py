@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from shakedown.checks.classify.catalogue import Classifier
+from shakedown.checks.classify.catalogue import A_WARNING, Classifier
+from shakedown.checks.classify.denials import is_quiet, telling_part
 from shakedown.checks.classify.likeness import likeness
 from shakedown.checks.classify.lines import shown, telling_lines
 from shakedown.model.failures import AFTERMATH, UNCLASSIFIED, Failure
@@ -61,9 +62,13 @@ class Scan:
     def failure(self) -> Failure:
         """What the most telling line says; unclassified, with the likeliest line, where no class knows one."""
         best = self._best
-        if best is not None and (best.weight >= AFTERMATH or not self._unknown):
+        if best is not None and (not self._unknown or (best.weight >= AFTERMATH and not self._outspoken_beside(best))):
             return best
         return Failure(UNCLASSIFIED, "unknown", self._unknown, "output" if self._unknown else "")
+
+    def _outspoken_beside(self, best: Failure) -> bool:
+        """Whether an unknown line is outspoken where the best known one calls itself a warning: the unknown one is the cause."""
+        return self._score == _OUTSPOKEN_SCORE and best.weight <= A_WARNING and is_quiet(best.line)
 
     def _look_at(self, line: str, known: Classifier) -> None:
         found = known.best(line)
@@ -100,8 +105,12 @@ def _blocks(text: str) -> Iterator[str]:
     yield text[begin:]
 
 
+_OUTSPOKEN_SCORE = 3
+
+
 def _score(line: str) -> int:
     """How likely it is that an unknown line tells why: 3 outspoken, 2 telling, 0 not at all."""
+    line = telling_part(line)
     if _HARMLESS.search(line):
         return 1 if _TELLING.search(line) else 0
-    return 3 if _OUTSPOKEN.search(line) else 2 if _TELLING.search(line) else 0
+    return _OUTSPOKEN_SCORE if _OUTSPOKEN.search(line) else 2 if _TELLING.search(line) else 0

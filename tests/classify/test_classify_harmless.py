@@ -1,0 +1,89 @@
+"""Lines that look bad and are no cause: what denies a failure, counts none, names a test, or is a warning that everyone knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from shakedown.checks.classify.catalogue import Classifier
+from shakedown.checks.classify.reading import Scan
+from shakedown.plans.failures import shipped_failures
+
+KNOWN = Classifier(shipped_failures())
+
+HARMLESS = """\
+No segmentation fault occurred.
+no segfaults, no memory leaks
+0 node failures
+node failures: 0
+Node failures ........ 0
+oom_kill 0
+oom-kill events = 0
+uncorrectable errors: none
+No Xid errors were found on any GPU
+Never ran out of memory.
+The job did not run out of memory.
+did not exceed the time limit
+The run was not killed and not preempted
+without a segmentation fault
+free of stale file handles
+Disk quota exceeded: no
+Checking for stale file handle ... ok
+checking whether No space left on device is handled... yes
+[ RUN      ] Quota.DiskQuotaExceeded
+[       OK ] Memory.OutOfMemory (12 ms)
+[  PASSED  ] 14 tests. Segmentation fault tests included
+ok 3 - Bus error is caught
+PASS: out of memory
+PASSED test_segmentation_fault.py::test_bus_error
+=== RUN   TestNodeFailure
+      Start 12: segmentation_fault_recovery
+12/40 Test #12: disk quota exceeded ...........   Passed    0.02 sec
+Testing: No space left on device
+perl: warning: Setting locale failed.
+bash: warning: setlocale: LC_ALL: cannot change locale (en_US.UTF-8)
+stty: standard input: Inappropriate ioctl for device
+tput: No value for $TERM and no -T specified
+fatal: not a git repository (or any of the parent directories): .git
+Note: The following floating-point exceptions are signalling: IEEE_INEXACT_FLAG
+mkdir: cannot create directory 'out': File exists
+rm: cannot remove 'core': No such file or directory
+[INFO] node n0012 is not responding, asking again
+nfs: server home01 OK
+Lustre: scratch-OST0003-osc: Connection restored to scratch-OST0003
+handler for SIGSEGV installed
+installing signal handlers for SIGSEGV, SIGBUS, SIGFPE
+SLURM_TIME_LIMIT=3600
+time limit: 7200 s
+Memory limit: 256 GB
+max locked memory: unlimited
+""".splitlines()
+
+CAUSES = """\
+write error: No space left on device
+No route to host
+No such file or directory: input.nml
+ERROR: 0 of 4 nodes are not enough: node n001 is down: not responding
+slurmstepd: error: Detected 1 oom-kill event(s)
+no more memory: Out of memory
+Segmentation fault
+Error: no license available: FlexNet error -4
+test.x: error while loading shared libraries: libm.so.9: cannot open shared object file
+Bus error in test of rank 3
+./test_solver: Segmentation fault (core dumped)
+Not enough memory: cannot allocate 12 GB
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_a_harmless_line_is_no_cause(line: str) -> None:
+    scan = Scan(lambda: KNOWN)
+    scan.feed(f"{line}\nFATAL: the sea is dry\n")
+    failure = scan.failure()
+    assert (failure.name, failure.line) == ("unclassified", "FATAL: the sea is dry")
+
+
+@pytest.mark.parametrize("line", CAUSES)
+def test_a_cause_beside_small_words_stays_a_cause(line: str) -> None:
+    scan = Scan(lambda: KNOWN)
+    scan.feed(f"{line}\nsrun: error: n001: task 0: Exited with exit code 1\n")
+    assert scan.failure().name != "unclassified" and scan.failure().line in line
