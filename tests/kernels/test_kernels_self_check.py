@@ -52,10 +52,9 @@ def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, faul
     assert source.count(right) == 1, "the fault is planted at one place"
     (common / "faulty.c").write_text(source.replace(right, wrong))
     build(common, "faulty")
-    command = [find_mpiexec(), "-n", "4", common / "faulty", "--self-check", "--fake-nodes", "2"]
-    done = subprocess.run(
-        [*command, *(["--directory", tmp_path] if kernel == "io" else [])], capture_output=True, text=True, check=False
-    )
+    place = ["--directory", str(tmp_path)] if kernel == "io" else []
+    command = [str(find_mpiexec()), "-n", "4", str(common / "faulty"), "--self-check", "--fake-nodes", "2", *place]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"error: {kernel}: " in done.stderr
 

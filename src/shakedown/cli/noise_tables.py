@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def study_text(study: NoiseStudy, assumed: bool) -> str:
     """The sources, a line for each size, and what each source costs at the largest."""
     whose = "assumed: no --source was given" if assumed else "as given"
-    work = f"{show_time(study.granularity_s)} of work a step, {study.steps:,} steps, nodes of {study.cores} cores"
+    steps = f"{study.steps:,} steps" if study.steps else "steps until 1 % is known"
+    work = f"{show_time(study.granularity_s)} of work a step, {steps}, nodes of {study.cores} cores"
     parts = [f"Noise, a model. Sources {whose}.", "", sources_table(study.sources), "", work, "", _points(study)]
     if study.sources:
         parts += ["", *_shares(study)]
@@ -93,22 +94,39 @@ def _points(study: NoiseStudy) -> str:
             str(study.cores - point.per_node),
             show_time(point.quiet_s),
             show_time(point.step_s),
-            f"{point.slowdown:.2f}",
+            *show_known(point.slowdown, point.standard_error),
         )
         for point in study.points
     ]
-    return table(
-        ("processes", "per node", "idle cores", "without noise", "with noise", "slowdown"), rows, (0, 1, 2, 3, 4, 5)
-    )
+    heads = ("processes", "per node", "idle cores", "without noise", "with noise", "slowdown", "+/-")
+    said = table(heads, rows, (0, 1, 2, 3, 4, 5, 6))
+    note = "+/-: the standard error of the slowdown; two thirds of all seeds are within it"
+    poor = [p for p in study.points if p.standard_error is None or p.standard_error > 0.05 * p.slowdown]
+    if not poor:
+        return f"{said}\n\n{note}"
+    way = "give more --steps" if study.steps else "events are rare: give --steps, a million if need be"
+    return f"{said}\n\n{note}\n{len(poor)} of {len(rows)} are not known to 5 %; {way}"
+
+
+def show_known(value: float, error: float | None) -> tuple[str, str]:
+    """A number with as many decimals as its standard error leaves, and that error; '?' where it is not known."""
+    from shakedown.performance.noise_estimate import known_decimals
+
+    decimals = known_decimals(error)
+    return f"{value:.{decimals}f}", "?" if error is None else f"{error:.{decimals}f}" if error >= 0.0005 else "0"
 
 
 def _shares(study: NoiseStudy) -> list[str]:
     point = study.of_shares
-    where = f"{point.processes:,} processes, {point.per_node} a node: slowdown {point.slowdown:.2f}"
+    slowdown, error = show_known(point.slowdown, point.standard_error)
+    where = f"{point.processes:,} processes, {point.per_node} a node: slowdown {slowdown} +/- {error}"
     most = max(study.shares, key=lambda share: share.takes_s)
-    rows = [(share.source[:24], show_time(share.takes_s), f"{share.without:.2f}") for share in study.shares]
+    rows = [
+        (share.source[:24], show_time(share.takes_s), *show_known(share.without, share.standard_error))
+        for share in study.shares
+    ]
     said = f"{where}; {most.source} costs most" if most.takes_s > 0 else where
-    return [said, "", table(("source", "of a step", "slowdown without it"), rows, (1, 2))]
+    return [said, "", table(("source", "of a step", "slowdown without it", "+/-"), rows, (1, 2, 3))]
 
 
 def _cycles(rehearsal: AsciQ) -> str:

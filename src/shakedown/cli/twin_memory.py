@@ -50,6 +50,13 @@ GB = 1e9
 )
 @click.option("--node-memory", type=Amount("bytes"), default="96 GiB", show_default=True, help="Memory of a node.")
 @click.option(
+    "--system-share",
+    type=click.FloatRange(0, 99.9),
+    default=None,
+    metavar="PERCENT",
+    help="Of it for the operating system.  [default: 3.1, 1 of 32 GB as on Hopper]",
+)
+@click.option(
     "--high-bandwidth",
     type=Amount("bytes", zero=True),
     default="16 GiB",
@@ -62,21 +69,21 @@ GB = 1e9
 @json_option
 def command(
     nodes: int, ranks_per_node: int, pattern: str, connections: int, mailboxes: bool, collective: str, element: float,
-    application: float, node_memory: float, high_bandwidth: float, flat: bool, example: bool, figure: Path | None,
-    as_json: bool,
+    application: float, node_memory: float, system_share: float | None, high_bandwidth: float, flat: bool, example: bool,
+    figure: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Memory that MPI takes on a node, and whether application and MPI fit.
 
     The laws are fitted to Cray MPI on Trinity's KNL nodes (paper 001): full connectivity grows with the square of the ranks
     per node, and Reduce_scatter opens all connections past 131,072 ranks. Another MPI has other constants.
     """
-    from shakedown.performance.mpi_memory import Job
+    from shakedown.performance.mpi_memory import SYSTEM_SHARE, Job
     from shakedown.performance.mpi_memory_model import memory_model
     from shakedown.report.draw_model_memory import draw_memory
 
     job = Job(
         nodes, ranks_per_node, pattern, connections, mailboxes, collective, element, application, node_memory,
-        high_bandwidth, not flat,
+        high_bandwidth, not flat, SYSTEM_SHARE if system_share is None else system_share / 100,
     )  # fmt: skip
     model = memory_model(job)
     show_model(model, as_json, lambda: _example(model) if example else _text(model), figure, lambda: draw_memory(model))
@@ -84,12 +91,16 @@ def command(
 
 def _text(model: MemoryModel) -> str:
     asked, job = model.asked, model.job
-    memory = "with high-bandwidth memory" if not job.cache else "high-bandwidth memory is cache, and none"
+    memory = "with the fast memory" if not job.cache else "fast memory is cache"
     rows = [
         ["ranks and connections", _gb(asked.connections_bytes), f"pattern {job.pattern}"],
         [job.collective, _gb(asked.collective_bytes), _collective(model)],
         ["application", _gb(asked.application_bytes), ""],
-        ["memory of the node", _gb(asked.usable_bytes), memory],
+        [
+            "memory for programs",
+            _gb(asked.usable_bytes),
+            f"{_gb(job.node_memory_bytes)} less {job.system_share:.1%}; {memory}",
+        ],
         ["left" if asked.fits else "missing", _gb(abs(asked.left_bytes)), ""],
     ]
     head = f"model: {model.model_of}\n{asked.ranks:,} ranks on {asked.nodes:,} nodes, {asked.ranks_per_node} a node\n"
@@ -137,7 +148,7 @@ def _example(model: MemoryModel) -> str:
             cell.what, f"{cell.ranks:,}", str(cell.ranks_per_node),
             show_number(cell.published / (GB if cell.unit == "bytes" else 1)),
             show_number(cell.model / (GB if cell.unit == "bytes" else 1), 3),
-            "GB" if cell.unit == "bytes" else "s", f"{cell.error:+.1%}",
+            "GB" if cell.unit == "bytes" else "s", f"{round(cell.error, 3) + 0.0:+.1%}",
         ]
         for cell in model.published
     ]  # fmt: skip

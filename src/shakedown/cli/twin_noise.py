@@ -40,7 +40,9 @@ ASSUMED = ("tick,period=10ms,duration=10us,core", "daemons,period=10s,duration=5
     metavar="TIME",
     help="A wait's own time.",
 )
-@click.option("--steps", type=int, default=1000, show_default=True, metavar="N")
+@click.option(
+    "--steps", type=int, default=None, metavar="N", help="Exactly so many.  [default: until the standard error is 1 %]"
+)
 @click.option(
     "--source", "sources", type=SourceText(), multiple=True, metavar="SOURCE", help="What takes time; see above."
 )
@@ -56,7 +58,7 @@ def command(
     cores: int,
     granularity: float,
     collective: float,
-    steps: int,
+    steps: int | None,
     sources: tuple[Source, ...],
     example: str | None,
     seed: int,

@@ -18,6 +18,9 @@ from shakedown.model.errors import UsageError
 
 PATTERNS = ("few", "alltoall", "full")
 MOST_RANKS = 10**9
+SYSTEM_SHARE = (
+    1 / 32
+)  # paper 002, section III: 31 of the 32 GB of a Hopper node are for programs; that others are alike is assumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Job:
     ``pattern``: "few" (each rank opens ``connections``), "alltoall" (MPI_Alltoall) or "full" (each rank opens all).
     ``mailboxes``: connections are allotted in one block each. ``collective``: "reduce-scatter", "reduce+scatter" or "none".
     ``element_bytes``: what Reduce_scatter leaves each rank. ``cache``: high-bandwidth memory is cache, no memory.
+    ``system_share``: of the node's memory, what the operating system and its services hold, so that no program can have it.
     """
 
     nodes: int = 8192
@@ -89,6 +93,7 @@ class Job:
     node_memory_bytes: float = 96 * 2.0**30
     high_bandwidth_bytes: float = 16 * 2.0**30
     cache: bool = True
+    system_share: float = SYSTEM_SHARE
 
     @property
     def ranks(self) -> int:
@@ -96,8 +101,8 @@ class Job:
 
     @property
     def usable_bytes(self) -> float:
-        """Memory that programs can have: high-bandwidth memory in cache mode is none."""
-        return self.node_memory_bytes + (0.0 if self.cache else self.high_bandwidth_bytes)
+        """Memory that programs can have: what the operating system leaves; high-bandwidth memory in cache mode is none."""
+        return self.node_memory_bytes * (1 - self.system_share) + (0.0 if self.cache else self.high_bandwidth_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,10 @@ def check(job: Job) -> None:
         raise UsageError(
             f"{job.nodes} nodes with {job.ranks_per_node} ranks per node: no job that the laws know",
             f"both are at least 1, ranks per node at most 4096, ranks in all at most {MOST_RANKS:,}",
+        )
+    if not 0 <= job.system_share < 1:
+        raise UsageError(
+            f"{job.system_share:.0%} of the memory for the operating system", "it is a share from 0 to under 100 %"
         )
     if job.connections < 0:
         raise UsageError(f"{job.connections} connections", "a rank opens none or more")

@@ -54,9 +54,12 @@ def simulate(
     steps: int,
     collective_s: Collective = 0.0,
     seed: int = 0,
+    warm_up: int = 0,
 ) -> NoiseRun:
     """Purpose: so many steps of ``granularity_s`` each. The same seed gives the same numbers; a source has its own stream of
-    them by its name, so that leaving one out does not change what the others do."""
+    them by its name, so that leaving one out does not change what the others do.
+
+    ``warm_up``: steps before them that are not counted. The first step of a job pays for what is under way when it starts."""
     collective = collective_s(placement.processes) if callable(collective_s) else collective_s
     _check_run(sources, granularity_s, steps, collective)
     samplers = samplers_of(sources, placement, granularity_s, seed)
@@ -64,9 +67,12 @@ def simulate(
     quiet = granularity_s + collective
     step_s, blame = np.empty(steps), np.zeros(len(samplers))
     clock, waited = 0.0, math.inf  # before the first step all wait for the start of the job
-    for number in range(steps):
+    for number in range(-warm_up, steps):
+        if number == 0:
+            blame[:] = 0.0
         delay = machine.step(clock, waited, blame)
-        step_s[number] = quiet + delay
+        if number >= 0:
+            step_s[number] = quiet + delay
         clock += quiet + delay
         waited = delay + collective
     shares = {name: float(seconds) / steps for (name, _), seconds in zip(samplers, blame, strict=True)}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shakedown.performance.noise import Collective, NoiseRun, simulate
+from shakedown.performance.noise import Collective
+from shakedown.performance.noise_estimate import Estimate, estimate
 from shakedown.performance.noise_sources import Placement, Source
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A step at one size: without noise, with it, and their ratio."""
+    """A step at one size: without noise, with it, and their ratio with its standard error (None: not known) over ``steps``."""
 
     processes: int
     per_node: int
@@ -19,25 +20,30 @@ class Point:
     quiet_s: float
     step_s: float
     slowdown: float
+    standard_error: float | None = None
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """``takes_s``: what a source takes in a step, in the mean, of the rank that all wait for. ``without``: the slowdown that
-    is left when it alone is removed."""
+    is left when it alone is removed, and its standard error."""
 
     source: str
     takes_s: float
     without: float
+    standard_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseStudy:
-    """``points``: for each number of processes a node, the sizes from small to large. ``shares``: at ``of_shares``."""
+    """``points``: for each number of processes a node, the sizes from small to large. ``shares``: at ``of_shares``.
+
+    ``steps``: of each simulation, as asked for; None where each took as many as its precision needs."""
 
     granularity_s: float
     cores: int
-    steps: int
+    steps: int | None
     seed: int
     sources: tuple[Source, ...]
     points: tuple[Point, ...]
@@ -54,7 +60,7 @@ def study_noise(
     cores: int,
     sources: Sequence[Source],
     granularity_s: float,
-    steps: int,
+    steps: int | None = None,
     collective_s: Collective = 0.0,
     seed: int = 0,
 ) -> NoiseStudy:
@@ -64,8 +70,8 @@ def study_noise(
     for here in dict.fromkeys(per_node):
         Placement(processes, here, cores)  # wrong numbers are told before anything is computed
         for size in sizes(processes, here):
-            run = simulate(Placement(size, here, cores), sources, granularity_s, steps, collective_s, seed)
-            points.append(point_of(Placement(size, here, cores), run))
+            found = estimate(Placement(size, here, cores), sources, granularity_s, steps, collective_s, seed)
+            points.append(point_of(Placement(size, here, cores), found))
     most = max(point.per_node for point in points)
     full = [point for point in points if point.per_node == most][-1]
     place = Placement(processes, most, cores)
@@ -77,23 +83,23 @@ def shares_of(
     placement: Placement,
     sources: Sequence[Source],
     granularity_s: float,
-    steps: int,
+    steps: int | None = None,
     collective_s: Collective = 0.0,
     seed: int = 0,
 ) -> tuple[Share, ...]:
     """Purpose: what each source takes, and what is left without it; the one whose removal gives most first."""
-    blame = simulate(placement, sources, granularity_s, steps, collective_s, seed).blame_s
+    blame = estimate(placement, sources, granularity_s, steps, collective_s, seed).blame_s
     found = []
     for source in sources:
         others = [other for other in sources if other is not source]
-        run = simulate(placement, others, granularity_s, steps, collective_s, seed)
-        found.append(Share(source.name, blame[source.name], run.slowdown))
+        left = estimate(placement, others, granularity_s, steps, collective_s, seed)
+        found.append(Share(source.name, blame[source.name], left.slowdown, left.standard_error))
     return tuple(sorted(found, key=lambda share: (share.without, share.source)))
 
 
-def point_of(placement: Placement, run: NoiseRun) -> Point:
+def point_of(placement: Placement, found: Estimate) -> Point:
     where = (placement.processes, placement.per_node, placement.nodes)
-    return Point(*where, run.quiet_s, run.mean_s, run.slowdown)
+    return Point(*where, found.quiet_s, found.mean_s, found.slowdown, found.standard_error, found.steps)
 
 
 def sizes(processes: int, per_node: int) -> list[int]:

@@ -13,7 +13,10 @@ _TROUBLE = (
     r"(?:errors?|failures?|faults?|segfaults?|crash(?:es)?|ooms?|kills?|time-?outs?|leaks?|corruptions?|violations?|problems?"
     r"|aborts?|exceptions?|panics?|preemptions?|retries|evictions?|file handles?|events?|warnings?|issues?|losses)"
 )
-_TROUBLED = r"(?:fail|crash|abort|exceed|r[ua]n out|kill|timed? ?out|preempt|die[ds]?|hang|hung|los[et]|corrupt|segfault|evict|overflow)"
+_TROUBLED = (
+    r"(?:fail|crash|abort|exceed|r[ua]n out|kill|timed? ?out|preempt|die[ds]?|hang|hung|los[et]|corrupt|segfault"
+    r"|evict|overflow)"
+)
 # "no space left on device", "no such file", "no route to host" deny no failure: they are one
 _OF_ITS_OWN = (
     r"(?:such|space|room|route|locks?|free|inodes?|input|output|more|memory|licen[cs]es?|valid|match\w*|modules?|available|devices?"
@@ -23,13 +26,14 @@ _DENIALS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # "no ECC errors were found", "0 failed writes", "without a segmentation fault", "free of stale file handles"
-        rf"\b(?:no|zero|without(?: any| an?)?+|free of(?: any)?+|not a single)\s+(?!{_OF_ITS_OWN})(?:[\w/-]+ ){{0,4}}?{_TROUBLE}\b[^.;:]*",
+        rf"\b(?:no|zero|without(?: any| an?)?+|free of(?: any)?+|not a single)\s+(?!{_OF_ITS_OWN})"
+        rf"(?:[\w/-]+ ){{0,4}}?{_TROUBLE}\b[^.;:]*",
         rf"(?<![\w.#/:-])0\s+(?:[\w/-]+ ){{0,3}}?(?:{_TROUBLE}|failed|killed|lost|timed out|skipped)\b",
         # "never ran out of memory", "was not killed", "did not exceed the time limit"
         rf"\b(?:never|not|n't)\s+(?:been |be |have |yet )?{_TROUBLED}\w*\b[^.;:]*",
         # "ECC errors: 0", "uncorrectable: none", "quota exceeded: no"; an address, a code or a rank may be 0 as well as any other
-        r"[\w /()%-]{3,80}?(?<!address)(?<!code)(?<!status)(?<!rank)(?<!node)(?<!task)(?<!line)(?<!value)(?<!level)(?<!\bid)(?<!pid)"
-        r"(?<!device)(?<!gpu)(?<!unit)(?<!errno)(?<!signal)(?<!process)(?<!\brc)(?<!\bat)(?<!proc)(?<!thread)(?<!which)\s*(?:[:=]|\.{2,})\s*"
+        r"[\w /()%-]{3,80}?(?<!address)(?<!code)(?<!status)(?<!rank)(?<!node)(?<!task)(?<!line)(?<!value)(?<!level)(?<!\bid)"
+        r"(?<!pid)(?<!device)(?<!gpu)(?<!unit)(?<!errno)(?<!signal)(?<!process)(?<!\brc)(?<!\bat)(?<!proc)(?<!thread)(?<!which)\s*(?:[:=]|\.{2,})\s*"
         r"(?:0(?:\.0+)?(?:\s*%)?|none|no|false|off|never|n/a|nil|zero)(?=\s*(?:$|[,;|)\]]|\())",
         # counters as files of the kernel print them: "oom_kill 0"
         rf"\b[\w-]*{_TROUBLE}\s+0(?=\s*(?:$|[,;|]))",
@@ -61,8 +65,10 @@ _HARMLESS = tuple(
         r"X11 (?:forwarding|connection)|xauth: ",
         r"\bhandlers?\b.*\b(?:installed|registered|enabled|set)\b|\b(?:install|register|enabl|sett?)(?:s|ed|ing)?\b.*\bhandlers?\b",
         r"^(?:export |declare -x |setenv )?(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]*=)",  # an environment as it is printed
-        r"^\W*(?:max(?:imum)? |default )?(?:wall ?)?(?:time|memory|stack|core|file|locked memory|cpu)(?: size| use)? limits?\s*[:=]",
-        r"^(?:max(?:imum)? locked memory|max memory size|stack size|core file size|open files|virtual memory)\b.*(?:unlimited|, -\w\))",  # ulimit -a
+        r"^\W*(?:max(?:imum)? |default )?(?:wall ?)?(?:time|memory|stack|core|file|locked memory|cpu)(?: size| use)?"
+        r" limits?\s*[:=]",
+        r"^(?:max(?:imum)? locked memory|max memory size|stack size|core file size|open files|virtual memory)\b"
+        r".*(?:unlimited|, -\w\))",  # ulimit -a
         r"connection (?:was )?restored|reconnected\b|recovered from\b|server \S+ OK$",
         r"gds_ds\d+_lock|Read -1, expected \d+, errno = 1\b",
         r"^\W*(?:simulat|inject|emulat)(?:e|es|ed|ing)\b",
@@ -71,7 +77,10 @@ _HARMLESS = tuple(
 _QUIET = re.compile(
     r"^\W*(?:info|information|debug|notice|trace|verbose|note)\b|\b(?:\[|<|\()?(?:INFO|DEBUG|NOTICE|TRACE)(?:\]|>|\)|:|\s\|)"
     r"|\bwarn(?:ing)?\b|\bcorrected error|falling back|fall(?:s)? back|will (?:be )?(?:retr|tr)(?:y|ied)|\bretrying\b|still trying"
-    r"|trying again|asking again|attempt(?:ing)? to recover|\bcontinuing\b|\bignor(?:ed|ing)\b|\bnon-?fatal\b|\bharmless\b|\brecovered\b|\bif (?:you|it|this|the job)\b|\bwould (?:have|be|run)\b|\bto (?:avoid|prevent)\b|\bprovok"
+    r"|trying again|asking again|attempt(?:ing)? to recover|\bcontinuing\b|\bignor(?:ed|ing)\b|\bnon-?fatal\b|\bharmless\b"
+    r"|\brecovered\b"
+    r"|\bif (?:you|it|this|the job)\b|\bwould (?:have|be|run)\b"
+    r"|\bto (?:avoid|prevent)\b|\bprovok"
     r"|\bedac\b.*\b0 [cu]e\b",
     re.IGNORECASE,
 )

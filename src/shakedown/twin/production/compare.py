@@ -103,8 +103,6 @@ def standstills(own: Played, least_s: float = STANDSTILL_S) -> list[Period]:
 
 def _reasons(own: Played, own_is: Measures, ours_is: Measures, processors: int, apart: float | None) -> tuple[str, ...]:
     reasons = []
-    if not own.known.any():
-        reasons.append("the trace records no waits: there is nothing to hold ours against")
     if own_is.most_busy > processors:
         reasons.append(
             f"the trace held {own_is.most_busy} processors at once, more than the machine's {processors}: it shares "

@@ -127,8 +127,10 @@ def _workload(records: Records, sizes: Floats, order: Whole) -> tuple[Workload, 
 def _notes(records: Records, sizes: Floats, order: Whole, unsorted: bool) -> tuple[str, ...]:
     column = {name: values[order] for name, values in records.columns.items()}
     given, asked = column["allocated"], column["processors"]
+    no_wait = column["wait"] < 0
+    started = "the trace is taken to start them when they are submitted"
     counted = [
-        (column["wait"] < 0, "have no recorded wait: the trace is taken to start them when they are submitted"),
+        (no_wait, f"have no recorded wait: {'nothing says when they ran' if no_wait.all() else started}"),
         (column["time"] <= 0, "ask for no time: their run time stands for it"),
         ((column["time"] > 0) & (column["run"] > column["time"]), "ran longer than they asked for"),
         ((given > 0) & (asked > 0) & (given != asked), "were given other numbers of processors than they asked for"),

@@ -105,19 +105,25 @@ def play_trace(
     tried: tuple[Tried, ...] = (),
     tell: Tell | None = None,
 ) -> Outcome:
-    """Purpose: a trace's jobs under our rules, beside its own schedule; with ``only_own`` its own alone."""
+    """Purpose: a trace's jobs under our rules, beside its own schedule; with ``only_own`` its own alone.
+
+    A trace that records no wait has no schedule: nothing says when its jobs ran. Raises UsageError where only that is asked for.
+    """
     jobs, processors = trace.jobs, trace.processors
-    known = ~np.isnan(trace.wait_s)
+    scheduled = bool((known := ~np.isnan(trace.wait_s)).any())
+    if only_own and not scheduled:
+        raise UsageError("the trace records no waits, so it has no schedule of its own", "leave out --replay-own")
     own = Played(jobs.submit_s, trace.start_s, jobs.run_s, jobs.processors, known)
-    own_is = measure(own, processors, warm_up_s)
-    closed = standstills(own) if keep_standstills else []
+    own_is = measure(own, processors, warm_up_s) if scheduled else None
+    closed = standstills(own) if keep_standstills and scheduled else []
     made = None if only_own else schedule(jobs, processors, rules, tell, closed)
     ours_is = comparison = our_timeline = None
     if made is not None:
-        ours = _played(jobs, made, known if known.any() else np.ones(len(jobs), dtype=bool))
+        ours = _played(jobs, made, known if scheduled else np.ones(len(jobs), dtype=bool))
         ours_is, our_timeline = measure(ours, processors, warm_up_s), timeline(ours, processors)
         since = float(jobs.submit_s[0]) + warm_up_s
-        comparison = compare(own.from_(since), ours.from_(since), own_is, ours_is, processors)
+        if own_is is not None:
+            comparison = compare(own.from_(since), ours.from_(since), own_is, ours_is, processors)
     submitted_s = float(jobs.submit_s[-1] - jobs.submit_s[0])
     year = Year(
         source,
@@ -136,7 +142,7 @@ def play_trace(
         own_is,
         comparison,
         our_timeline,
-        timeline(own, processors),
+        timeline(own, processors) if scheduled else None,
     )
     return Outcome(year, jobs, made)
 
