@@ -35,8 +35,8 @@ def command(
     as_json: bool,
 ) -> int:
     """The runs of a campaign: judged ones by the order of their verdicts, then live ones."""
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor.looking import look_at_runs
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     pattern = _pattern(case)

@@ -16,8 +16,8 @@ from shakedown.cli.output import emit, json_option, printable, site_option, tabl
 @json_option
 def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     """Where a campaign stands (the newest one, if none is named)."""
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor.looking import status
-    from shakedown.events.campaigns import find_campaign
     from shakedown.events.lease import holder
     from shakedown.model.layout import Layout
 
