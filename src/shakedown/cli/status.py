@@ -35,6 +35,8 @@ def _render(data: dict[str, Any]) -> str:
     if rehearsal and not data["driver"]:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
     parts = [f"{data['campaign']}: {data['phase']}; {driver}", *filter(None, [rehearsal]), "", _components(data)]
+    if data.get("unknown"):
+        parts.append(f"events of a later version, which are passed over: {', '.join(data['unknown'])}")
     for component in data["components"]:
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from shakedown.conductor.documents import Documents
+from shakedown.conductor.going_on import unknown_names
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
@@ -57,6 +58,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "rehearsal": in_words(rehearsal_of(layout) or {}),
         "phase": state.phase,
         "events": state.seq,
+        "unknown": unknown_names(layout) if state.unknown_events else [],
         "epoch": state.epoch,
         "time": state.time,
         "components": components,

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, cast
 from shakedown import __version__
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
+from shakedown.conductor.going_on import is_closed, refuse_unknown
 from shakedown.conductor.leaving import EndRuns, Interruptions, heard, leave, leave_on_full_disk
 from shakedown.conductor.loop import Conductor, log_asked, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.real_ports import open_ports
-from shakedown.conductor.snapshots import Snapshots
+from shakedown.conductor.snapshots import Snapshots, read_state
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import refuse_rehearsal
+from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
@@ -58,16 +60,22 @@ class Watchers:
 def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcome:
     """Purpose: take the lease of a campaign and drive it until it is over, or someone asks us to leave.
 
+    To one that is over and sealed nothing is added.
+
     Errors: LeaseHeld where someone else drives it; RecordError where the record is damaged or cannot be written.
     """
     from shakedown.conductor.fingerprints import Fingerprints, probe_of
 
     refuse_rehearsal(layout, "driven")
+    refuse_damaged(layout)
+    if is_closed(layout):
+        return Outcome(read_state(layout, Documents(layout)), finished=True)
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)
         snapshots = Snapshots(layout, documents)
         state = snapshots.load_and_fold()
+        refuse_unknown(layout, state)
         document = documents.newest(state)
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents))

@@ -205,7 +205,7 @@ def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | No
         try:
             seal = read_seal(path)
         except RecordError as error:
-            return _told(layout, error.message)
+            return Damage(f"seals/{path.name}", error.message.removeprefix(f"{path} "))
         for item, digest in zip(seal.segments, [*digests, None], strict=False):
             if digest != item.sha256:
                 return Damage(item.path, f"it is not as it was sealed ({path.stem[:16]})")

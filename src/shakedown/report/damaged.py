@@ -1,4 +1,4 @@
-"""What is made of a damaged record says so: the page above everything else, whatever template it has, and each table in its first line."""
+"""What is made of a damaged record says so: the page above everything else, each table in its first line."""
 
 from __future__ import annotations
 

@@ -81,10 +81,8 @@ def compose(
     files = {"report.html": page}
     for drawing in pictures.all if not campaign.damage else ():  # a figure alone could not say so
         files |= {f"report/figures/{drawing.file}.{name}": drawing.in_format(name) for name in FORMATS}
-    files |= {
-        f"report/tables/{name}": marked_table(data, campaign.damage)
-        for name, data in make_tables(evidence, pictures.nodes).items()
-    }
+    tables = make_tables(evidence, pictures.nodes)
+    files |= {f"report/tables/{name}": marked_table(data, campaign.damage) for name, data in tables.items()}
     if pdf:
         tell("setting the PDF ...")
         files[PDF] = to_pdf(page)
