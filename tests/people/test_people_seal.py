@@ -207,7 +207,7 @@ def test_a_damaged_record_is_not_sealed_again(site: Path) -> None:
     sealed = seal_campaign(layout, "Anna")
     path = layout.root / f"seals/{sealed.digest}.json"
     path.write_bytes(path.read_bytes().replace(b"Anna", b"Bert"))
-    with pytest.raises(RecordError, match="the record of p-1 is damaged: seals/.* was changed"):
+    with pytest.raises(RecordError, match=r"the record of p-1 is damaged: seals/.* was changed"):
         seal_campaign(layout, "Anna")
 
 
