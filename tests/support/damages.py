@@ -169,17 +169,16 @@ def tell(site: Path, *words: str) -> Told:
             finally:
                 os._exit(status)
         end = time.monotonic() + 60
-        status = None
+        status = -999
         while time.monotonic() < end:
             done, how = os.waitpid(child, os.WNOHANG)
             if done:
                 status = os.waitstatus_to_exitcode(how)
                 break
             time.sleep(0.002)
-        if status is None:
+        if status == -999:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            status = -999
         out.seek(0)
         err.seek(0)
         return Told(status, out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace"))
