@@ -35,6 +35,10 @@ def _render(data: dict[str, Any]) -> str:
     if rehearsal and not data["driver"]:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
     parts = [f"{data['campaign']}: {data['phase']}; {driver}", *filter(None, [rehearsal]), "", _components(data)]
+    for name in data.get("snapshots_refused", []):
+        parts.append(
+            f"log/snapshots/{name} is not what the log leads to: this is folded from the log; resume makes it again"
+        )
     if data.get("unknown"):
         parts.append(f"events of a later version, which are passed over: {', '.join(data['unknown'])}")
     for component in data["components"]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
@@ -69,7 +70,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     refuse_rehearsal(layout, "driven")
     refuse_damaged(layout)
     if is_closed(layout):
-        return Outcome(read_state(layout, Documents(layout)), finished=True)
+        return Outcome(read_state(layout, Documents(layout))[0], finished=True)
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)
@@ -85,11 +86,12 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             real.collector.failures = lambda: conductor.state.index.document.failures
             fingerprints = Fingerprints(layout, probe_of(layout, document, cast("Reactor", real.clock.clock)))
             conductor.commands |= {"fingerprint": fingerprints.command}
-            real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)
+            real.clock.at_rest = lambda: snapshots.consider(conductor.state, log, partial(_log_durably, conductor))
             driver = _driver(layout, lease.epoch)
             with closing(fingerprints):
                 start = documents.start_value(state)
-                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints)
+                again = snapshots.take_away()
+                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints, again)
 
 
 def _session(
@@ -100,8 +102,9 @@ def _session(
     watchers: Watchers,
     end_runs: EndRuns,
     fingerprints: Fingerprints,
+    refused: Sequence[str] = (),
 ) -> Outcome:
-    """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be."""
+    """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be; ``refused``: snapshots."""
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
     with heard(interruptions):
         try:
@@ -109,6 +112,9 @@ def _session(
             watchers.started()
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
+            for name in refused:
+                why = f"{name} is not what the log leads to: the state was folded from the log, and the snapshot is made again"
+                conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
             fingerprints.take(conductor)
             loop(conductor, interruptions.should_stop)
             left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
@@ -119,6 +125,11 @@ def _session(
         except DiskFull as full:
             left = leave_on_full_disk(conductor, end_runs, full)
     return Outcome(conductor.state, conductor.state.phase == "ended", left)
+
+
+def _log_durably(conductor: Conductor, event: str, value: dict[str, Any]) -> None:
+    conductor.log(event, value=value)
+    conductor.commit()
 
 
 def _say_torn(conductor: Conductor, tail: Tail) -> None:

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from shakedown.conductor.documents import Documents
 from shakedown.conductor.held_outputs import hold_outputs
+from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.campaigns import read_document
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
@@ -66,6 +68,10 @@ def verify_campaign(layout: Layout, site: Path | None = None, digest: str | None
         found.damage = _beside_the_log(layout, record, seals)
         _say_log(found, chain, seals, record)
         _say_made(found, layout)
+        for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
+            found.unchecked.append(
+                f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
+            )
         if found.damage is None and not record.rehearsal:
             _hold_outputs(found, layout)
         if found.damage is None:
@@ -88,7 +94,7 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     found.checked.append(f"log: {chain.events} events in {chain.segments} segments, a chain without a gap")
     if not seals.digests:
         found.unchecked.append(
-            "there is no seal: in the last segment, which nothing closes, only that each line can be read was checked"
+            "there is no seal: who changes a line and makes all sums and the chain again is not found"
         )
         found.unchecked.append(
             "kept outputs: only a seal holds their digests; without one they are held against the verdicts"

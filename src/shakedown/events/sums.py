@@ -40,12 +40,17 @@ def sum_of(line: bytes) -> int | None:
     return int(found.group(1), 16) if found else None
 
 
+def has_sum(line: bytes, wanted: int, before: int = 0) -> bool:
+    """Purpose: whether a line that carries the sum ``wanted`` is what it was."""
+    return zlib.crc32(line[:-_TAIL], before) == wanted
+
+
 def first_broken(lines: Iterator[bytes]) -> int | None:
     """Purpose: the number, from 1, of the first line whose sum does not agree; None where all agree. The header is line 1."""
     so_far = 0
     for number, line in enumerate(lines, 1):
         wanted = sum_of(line)
-        if wanted is not None and zlib.crc32(line[:-_TAIL], so_far) != wanted:
+        if wanted is not None and not has_sum(line, wanted, so_far):
             return number
         so_far = zlib.crc32(line, so_far)
     return None
