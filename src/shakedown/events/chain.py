@@ -22,7 +22,6 @@ from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
 _PROOFS = ("claims", "jobs", "packs", "outputs", "seals", "fingerprints")  # what only a campaign that ran has
-_known: dict[Path, tuple[object, Damage | None]] = {}
 _BLOCK = 1 << 20
 
 
@@ -50,23 +49,7 @@ def damage_of(layout: Layout) -> Damage | None:
     Errors: RecordError where a newer Shakedown wrote it; OSError where it cannot be read.
     """
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
-    signature = _signature(layout)
-    known = _known.get(layout.root)
-    if known is None or known[0] != signature:
-        _known[layout.root] = known = (signature, _look(layout, end))
-    return known[1]
-
-
-def _signature(layout: Layout) -> object:
-    """What changes when the log does: asking twice in one command costs nothing."""
-    found = []
-    for folder in (layout.log, seals_of(layout), layout.lease):
-        try:
-            with os.scandir(folder) as entries:
-                found += [(entry.path, (stat := entry.stat()).st_size, stat.st_mtime_ns) for entry in entries]
-        except OSError:
-            found.append((str(folder), 0, 0))
-    return sorted(found)
+    return _look(layout, end)
 
 
 def _look(layout: Layout, end: LogEnd | None) -> Damage | None:
