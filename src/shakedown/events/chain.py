@@ -66,7 +66,7 @@ def _look(layout: Layout, end: LogEnd | None) -> Damage | None:
         damage = _segment(layout, span, digests, end)
         if damage is not None:
             return damage
-    return _too_short(layout, found, end) or _seals(layout, found, digests)
+    return _too_short(found, end) or _seals(layout, found, digests)
 
 
 # ---- a log that is not there -----------------------------------------------------------------------------------------------
@@ -142,7 +142,14 @@ def _open_segment(span: Span, end: LogEnd | None) -> Damage | None:
         return Damage(
             _name(span), "the line is not what was written: its sum is broken", span.number, line, event=event
         )
-    if end is None or end.segment != span.number or len(data) < end.bytes or zlib.crc32(data[: end.bytes]) == end.crc:
+    if end is None or end.segment != span.number:
+        return None
+    if len(data) < end.bytes:
+        why = (
+            f"its lines end at byte {len(data)}, but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
+        )
+        return Damage(_name(span), why, span.number)
+    if zlib.crc32(data[: end.bytes]) == end.crc:
         return None
     line = data.count(b"\n", 0, found[0]) + 2 if found is not None else 0  # all before it have their sum
     why = (
@@ -169,16 +176,12 @@ def _event_of(path: Path, line: int) -> int:
 # ---- its end, and its seals ------------------------------------------------------------------------------------------------
 
 
-def _too_short(layout: Layout, found: list[Span], end: LogEnd | None) -> Damage | None:
+def _too_short(found: list[Span], end: LogEnd | None) -> Damage | None:
     """Lines that were durable once cannot go: a crash takes only what was promised to nobody."""
     last = found[-1]
-    if end is None or end.segment < last.number:
+    if end is None or end.segment <= last.number:
         return None
-    size = last.path.stat().st_size
-    if end.segment == last.number and size >= end.bytes:
-        return None
-    there = f"it ends at byte {size}" if end.segment == last.number else "it is the last segment"
-    why = f"{there}, but the log went on to byte {end.bytes} of segment {end.segment}, event {end.seq} (lease/log-end)"
+    why = f"it is the last segment, but the log went on to segment {end.segment}, event {end.seq} (lease/log-end)"
     return Damage(_name(last), why, last.number)
 
 
