@@ -71,7 +71,7 @@ def test_after_an_amendment_it_knows_the_cases_of_runs_that_go_on(tmp_path: Path
         assert {run.case for run in campaign.state.runs.values()} == {"t0", "t1"}
         amended = write_document(layout, wanting("t0"))
         campaign.play(Event("amended", value={"document": amended, "components": ["only", "no longer wanted"]}))
-        snapshots.consider(campaign.state, log)
+        snapshots.consider(campaign.state, log, lambda name, value: campaign.play(Event(name, value=value)))
         log.close()
     assert load(layout.log, FOLD_VERSION) is not None, "there is a snapshot to begin with"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,57 @@ def test_what_is_not_found_is_said_with_what_there_is(
         find_campaign(None, None)
     with pytest.raises(UsageError, match=r"there is no campaign 'x': no directory above here holds site\.yaml"):
         find_campaign(None, "x")
+
+
+# ---- killed while it is made -----------------------------------------------------------------------------------------
+
+
+def test_a_kill_while_it_is_made_leaves_nothing_that_looks_like_one(site: Path) -> None:
+    """Killed at each call to the system that the interpreter tells of, one after the other, until one comes through."""
+    for place in range(1, 200):
+        root = site / f"try-{place}" / "campaigns"
+        child = os.fork()
+        if child == 0:
+            seen = 0
+
+            def count(event: str, arguments: tuple[object, ...], place: int = place) -> None:
+                nonlocal seen
+                seen += event.startswith(("os.", "open", "shutil."))
+                if seen == place:
+                    os._exit(9)
+
+            sys.addaudithook(count)
+            create_campaign(root, "mine", b"{}")
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        made = (root / "mine").exists()
+        if made:
+            layout = Layout(root / "mine")
+            assert read_document(layout, digest(b"{}")) == b"{}"
+            assert all((layout.root / name).is_dir() for name in ("log", "lease", "claims", "inbox", "packs"))
+            assert find_campaign(root.parent, "mine") == root / "mine"
+        else:
+            with pytest.raises(UsageError, match="there is no campaign 'mine'"):
+                find_campaign(root.parent, "mine")
+            with pytest.raises(UsageError, match="no campaign was started"):
+                find_campaign(root.parent, None)
+        if os.waitstatus_to_exitcode(status) == 0:
+            assert made and place > 10
+            return
+    raise AssertionError("it never came to its end")
+
+
+def test_an_empty_directory_gives_way_and_what_is_in_one_does_not(site: Path) -> None:
+    folder = site / "campaigns"
+    (folder / "p-1").mkdir(parents=True)
+    assert create_campaign(folder, "p-1", b"{}").log.is_dir()
+    assert sorted(path.name for path in folder.iterdir()) == ["p-1"], "no draft is left"
+    with pytest.raises(UsageError, match="p-1 exists already"):
+        create_campaign(folder, "p-1", b"{}")
+    assert sorted(path.name for path in folder.iterdir()) == ["p-1"]
+
+
+def test_a_campaign_whose_log_is_gone_is_found_all_the_same(site: Path) -> None:
+    layout = create_campaign(site / "campaigns", "p-1", b"{}")
+    layout.log.rmdir()
+    assert find_campaign(site, "p-1") == layout.root

@@ -82,16 +82,16 @@ def test_a_log_that_was_cut_back_is_read_again_from_good_ground(
     open_writer: Open, directory: Path, events: Events
 ) -> None:
     """Two events were seen that were never durable; other ones took their place."""
-    writer = open_writer(segment_bytes=700)
+    writer = open_writer(segment_bytes=800)
     writer.append(events(9))
-    writer.commit()
+    writer.flush()
     follower = Follower(directory)
     assert drain(follower) == list(range(1, 10))
     path = directory / f"{follower.position.segment:06d}.jsonl"
     kept = path.read_bytes().split(b"\n")
     first = msgspec.json.decode(kept[1])["seq"]
     path.write_bytes(b"\n".join(kept[:-3]) + b"\n")
-    again = open_writer(segment_bytes=700)
+    again = open_writer(segment_bytes=800)
     again.append(events(3, after=7))
     again.commit()
     assert drain(follower) == list(range(first, 11))

@@ -153,7 +153,7 @@ def test_misspelt_names_have_a_way_out(log: Log) -> None:
 def test_a_whole_record_is_said_to_be_whole(log: Log, writer: LogWriter) -> None:
     writer.close()
     lines = log("--verify").stdout.splitlines()
-    assert lines[0].startswith("the record is whole: 3 segments, 6 events, ")
+    assert lines[0].startswith("the record is whole: 4 segments, 6 events, ")
     assert lines[1].startswith("sha256 of the last segment, which seals all others: ")
     data = msgspec.json.decode(log("--verify", "--json").stdout)
     assert (data["whole"], data["events"], data["problem"]) == (True, 6, "")

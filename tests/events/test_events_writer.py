@@ -6,6 +6,7 @@ import errno
 import hashlib
 import itertools
 import os
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,9 @@ def test_a_line_says_its_version_and_is_one_json_object(open_writer: Open, direc
     writer = open_writer()
     writer.append([Event("finding", seq=1, time=2.5, value={"kind": "new\nline"}, reason="ä")])
     writer.commit()
-    line = (directory / "000001.jsonl").read_bytes().splitlines()[1]
-    assert line == '{"v":1,"event":"finding","seq":1,"time":2.5,"value":{"kind":"new\\nline"},"reason":"ä"}'.encode()
+    header, line = (directory / "000001.jsonl").read_bytes().splitlines()
+    said = '{"v":1,"event":"finding","seq":1,"time":2.5,"value":{"kind":"new\\nline"},"reason":"ä"'.encode()
+    assert line == said + b',"sum":"%08x"}' % zlib.crc32(header + b"\n" + said)
 
 
 def test_text_that_utf8_cannot_hold_is_kept_with_visible_escapes(open_writer: Open, directory: Path) -> None:
@@ -267,6 +269,7 @@ def test_a_log_that_was_replaced_or_removed_is_noticed(open_writer: Open, direct
     path.rename(directory / "elsewhere")
     with pytest.raises(RecordError, match=r"000001\.jsonl was removed while it was written to"):
         writer.commit()
+    (directory.parent / "lease" / "log-end").unlink()  # nothing says now that there was a log
     again = open_writer()
     again.append(events(1))
     (directory / "fresh").write_bytes(copy)

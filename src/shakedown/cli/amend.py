@@ -18,15 +18,15 @@ from shakedown.cli.wishes import said_by
 @json_option
 def command(plan: str, campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
     """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.cli.wishes import record_wishes
     from shakedown.conductor.amending import keep_document
-    from shakedown.events.campaigns import find_campaign
     from shakedown.machine import this_system
     from shakedown.model.layout import Layout
     from shakedown.plans import find_site, read_plan
 
     root = Path(site) if site else None
-    layout = Layout(find_campaign(root, campaign))
+    layout = Layout(find_whole_campaign(root, campaign))
     document = read_plan(find_site(root), plan, this_system)
     digest, difference = keep_document(layout, document)
     if not difference:

@@ -21,14 +21,14 @@ def command(
     subjects: tuple[str, ...], campaign: str | None, everything: bool, because: str, site: str | None, as_json: bool
 ) -> int:
     """Cancel runs, cases, or with --all the whole campaign."""
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.cli.wishes import leave_wish
     from shakedown.conductor.looking import look
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     if bool(subjects) == everything:
         raise UsageError("name runs or cases to cancel, or --all", hint="shakedown runs lists them")
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     state = look(layout)
     if state.phase == "ended":
         raise UsageError(f"{layout.root.name} is over; there is nothing left to cancel")

@@ -70,8 +70,8 @@ def command(
 def _campaign(
     root: Path | None, campaign: str | None, name: str, unclassified: bool, number: int | None, as_json: bool
 ) -> int:
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor import failing
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     found = failing.seen(Layout(find_campaign(root, campaign)), name)

@@ -38,7 +38,7 @@ def command(
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
     Written without --out they go into report/figures of the campaign, where the report has them too.
     """
-    from shakedown.events.campaigns import find_campaign
+    from shakedown.cli.record import find_campaign
     from shakedown.report.figures import list_figures, write_figures
 
     home = find_campaign(Path(site) if site else None, campaign)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shakedown.cli.output import json_option, printable, say, site_option
+from shakedown.cli.output import damage_noted, json_option, printable, say, site_option
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import EVENTS, Event
 
@@ -70,18 +70,30 @@ def command(
 
     With --json the lines are those of the record itself, byte for byte.
     """
-    from shakedown.events.campaigns import find_campaign
+    from shakedown.cli.record import find_campaign
 
     directory = find_campaign(Path(site) if site else None, campaign) / "log"
     if check:
         _verify(directory, as_json)
         return
+    _say_damage(as_json)
     wanted = _filter(events, run, case)
     show = _show_raw if as_json else _show_human
     if follow:
         _follow(directory, wanted, last, show)
     elif not _shown(_kept(directory, wanted, last), show):
         say("no event matches" if events or run or case else "no event was recorded yet")
+
+
+def _say_damage(as_json: bool) -> None:
+    """Before the first line."""
+    damage = damage_noted()
+    if damage and as_json:
+        import msgspec
+
+        sys.stdout.buffer.write(msgspec.json.encode({"damaged": damage}) + b"\n")
+    elif damage:
+        click.echo(f"DAMAGED: {printable(damage)}")
 
 
 def _filter(names: tuple[str, ...], run: str | None, case: str | None) -> Wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -55,6 +56,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 class LazyGroup(click.Group):
     """Knows its commands by name; imports one only to run it or to show its own help."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from shakedown.cli.record import guarded
+
+        return guarded(ctx, lambda: super(LazyGroup, self).invoke(ctx))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -33,8 +33,8 @@ def command(campaign: str | None, site: str | None, everything: bool, as_json: b
     First the findings: on a machine without bad nodes there is any at all in less than one campaign of a hundred. Then a table:
     the nodes with findings, failures, slow runs, or excluded, the worst first.
     """
+    from shakedown.cli.record import find_campaign
     from shakedown.diagnosis.node_report import examine_nodes
-    from shakedown.events.campaigns import find_campaign
     from shakedown.report.reading import read_campaign
 
     read = read_campaign(find_campaign(Path(site) if site else None, campaign))

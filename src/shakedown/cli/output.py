@@ -42,14 +42,27 @@ def fall_silent(descriptor: int) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
+DAMAGED = "shakedown.damaged"  # in the context of a command: what is wrong with the record that it reads
+
+
+def damage_noted() -> str:
+    """What is wrong with the record that this command reads, "" where nothing is."""
+    context = click.get_current_context(silent=True)
+    return str(context.meta.get(DAMAGED, "")) if context is not None else ""
+
+
 def emit(data: Any, as_json: bool, render: Callable[[], str]) -> None:
-    """Print ``data`` as JSON, or what ``render`` makes of it for people."""
+    """Print ``data`` as JSON, or what ``render`` makes of it for people. That the record is damaged comes before it."""
+    damage = damage_noted()
     if as_json:
         import msgspec
 
+        if damage:
+            plain = msgspec.to_builtins(data, str_keys=True)
+            data = {"damaged": damage} | (plain if isinstance(plain, dict) else {"data": plain})
         text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
     else:
-        text = render()
+        text = f"DAMAGED: {printable(damage)}\n{render()}" if damage else render()
     try:
         click.echo(text)
     except BrokenPipeError:  # the reader has seen enough: the exit status still says how it came out

@@ -54,13 +54,13 @@ def command(
     Only runs that passed count. A figure with a better direction is bounded on the bad side alone. A spread is 1.4826 times the
     median absolute deviation, at least 1 % of the median. Write what is printed to contracts/NAME.yaml, and read it first.
     """
-    from shakedown.events.campaigns import find_campaign
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.metrics.references import propose
 
     wanted = _tolerance(tolerance)
     root = Path(site) if site else None
     named: list[str | None] = [*first, *more]
-    paths = list(dict.fromkeys(find_campaign(root, campaign) for campaign in named or [None]))
+    paths = list(dict.fromkeys(find_whole_campaign(root, campaign) for campaign in named or [None]))
     proposed = propose([_read(path) for path in paths], wanted)
     _warn(proposed)
     if not proposed.rows:

@@ -33,11 +33,11 @@ def command(
     as_json: bool,
 ) -> int:
     """Judge RUNs again, or all of them, by their kept outputs; the old verdicts stay in the record."""
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.conductor.rejudge import rejudge_campaign
-    from shakedown.events.campaigns import find_campaign
 
     root = Path(site) if site else None
-    path = find_campaign(root, campaign)
+    path = find_whole_campaign(root, campaign)
     document = None
     if plan is not None:
         from shakedown.machine import this_system

@@ -33,7 +33,7 @@ def command(campaign: str | None, site: str | None, output: Path | None, pdf: bo
 
     Exit status: 0 accepted, 1 rejected, 4 undecided or not finished.
     """
-    from shakedown.events.campaigns import find_campaign
+    from shakedown.cli.record import find_campaign
     from shakedown.metrics.scorecard import exit_status
     from shakedown.report.writing import make_report
 

@@ -54,7 +54,7 @@ def command(
     """
     from shakedown.cli.detached import drive_detached
     from shakedown.cli.driving import how_to_name, needs_driver
-    from shakedown.events.campaigns import find_campaign
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.model.layout import Layout
 
     if component or case:
@@ -62,7 +62,7 @@ def command(
     if who or because:
         raise UsageError("--by and --because go with --component or --case", hint="resume drives a campaign as it is")
     wishes = Wishes(as_json=as_json, **options)
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     if wishes.if_needed and not wishes.take_over and not needs_driver(layout):
         return 0
     if wishes.detach:

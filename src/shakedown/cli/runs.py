@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shakedown.cli.output import emit, json_option, site_option, table
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VERDICTS
+
+if TYPE_CHECKING:
+    from shakedown.metrics.rows import RunRow
 
 
 @click.command()
@@ -35,8 +38,8 @@ def command(
     as_json: bool,
 ) -> int:
     """The runs of a campaign: judged ones by the order of their verdicts, then live ones."""
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor.looking import look_at_runs
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     pattern = _pattern(case)
@@ -49,8 +52,15 @@ def command(
         and pattern.search(row.case)
     ]
     live = [row for row in record.open.values() if not verdict and pattern.search(row.case)]
-    emit({"judged": rows, "live": live}, as_json, lambda: _render(rows, live))
+    emit({"judged": [_with_end(row) for row in rows], "live": live}, as_json, lambda: _render(rows, live))
     return 0
+
+
+def _with_end(row: RunRow) -> RunRow:
+    """The row with the time at which the run ended, which the log may say in two ways."""
+    from msgspec.structs import replace
+
+    return replace(row, ended=row.over)
 
 
 def _pattern(text: str | None) -> re.Pattern[str]:

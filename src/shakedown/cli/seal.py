@@ -21,11 +21,11 @@ def command(campaign: str | None, who: str, because: str, unfinished: bool, site
 
     What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay.
     """
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.conductor.sealing import seal_campaign, signature_page
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     sealed = seal_campaign(layout, who, because, unfinished)
     page = signature_page(layout, sealed)
     groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))

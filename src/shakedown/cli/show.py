@@ -113,8 +113,8 @@ def show_contract(asked: Asked) -> None:
 
 def show_run(asked: Asked) -> None:
     """A run, put together again from the record: script, environment, output, verdicts."""
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor.showing import show_run as put_together
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     layout = Layout(find_campaign(Path(asked.site) if asked.site else None, asked.campaign))

@@ -16,8 +16,8 @@ from shakedown.cli.output import emit, json_option, printable, site_option, tabl
 @json_option
 def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     """Where a campaign stands (the newest one, if none is named)."""
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor.looking import status
-    from shakedown.events.campaigns import find_campaign
     from shakedown.events.lease import holder
     from shakedown.model.layout import Layout
 
@@ -35,6 +35,12 @@ def _render(data: dict[str, Any]) -> str:
     if rehearsal and not data["driver"]:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
     parts = [f"{data['campaign']}: {data['phase']}; {driver}", *filter(None, [rehearsal]), "", _components(data)]
+    for name in data.get("snapshots_refused", []):
+        parts.append(
+            f"log/snapshots/{name} is not what the log leads to: this is folded from the log; resume makes it again"
+        )
+    if data.get("unknown"):
+        parts.append(f"events of a later version, which are passed over: {', '.join(data['unknown'])}")
     for component in data["components"]:
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")

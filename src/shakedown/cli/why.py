@@ -16,8 +16,8 @@ from shakedown.cli.output import emit, json_option, printable, site_option
 @json_option
 def command(subject: str, campaign: str | None, site: str | None, as_json: bool) -> int:
     """Why a run or a case waits, failed, or was judged as it was."""
+    from shakedown.cli.record import find_campaign
     from shakedown.conductor.looking import why
-    from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     answer = why(Layout(find_campaign(Path(site) if site else None, campaign)), subject)

@@ -61,9 +61,9 @@ def kept_whole(option: str, text: str, most: int) -> str:
 
 def find_started(site: str | None, campaign: str | None, what: str) -> tuple[Layout, State]:
     """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words."""
-    from shakedown.events.campaigns import find_campaign
+    from shakedown.cli.record import find_whole_campaign
 
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     state = _once_begun(layout)
     if state.plan is None:
         raise UsageError(f"{layout.root.name} has not started; there is nothing to {what}")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from shakedown.conductor.documents import Documents
+from shakedown.conductor.going_on import unknown_names
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
@@ -25,7 +26,7 @@ from shakedown.model.layout import Layout
 
 def look(layout: Layout) -> State:
     """The state of a campaign as its log stands now."""
-    return read_state(layout, Documents(layout))
+    return read_state(layout, Documents(layout))[0]
 
 
 def look_at_runs(layout: Layout) -> Record:
@@ -35,7 +36,7 @@ def look_at_runs(layout: Layout) -> Record:
 
 def status(layout: Layout) -> dict[str, Any]:
     """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
-    state = look(layout)
+    state, refused = read_state(layout, Documents(layout))
     if state.plan is None:
         return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
     components = [
@@ -57,6 +58,8 @@ def status(layout: Layout) -> dict[str, Any]:
         "rehearsal": in_words(rehearsal_of(layout) or {}),
         "phase": state.phase,
         "events": state.seq,
+        "snapshots_refused": refused,
+        "unknown": unknown_names(layout) if state.unknown_events else [],
         "epoch": state.epoch,
         "time": state.time,
         "components": components,

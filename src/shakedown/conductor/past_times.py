@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from shakedown.conductor.looking import look_at_runs
 from shakedown.events.campaigns import find_campaign
+from shakedown.events.chain import refuse_damaged
 from shakedown.metrics.run_times import run_times
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
@@ -17,11 +18,13 @@ from shakedown.model.scenario import Scenario
 def with_past_times(scenario: Scenario, site: Path | None) -> Scenario:
     """Purpose: the scenario with the run times of the campaign that it names (``times: from``), where it names one.
 
-    What is written for a test or a case goes before them. Errors: UsageError where there is no such campaign, or no run in it.
+    What is written for a test or a case goes before them. Errors: UsageError where there is no such campaign, or no run in it;
+    RecordError where its record is damaged.
     """
     if not scenario.times_from:
         return scenario
     campaign = find_campaign(site, scenario.times_from)
+    refuse_damaged(Layout(campaign))
     record = look_at_runs(Layout(campaign))
     past = run_times(record.current(), scenario.times_from)
     if not past:

@@ -13,12 +13,13 @@ from msgspec import Struct
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.standing_in import carry_out
+from shakedown.conductor.verifying import verify_campaign
 from shakedown.events.campaigns import refuse_rehearsal
+from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
-from shakedown.events.seal_check import check_seals
 from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
 from shakedown.events.segments import spans
 from shakedown.metrics.criteria import score
@@ -46,21 +47,25 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     """Purpose: seal the record as it stands. What people left in the inbox is recorded before.
 
     Errors: LeaseHeld while somebody drives it; UsageError where results are open and ``unfinished`` is false, or where it has
-    not started; RecordError where it is damaged or cannot be written.
+    not started; RecordError where ``verify`` would call it damaged, or it cannot be written.
     """
     refuse_rehearsal(layout, "sealed")
     held = holder(layout)
     if held is not None and not held.gone:
         raise LeaseHeld(f"{layout.root.name} is {held}", hint="seal it when that is over")
+    refuse_damaged(layout)
     carry_out(layout)
     record = fold_runs(read_events(layout.log))
     if not record.events:
         raise UsageError(f"{layout.root.name} has not started; there is nothing to seal")
     for row in record.seals:
         publish(layout, row.digest)  # a sealing that was interrupted just after its event
-    damage = check_seals(layout).damage
+    damage = verify_campaign(layout).damage
     if damage is not None:
-        raise RecordError(f"it is not as it was sealed: {damage}", hint="shakedown verify says more; restore a backup")
+        raise RecordError(
+            f"the record of {layout.root.name} is damaged, so it is not sealed: {damage}",
+            hint="put that file back from a backup; 'shakedown verify' says more",
+        )
     if record.seals and record.seals[-1].seq == record.seq:
         return _again(layout, record.seals[-1])
     document = Documents(layout)(record.document)

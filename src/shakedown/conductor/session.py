@@ -8,21 +8,24 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
+from shakedown.conductor.going_on import is_closed, refuse_unknown
 from shakedown.conductor.leaving import EndRuns, Interruptions, heard, leave, leave_on_full_disk
 from shakedown.conductor.loop import Conductor, log_asked, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.real_ports import open_ports
-from shakedown.conductor.snapshots import Snapshots
+from shakedown.conductor.snapshots import Snapshots, read_state
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import refuse_rehearsal
+from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
@@ -58,16 +61,22 @@ class Watchers:
 def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcome:
     """Purpose: take the lease of a campaign and drive it until it is over, or someone asks us to leave.
 
+    To one that is over and sealed nothing is added.
+
     Errors: LeaseHeld where someone else drives it; RecordError where the record is damaged or cannot be written.
     """
     from shakedown.conductor.fingerprints import Fingerprints, probe_of
 
     refuse_rehearsal(layout, "driven")
+    refuse_damaged(layout)
+    if is_closed(layout):
+        return Outcome(read_state(layout, Documents(layout))[0], finished=True)
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)
         snapshots = Snapshots(layout, documents)
         state = snapshots.load_and_fold()
+        refuse_unknown(layout, state)
         document = documents.newest(state)
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents))
@@ -77,11 +86,12 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             real.collector.failures = lambda: conductor.state.index.document.failures
             fingerprints = Fingerprints(layout, probe_of(layout, document, cast("Reactor", real.clock.clock)))
             conductor.commands |= {"fingerprint": fingerprints.command}
-            real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)
+            real.clock.at_rest = lambda: snapshots.consider(conductor.state, log, partial(_log_durably, conductor))
             driver = _driver(layout, lease.epoch)
             with closing(fingerprints):
                 start = documents.start_value(state)
-                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints)
+                again = snapshots.take_away()
+                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints, again)
 
 
 def _session(
@@ -92,8 +102,9 @@ def _session(
     watchers: Watchers,
     end_runs: EndRuns,
     fingerprints: Fingerprints,
+    refused: Sequence[str] = (),
 ) -> Outcome:
-    """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be."""
+    """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be; ``refused``: snapshots."""
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
     with heard(interruptions):
         try:
@@ -101,6 +112,9 @@ def _session(
             watchers.started()
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
+            for name in refused:
+                why = f"{name} is not what the log leads to: the state was folded from the log, and the snapshot is made again"
+                conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
             fingerprints.take(conductor)
             loop(conductor, interruptions.should_stop)
             left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
@@ -111,6 +125,11 @@ def _session(
         except DiskFull as full:
             left = leave_on_full_disk(conductor, end_runs, full)
     return Outcome(conductor.state, conductor.state.phase == "ended", left)
+
+
+def _log_durably(conductor: Conductor, event: str, value: dict[str, Any]) -> None:
+    conductor.log(event, value=value)
+    conductor.commit()
 
 
 def _say_torn(conductor: Conductor, tail: Tail) -> None:

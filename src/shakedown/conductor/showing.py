@@ -11,7 +11,7 @@ from typing import Any
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.reading import run_directory
 from shakedown.events.reader import read_events
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -206,9 +206,17 @@ def keep_environment(layout: Layout, environment: dict[str, str]) -> str:
 
 
 def read_environment(layout: Layout, name: str) -> dict[str, str]:
-    """The environment of that digest; empty where it was not kept."""
-    path = layout.root / "environments" / f"{name}.json"
-    if not name or not path.is_file():
+    """The environment of that digest; empty where none was kept. Raises RecordError where it is not what was kept."""
+    if not name:
         return {}
-    kept: dict[str, str] = json.loads(path.read_bytes())
+    path = layout.root / "environments" / f"{name}.json"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        why = f"the record is damaged: {path}, which the log names, cannot be read: {error.strerror}"
+        raise RecordError(why, hint="put it back from a backup") from error
+    if digest(data) != name:
+        why = f"the record is damaged: {path} was changed: its bytes no longer match its name"
+        raise RecordError(why, hint="put it back from a backup")
+    kept: dict[str, str] = json.loads(data)
     return kept

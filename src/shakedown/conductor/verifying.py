@@ -14,6 +14,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from shakedown.conductor.documents import Documents
+from shakedown.conductor.held_outputs import hold_outputs
+from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.campaigns import read_document
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
@@ -21,6 +24,7 @@ from shakedown.events.seals import seals_of
 from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
 from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
@@ -64,6 +68,12 @@ def verify_campaign(layout: Layout, site: Path | None = None, digest: str | None
         found.damage = _beside_the_log(layout, record, seals)
         _say_log(found, chain, seals, record)
         _say_made(found, layout)
+        for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
+            found.unchecked.append(
+                f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
+            )
+        if found.damage is None and not record.rehearsal:
+            _hold_outputs(found, layout)
         if found.damage is None:
             _compare_sources(found, layout, record, site)
     if found.damage is None and digest:
@@ -84,9 +94,11 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     found.checked.append(f"log: {chain.events} events in {chain.segments} segments, a chain without a gap")
     if not seals.digests:
         found.unchecked.append(
-            "there is no seal: in the last segment, which nothing closes, only that each line can be read was checked"
+            "there is no seal: who changes a line and makes all sums and the chain again is not found"
         )
-        found.unchecked.append("kept outputs: only a seal holds their digests")
+        found.unchecked.append(
+            "kept outputs: only a seal holds their digests; without one they are held against the verdicts"
+        )
     else:
         found.checked.append(
             f"seals: {len(seals.digests)}; the newest covers events 1 to {seals.through}, {seals.files} files"
@@ -103,6 +115,18 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     found.unchecked += [
         f"{count} events '{name}' are of a later version" for name, count in chain.unknown_events.items()
     ]
+
+
+def _hold_outputs(found: Verified, layout: Layout) -> None:
+    """Figures and checks of every kept output, evaluated again."""
+    held = hold_outputs(layout, read_events(layout.log))
+    found.damage = held.damage
+    found.checked.append(
+        f"kept outputs: {plural(held.same, 'verdict')} of what they say, figures and checks, came out again"
+    )
+    for why, count in held.unread.items():
+        found.unchecked.append(f"{plural(count, 'verdict')} against its kept output: {why}")
+    found.unchecked += held.remarks
 
 
 def _say_made(found: Verified, layout: Layout) -> None:

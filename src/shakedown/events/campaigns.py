@@ -5,8 +5,10 @@ Rehearsals lie in a folder of their own beside the campaigns, so that no command
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from shakedown.model.frozen import digest as digest_of
 from shakedown.model.layout import Layout
 
 CAMPAIGNS, REHEARSALS = "campaigns", "rehearsed"
+_DOCUMENT = re.compile(r"[0-9a-f]{64}\.json")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -44,24 +47,36 @@ def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS) -> str:
 def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
     """Purpose: a campaign's directories under ``root`` (a site's ``campaigns``) with its frozen document, durable.
 
+    It is there as a whole or not at all: who is killed meanwhile leaves a draft that no command takes for a campaign.
+
     Errors: UsageError where ``root/identifier`` holds anything already, RecordError where it cannot be written.
     """
     _check_identifier(identifier)
     layout = Layout(root / identifier)
+    draft = Layout(root / f".{identifier}.{os.uname().nodename}.{os.getpid()}")  # no name that a campaign can have
     try:
-        layout.root.mkdir(parents=True, exist_ok=True)
-        if any(layout.root.iterdir()):
-            raise UsageError(f"{layout.root} exists already", hint="resume it, or give the new campaign another name")
-        for folder in _folders(layout):
-            folder.mkdir()
-    except FileExistsError as error:
-        raise UsageError(f"{error.filename} is in the way") from error
+        root.mkdir(parents=True, exist_ok=True)
+        _forget(draft)
+        for folder in _folders(draft):
+            folder.mkdir(parents=True)
+        write_document(draft, document)
+        sync_directory(draft.root)
+        draft.root.rename(layout.root)  # all at once; an empty directory gives way
     except OSError as error:
+        _forget(draft)
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST) and layout.root.is_dir():
+            message = f"{layout.root} exists already"
+            raise UsageError(message, hint="resume it, or give the new campaign another name") from error
+        if error.errno == errno.ENOTDIR and layout.root.exists():
+            raise UsageError(f"{layout.root} is in the way") from error
         raise unwritable(layout.root, error) from error
-    write_document(layout, document)
-    sync_directory(layout.root)
     sync_directory(root)
     return layout
+
+
+def _forget(draft: Layout) -> None:
+    """What the making of a campaign left that did not come to its end."""
+    shutil.rmtree(draft.root, ignore_errors=True)
 
 
 def _folders(layout: Layout) -> tuple[Path, ...]:
@@ -150,13 +165,14 @@ def _campaigns_of(site: Path | None) -> Path | None:
 
 
 def _is_campaign(path: Path) -> bool:
-    return (path / "log").is_dir()
+    """A directory with a log, or with a frozen plan: that the log is gone is for whoever reads it to say."""
+    return (path / "log").is_dir() or any(_DOCUMENT.fullmatch(found.name) for found in (path / "documents").glob("*"))
 
 
 def _ids(folder: Path | None) -> list[str]:
     if folder is None or not folder.is_dir():
         return []
-    return sorted(path.name for path in folder.iterdir() if _is_campaign(path))
+    return sorted(path.name for path in folder.iterdir() if _IDENTIFIER.fullmatch(path.name) and _is_campaign(path))
 
 
 def _newest(folder: Path | None) -> Path:
@@ -182,7 +198,7 @@ def _newest(folder: Path | None) -> Path:
 def _start_of(campaign: Path) -> float | None:
     try:
         first = first_event(campaign / "log")
-    except RecordError:
+    except (RecordError, OSError):
         return 0.0  # it has a log, if a damaged one: better found last than never
     return _about_to_begin(Layout(campaign)) if first is None else first.time
 

@@ -12,6 +12,10 @@ from shakedown.model.events import LINE_VERSION
 NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoding raises for bytes of any kind
 
 
+class LaterVersion(RecordError):
+    """A newer Shakedown wrote the record: that is no damage."""
+
+
 class DamagedLine(ValueError):
     """A line that is no event. ``index`` counts from 0 inside what was decoded; ``later``: a newer Shakedown wrote it."""
 
@@ -23,7 +27,7 @@ class DamagedLine(ValueError):
     def told(self, path: Path, line: int) -> RecordError:
         """The error that names the place; ``line`` counts from 1, with the segment's header."""
         if self.later:
-            return RecordError(
+            return LaterVersion(
                 f"{path}: line {line}: {self.why}", hint="use the Shakedown that wrote this record, or a newer one"
             )
         return RecordError(

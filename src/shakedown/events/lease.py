@@ -22,6 +22,7 @@ import msgspec
 from shakedown.events.damage import NOT_JSON
 from shakedown.events.identity import Identity, is_alive, this_process
 from shakedown.events.segment_file import unwritable
+from shakedown.events.sums import has_sum, sum_of, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.units import show_duration
@@ -57,7 +58,7 @@ class Holder:
     def __str__(self) -> str:
         beat = f"last heartbeat {show_duration(max(0.0, self.beat_age_s))} ago"
         if self.who is None:
-            return f"driven by a conductor that left no name; {beat}"
+            return f"driven by a conductor that left no name, or its lease file is damaged (lease/{self.epoch:06d}.json); {beat}"
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.who.since))
         return f"driven by {self.who.user} on {self.who.host} (pid {self.who.pid}) since {since}; {beat}"
 
@@ -153,7 +154,8 @@ def holder(layout: Layout) -> Holder | None:
 def began_to_drive(layout: Layout) -> float:
     """Purpose: when the campaign's last driver began, in seconds since 1970; 0 where nobody left word of it."""
     try:
-        return msgspec.json.decode(_epoch_path(layout, _newest(layout)).read_bytes(), type=Identity).since
+        who = _identity(_epoch_path(layout, _newest(layout)).read_bytes())
+        return who.since if who is not None else 0.0
     except (*NOT_JSON, OSError):
         return 0.0
 
@@ -163,8 +165,8 @@ def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None
         return None
     path = _epoch_path(layout, epoch)
     try:
-        who = msgspec.json.decode(path.read_bytes(), type=Identity)
-    except (*NOT_JSON, FileNotFoundError):
+        who = _identity(path.read_bytes())
+    except (*NOT_JSON, OSError):
         who = None
     alive = is_alive(who) if who is not None and who.same_place(seen_from) else None
     return Holder(epoch, who, _beat_age(path), alive, _locked(path))
@@ -248,8 +250,14 @@ def _write_identity(path: Path, flag: int, who: Identity) -> int:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | flag, 0o644)
     with suppress(OSError):  # locks do not work everywhere
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.write(handle, msgspec.json.encode(who) + b"\n")
+    os.write(handle, with_sum(msgspec.json.encode(who) + b"\n", 0)[0])
     return handle
+
+
+def _identity(line: bytes) -> Identity | None:
+    """Who is named, None where that was changed since. Files of older versions have no sum."""
+    said = sum_of(line)
+    return None if said is not None and not has_sum(line, said) else msgspec.json.decode(line, type=Identity)
 
 
 def _beat_age(path: Path) -> float:

@@ -7,12 +7,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from shakedown.events.chain import refuse_damaged
 from shakedown.events.reader import decode_at
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.events.segments import SEGMENT_BYTES, Header, Span, first_header, segment_numbers, segment_path, spans
 from shakedown.events.writer import RESERVE_BYTES, Holding, LogWriter
 from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import LINE_VERSION, Event
+from shakedown.model.layout import Layout
 
 _ATTEMPTS = 3
 _STEP = 64 * 1024
@@ -43,8 +45,10 @@ def open_log(
     """Purpose: a writer that goes on behind the last whole line, in a new segment, and how the log ended.
 
     Every driver writes to segments of its own: what a driver that was stopped and lost the lease still writes when it wakes up lies
-    behind the seal. ``eager`` is the writer's. Errors: LeaseHeld where the lease is not ours, RecordError for damage, DiskFull.
+    behind the seal. ``eager`` is the writer's. Nothing is added to a damaged record. Errors: LeaseHeld where the lease is not ours,
+    RecordError for damage, DiskFull.
     """
+    refuse_damaged(Layout(directory.parent))
     _make_directory(directory)
     for attempt in range(1, _ATTEMPTS + 1):
         lease.check()

@@ -122,3 +122,9 @@ def line_number(span: Span, offset: int) -> int:
     """The number, counted from 1 with the header, of the line that begins at ``offset``."""
     with span.path.open("rb") as file:
         return file.read(offset).count(b"\n") + 1
+
+
+def line_of(directory: Path, seq: int) -> tuple[Path, int]:
+    """Purpose: the segment and the number of the line that holds an event, in a log whose order is right."""
+    span = next(span for span in reversed(spans(directory)) if span.header.first <= seq)
+    return span.path, seq - span.header.first + 2

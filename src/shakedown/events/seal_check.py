@@ -94,7 +94,7 @@ def _check(layout: Layout, digest: str, seal: Seal, hashes: dict[tuple[str, int]
         trouble = _file(layout, item, hashed, growing)
         if trouble is not None:
             return trouble
-    return lines_trouble or _closing(layout, digest, seal)
+    return lines_trouble or closing_damage(layout, digest, seal)
 
 
 def _file(layout: Layout, item: FileSum, hashed: Hash, growing: bool = False) -> Damage | None:
@@ -194,8 +194,8 @@ _TABLE = [zlib.crc32(bytes([value])) ^ zlib.crc32(b"\0") for value in range(256)
 # ---- the seal's own event ------------------------------------------------------------------------------------------------------
 
 
-def _closing(layout: Layout, digest: str, seal: Seal) -> Damage | None:
-    """The segment after the sealed ones begins with the header and the event that the seal says."""
+def closing_damage(layout: Layout, digest: str, seal: Seal) -> Damage | None:
+    """Purpose: whether the segment after the sealed ones begins with the header and the event that the seal says."""
     path = segment_path(layout.log, seal.closing.segment)
     wanted, name = closing_lines(seal, digest), _inside(layout, path)
     try:

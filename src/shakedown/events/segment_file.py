@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,10 +13,14 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.segments import Header, segment_path, sha256
+from shakedown.events.sums import LogEnd, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError
 from shakedown.model.events import LINE_VERSION
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+_SEALED = b'{"v":%d,"event":"sealed",' % LINE_VERSION
 
 
 class NoRoom(Exception):
@@ -36,12 +41,15 @@ class SegmentFile:
         self.digest = sha256(line)
         self.size = self.durable = self.lines = self.durable_lines = 0
         self._hash = hashlib.sha256()
+        self._crc = self._durable_crc = 0
+        self._fresh: list[bytes] = []  # written as they are in the file, not yet durable
+        self.last_line = b""
         self._fd = _create(path)
         self._inode = os.fstat(self._fd).st_ino
         try:
-            if self.write([line]) != 1:
+            if self._add([line], zlib.crc32(line)) != 1:
                 raise NoRoom(f"{path}: not even its header fits")
-            self.sync([line])
+            self.sync()
             sync_directory(path.parent)
         except (NoRoom, RecordError):
             self.close()
@@ -49,6 +57,7 @@ class SegmentFile:
                 path.unlink()
             raise
         self.lines = self.durable_lines = 0
+        self.last_line = b""
 
     def check(self) -> None:
         """Raise RecordError where the file is not as we left it: someone else wrote to it, cut it, or put another in its place."""
@@ -72,6 +81,17 @@ class SegmentFile:
         Fewer than all: the write fell short and was cut back to the last whole line. Errors: NoRoom where not one line fitted,
         RecordError for everything else.
         """
+        summed, so_far = [], self._crc
+        for line in lines:
+            if not line.startswith(_SEALED):
+                line, so_far = with_sum(line, so_far)
+            else:
+                so_far = zlib.crc32(line, so_far)
+            summed.append(line)
+        return self._add(summed, so_far)
+
+    def _add(self, lines: Sequence[bytes], crc: int) -> int:
+        """Write lines as they are; ``crc`` is that of the segment behind them."""
         data = b"".join(lines)
         try:
             done = os.write(self._fd, data)
@@ -81,6 +101,8 @@ class SegmentFile:
                 raise NoRoom(error.strerror) from error
             raise unwritable(self.path, error) from error
         count = len(lines) if done == len(data) else self._cut_back(lines, done)
+        self._crc = crc if count == len(lines) else _crc_of(lines[:count], self._crc)
+        self._fresh += lines[:count]
         self.size += sum(map(len, lines[:count]))
         self.lines += count
         return count
@@ -101,8 +123,8 @@ class SegmentFile:
         except OSError as error:
             raise unwritable(self.path, error) from error
 
-    def sync(self, lines: Sequence[bytes]) -> None:
-        """Purpose: make ``lines``, all that was written since the last time, durable.
+    def sync(self) -> None:
+        """Purpose: make all that was written since the last time durable.
 
         Errors: NoRoom where the room was only promised (network file systems): the segment is cut back to its durable length.
         """
@@ -113,11 +135,18 @@ class SegmentFile:
             if error.errno not in _NO_ROOM:
                 raise unwritable(self.path, error) from error
             self._cut(self.durable)
-            self.size, self.lines = self.durable, self.durable_lines
+            self.size, self.lines, self._crc, self._fresh = self.durable, self.durable_lines, self._durable_crc, []
             raise NoRoom(error.strerror) from error
-        self.durable, self.durable_lines = self.size, self.lines
-        for line in lines:
+        self.durable, self.durable_lines, self._durable_crc = self.size, self.lines, self._crc
+        for line in self._fresh:
             self._hash.update(line)
+        if self._fresh:
+            self.last_line = self._fresh[-1]
+        self._fresh = []
+
+    def end(self, seq: int) -> LogEnd:
+        """Where the durable part of this segment ends; ``seq`` is that of the last event in it."""
+        return LogEnd(self.header.segment, self.durable, self._durable_crc, seq)
 
     def next_header(self, first: int, epoch: int) -> Header:
         """The header of the segment after this one; everything here must be durable."""
@@ -127,6 +156,12 @@ class SegmentFile:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def _crc_of(lines: Sequence[bytes], before: int) -> int:
+    for line in lines:
+        before = zlib.crc32(line, before)
+    return before
 
 
 def _create(path: Path) -> int:

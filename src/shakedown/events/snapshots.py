@@ -1,4 +1,8 @@
-"""Folded states kept beside the log. They only save time: what is damaged, old or of another log is ignored."""
+"""Folded states kept beside the log. They only save time: what is damaged, old or of another log is ignored.
+
+One is believed only where the log itself vouches for it: the event right behind its place names its digest. So a state that
+somebody changed, digest and all, is not taken for what the log leads to.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.damage import NOT_JSON
+from shakedown.events.reader import read_events
 from shakedown.events.segments import Position, holds, spans
 from shakedown.model.errors import RecordError
 from shakedown.model.nouns import SCHEMA
@@ -30,12 +35,14 @@ class _Head(msgspec.Struct, frozen=True):
     sha256: str
 
 
-def save(directory: Path, position: Position, fold_version: int, state: bytes, schema: int = SCHEMA) -> bool:
+def save(directory: Path, position: Position, fold_version: int, state: bytes, schema: int = SCHEMA) -> str:
     """Purpose: keep the state folded up to ``position`` (``LogWriter.position`` after a commit), and forget all but the last two.
 
-    ``directory`` is that of the log. False where it could not be written: nothing is lost but time.
+    ``directory`` is that of the log. Returns the digest that the next event is to name (``snapshot``), "" where it could not be
+    written: nothing is lost but time.
     """
-    head = _Head(position, schema, fold_version, len(state), hashlib.sha256(state).hexdigest())
+    digest = hashlib.sha256(state).hexdigest()
+    head = _Head(position, schema, fold_version, len(state), digest)
     folder = directory / "snapshots"
     draft = folder / f".{position.seq:012d}.{os.getpid()}"
     try:
@@ -45,28 +52,46 @@ def save(directory: Path, position: Position, fold_version: int, state: bytes, s
     except OSError:
         with suppress(OSError):
             draft.unlink()
-        return False
-    for old in _newest_first(directory)[_KEPT:]:
+        return ""
+    for old in snapshot_files(directory)[_KEPT:]:
         with suppress(OSError):
             old.unlink()
-    return True
+    return digest
 
 
-def load(directory: Path, fold_version: int, schema: int = SCHEMA) -> tuple[int, bytes] | None:
+def load(
+    directory: Path, fold_version: int, schema: int = SCHEMA, refused: list[Path] | None = None
+) -> tuple[int, bytes] | None:
     """Purpose: the newest snapshot that fits this log, this fold and this schema: (seq, state), or None.
 
-    Go on with ``read_events(directory, after=seq)``.
+    Go on with ``read_events(directory, after=seq)``. ``refused`` is given those that the log speaks against: it names another
+    digest, or none of it can be read.
     """
-    for path in _newest_first(directory):
-        found = _read(path)
-        if found is not None:
-            head, state = found
-            if (head.schema, head.fold) == (schema, fold_version) and _fits(directory, head.position):
-                return head.position.seq, state
+    for path in snapshot_files(directory):
+        found = read_snapshot(path)
+        if found is None:
+            if refused is not None:
+                refused.append(path)
+            continue
+        head, state = found
+        if (head.schema, head.fold) != (schema, fold_version) or not _fits(directory, head.position):
+            continue
+        named = _named(directory, head.position.seq)
+        if named == head.sha256:
+            return head.position.seq, state
+        if named and refused is not None:
+            refused.append(path)
     return None
 
 
-def _newest_first(directory: Path) -> list[Path]:
+def _named(directory: Path, seq: int) -> str:
+    """The digest that the event behind a snapshot's place names; "" where it is another event, as older versions left it."""
+    event = next(iter(read_events(directory, after=seq)), None)
+    return str(event.value.get("digest", "")) if event is not None and event.event == "snapshot" else ""
+
+
+def snapshot_files(directory: Path) -> list[Path]:
+    """The snapshots that there are, the newest first."""
     try:
         names = os.listdir(directory / "snapshots")  # noqa: PTH208 - names are all that is wanted
     except OSError:
@@ -74,7 +99,8 @@ def _newest_first(directory: Path) -> list[Path]:
     return [directory / "snapshots" / name for name in sorted(names, reverse=True) if _NAME.fullmatch(name)]
 
 
-def _read(path: Path) -> tuple[_Head, bytes] | None:
+def read_snapshot(path: Path) -> tuple[_Head, bytes] | None:
+    """A snapshot's head and state, None where they do not belong together."""
     try:
         with path.open("rb") as file:
             head = msgspec.json.decode(file.readline(_LIMIT), type=_Head)

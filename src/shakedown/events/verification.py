@@ -10,13 +10,15 @@ from pathlib import Path
 
 import msgspec
 
+from shakedown.events.chain import damage_of
 from shakedown.events.damage import NOT_JSON, DamagedLine
 from shakedown.events.lines import decode_line
 from shakedown.events.segments import Span, sealed_at, segment_path, spans
 from shakedown.model.errors import RecordError
 from shakedown.model.events import EVENTS, Event
+from shakedown.model.layout import Layout
 
-_FIELDS = frozenset(Event.__struct_fields__)
+_FIELDS = frozenset({*Event.__struct_fields__, "sum"})
 
 
 @dataclass(slots=True)
@@ -83,6 +85,11 @@ def verify(directory: Path) -> Verification:
             return result
     headless = segment_path(directory, len(found) + 1)
     result.torn_bytes += headless.stat().st_size if headless.exists() else 0
+    more = damage_of(Layout(directory.parent))  # the sums of lines, the log's end, and seals
+    if more is not None:
+        result.segment, result.line = more.segment, more.line
+        place = f"{directory.parent / more.path}{f': line {more.line}' if more.line else ''}"
+        result.problem = f"{place}: {more.why}"
     return result
 
 

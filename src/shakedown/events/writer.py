@@ -14,6 +14,7 @@ from typing import Protocol
 from shakedown.events.lines import encode_event
 from shakedown.events.segment_file import NoRoom, SegmentFile, next_path
 from shakedown.events.segments import SEGMENT_BYTES, Header, Position, segment_path, sha256
+from shakedown.events.sums import SUM_BYTES, EndFile
 from shakedown.model.errors import LeaseHeld, RecordError
 from shakedown.model.events import Event
 
@@ -75,10 +76,10 @@ class LogWriter:
         self._seq, self._time = header.first - 1, time
         self._lines: list[bytes] = []  # appended
         self._written: list[bytes] = []  # in the file, not yet durable
-        self._last_line = b""
         self._since: float | None = None
         self._dead: RecordError | LeaseHeld | None = None
         self._segment = self._first_segment(header)
+        self._end = EndFile(directory)
         if not self.full:
             self._make_reserve()
 
@@ -140,9 +141,13 @@ class LogWriter:
     def position(self) -> Position:
         """Where the durable record ends: what a snapshot or a follower may be made from."""
         file = self._segment
-        line = sha256(self._last_line) if file.durable_lines else ""
-        seq = self._seq - len(self._lines) - len(self._written)
-        return Position(file.header.segment, file.durable, seq, line, len(self._last_line) if line else 0, file.digest)
+        line = sha256(file.last_line) if file.durable_lines else ""
+        return Position(file.header.segment, file.durable, self._durable, line, len(file.last_line), file.digest)
+
+    @property
+    def _durable(self) -> int:
+        """The last event that is durable."""
+        return self._seq - len(self._lines) - len(self._written)
 
     def close(self) -> None:
         """Purpose: commit, seal the last segment by the header of the next, and leave.
@@ -156,6 +161,7 @@ class LogWriter:
                 self.commit()
                 self._check()
                 self._roll()
+                self._end.say(self._segment.end(self._seq))
                 self._free_reserve()
         except NoRoom:
             pass  # the next driver seals it
@@ -164,6 +170,7 @@ class LogWriter:
                 raise
         finally:
             self._segment.close()
+            self._end.close()
             self._dead = self._dead or RecordError(f"the log in {self.directory} was closed")
 
     # ---- how ---------------------------------------------------------------------------------------------------------
@@ -176,6 +183,8 @@ class LogWriter:
             self._check()
             self._write_or_use_reserve(sync)
             self._check()
+            if sync and self._eager:
+                self._end.say(self._segment.end(self._durable))
         except DiskFull:
             raise
         except (LeaseHeld, RecordError) as error:
@@ -209,7 +218,7 @@ class LogWriter:
 
     def _write(self, sync: bool) -> None:
         while self._lines:
-            if self._segment.lines and self._segment.size + len(self._lines[0]) > self._segment_bytes:
+            if self._segment.lines and self._segment.size + len(self._lines[0]) + SUM_BYTES > self._segment_bytes:
                 self._sync()
                 self._roll()
             batch = self._lines[: self._fitting()]
@@ -222,23 +231,21 @@ class LogWriter:
     def _fitting(self) -> int:
         """How many of the waiting lines go into this segment: at least one."""
         room = self._segment_bytes - self._segment.size
-        if sum(map(len, self._lines)) <= room:
+        if sum(map(len, self._lines)) + SUM_BYTES * len(self._lines) <= room:
             return len(self._lines)
         for count, line in enumerate(self._lines):
-            room -= len(line)
+            room -= len(line) + SUM_BYTES
             if room < 0:
                 return max(count, 1)
         raise AssertionError("unreachable")
 
     def _sync(self) -> None:
         try:
-            self._segment.sync(self._written)
+            self._segment.sync()
         except NoRoom:
             self._lines[:0] = self._written
             self._written = []
             raise
-        if self._written:
-            self._last_line = self._written[-1]
         self._written, self._since = [], None
 
     def _roll(self) -> None:
@@ -246,7 +253,7 @@ class LogWriter:
         old = self._segment
         if not old.eager:  # nobody comes back to this one
             old.eager = True
-            old.sync([])
+            old.sync()
         header = old.next_header(self._seq - len(self._lines) + 1, self._lease.epoch)
         self._segment = SegmentFile(next_path(old), header, self._eager)
         old.close()

@@ -63,6 +63,16 @@ class RunRow(Struct, frozen=True):
     failure_line: str = ""
 
     @property
+    def over(self) -> float | None:
+        """When it ended: as its own clock says, else when that was known. None where it never began."""
+        if self.ended is not None:
+            return self.ended
+        if self.started is not None and self.elapsed_s is not None:
+            return round(self.started + self.elapsed_s, 6)
+        began = self.started is not None or self.elapsed_s is not None
+        return self.freed if began else None
+
+    @property
     def was_taken_back(self) -> bool:
         """It was ordered, or wanted, and taken back before it began: nothing was attempted, and nothing failed."""
         return self.verdict == "cancelled" and self.started is None and self.elapsed_s is None

@@ -69,6 +69,7 @@ EVENTS: Final[dict[str, str]] = {
     "fingerprint": "Settings, firmware and libraries as found on the nodes, grouped by equality; a change opens an epoch.",
     "component_outcome": "A component came out met, not met or undecided when it was over; gates open by it.",
     "sealed": "The record up to here was sealed: the digest that both sides sign.",
+    "snapshot": "The folded state up to here was saved beside the log, under this digest.",
     # findings
     "finding": "Something worth knowing that is no verdict, such as a mark that came after one.",
 }

@@ -35,8 +35,11 @@ def write_figures(
     """Purpose: write some figures into ``out``, or into the report's own place.
 
     ``only``: names, or patterns with ``*``. Errors: UsageError for a format or name there is not, RecordError where it cannot
-    be written.
+    be written, or where the record is damaged.
     """
+    from shakedown.events.chain import refuse_damaged
+
+    refuse_damaged(Layout(campaign))  # a figure alone could not say that it is of a damaged record
     wanted = _formats(formats)
     chosen = _chosen(_figures(campaign), only)
     folder = out or Layout(campaign).figures / "figures"

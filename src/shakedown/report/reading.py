@@ -18,6 +18,7 @@ class CampaignRead:
     """What a report is made from. ``digest`` is that of the frozen document in force.
 
     ``record_digest`` is the sha256 of the log's event lines in their order: it stands for everything the report says.
+    ``damage`` says where the record is not what was written, "" where it is whole.
     """
 
     layout: Layout
@@ -25,6 +26,7 @@ class CampaignRead:
     digest: str
     record: Record
     record_digest: str
+    damage: str = ""
 
 
 def read_campaign(directory: Path) -> CampaignRead:
@@ -33,16 +35,21 @@ def read_campaign(directory: Path) -> CampaignRead:
     Errors: UsageError where it is no campaign, RecordError where its log or its frozen plan is damaged or missing.
     """
     layout = Layout(directory)
+    from shakedown.events.campaigns import read_document
+    from shakedown.events.chain import Unwhole, damage_of
+
+    damage = damage_of(layout)
     if not layout.log.is_dir():
+        if damage is not None:
+            raise Unwhole(layout, damage)
         raise UsageError(
             f"{directory} is not a campaign: it has no log",
             hint="name a directory campaigns/ID of a site, or go into the site and give the ID alone",
         )
-    from shakedown.events.campaigns import read_document
-
     record, record_digest = _fold(layout.log)
     wanted = record.document or _only_document(layout)
-    return CampaignRead(layout, thaw(read_document(layout, wanted)), wanted, record, record_digest)
+    document = thaw(read_document(layout, wanted))
+    return CampaignRead(layout, document, wanted, record, record_digest, str(damage) if damage is not None else "")
 
 
 def _fold(log: Path) -> tuple[Record, str]:

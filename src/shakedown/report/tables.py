@@ -154,7 +154,7 @@ def _runs(evidence: Evidence) -> Iterable[Sequence[Cell]]:
             row.run, row.component, case.case.test if case else "", row.case, row.mode, row.repeat, row.attempt,
             row.result, row.verdict, row.reason, row.seq, row.supersedes or None, row.superseded_by or None, row.epoch,
             row.seq in counted, case is not None and good(row, case.case), row.ruling, aside.get(row.run, ""),
-            row.started, row.ended, row.elapsed_s, row.exit, row.nodes, row.job, row.retried,
+            row.started, row.over, row.elapsed_s, row.exit, row.nodes, row.job, row.retried,
             " ".join(f"{key}={value}" for key, value in row.output.items()),
             row.failure_class, row.failure_family, row.failure_line,
         )  # fmt: skip

@@ -17,6 +17,7 @@ from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
+from shakedown.report.damaged import marked_page, marked_table
 from shakedown.report.drawing import FORMATS
 from shakedown.report.evidence import Evidence, find_evidence
 from shakedown.report.reading import CampaignRead, read_campaign
@@ -76,11 +77,12 @@ def compose(
 
     pictures = hang(campaign.layout.root, evidence)
     tell(f"drawing {plural(len(pictures.all), 'figure')} ...")
-    page = render_page(campaign, evidence, pictures, templates)
+    page = marked_page(render_page(campaign, evidence, pictures, templates), campaign.damage)
     files = {"report.html": page}
-    for drawing in pictures.all:
+    for drawing in pictures.all if not campaign.damage else ():  # a figure alone could not say so
         files |= {f"report/figures/{drawing.file}.{name}": drawing.in_format(name) for name in FORMATS}
-    files |= {f"report/tables/{name}": data for name, data in make_tables(evidence, pictures.nodes).items()}
+    tables = make_tables(evidence, pictures.nodes)
+    files |= {f"report/tables/{name}": marked_table(data, campaign.damage) for name, data in tables.items()}
     if pdf:
         tell("setting the PDF ...")
         files[PDF] = to_pdf(page)

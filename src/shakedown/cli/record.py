@@ -1,0 +1,82 @@
+"""The record that a command reads: found, and looked at first. What is damaged is said before anything else, and never hidden.
+
+A command that finds its campaign here is told nothing else: ``output.emit`` puts the word before what it prints, and the front door
+(``guarded``) makes the exit status 3 and turns what a damaged record does to a command into a sentence with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shakedown.cli.output import DAMAGED, printable, say
+from shakedown.model.errors import OUR_FAULT, RecordError, ShakedownError
+
+_CAMPAIGNS = "shakedown.campaigns"
+
+
+def find_campaign(site: Path | None, name: str | None) -> Path:
+    """Purpose: as ``events.campaigns.find_campaign``; damage of its log is noted for whatever is printed afterwards."""
+    from shakedown.events.campaigns import find_campaign as find
+    from shakedown.events.chain import damage_of
+    from shakedown.model.layout import Layout
+
+    path = find(site, name)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta.setdefault(_CAMPAIGNS, []).append(path)
+    damage = damage_of(Layout(path))
+    if damage is not None and context is not None:
+        context.meta.setdefault(DAMAGED, f"the record of {path.resolve().name} is damaged: {damage}")
+    return path
+
+
+def find_whole_campaign(site: Path | None, name: str | None) -> Path:
+    """Purpose: the same for commands that add to the record, or make something lasting of it. Raises RecordError for damage."""
+    from shakedown.events.chain import refuse_damaged
+    from shakedown.model.layout import Layout
+
+    path = find_campaign(site, name)
+    refuse_damaged(Layout(path))
+    return path
+
+
+def guarded(context: click.Context, run: Callable[[], Any]) -> Any:
+    """Purpose: a command's status; 3 where a record that it read is damaged, whatever it found in it."""
+    try:
+        status = run()
+    except (ShakedownError, OSError) as error:
+        damage = context.meta.get(DAMAGED)
+        if damage is None:
+            raise
+        if "damaged" not in str(error):
+            say(f"DAMAGED: {printable(damage)}")
+        raise RecordError(*_words(error)) from error
+    except (click.exceptions.Exit, click.ClickException, click.Abort):
+        raise
+    except Exception as error:
+        raise _explained(context, error) from error
+    return OUR_FAULT if DAMAGED in context.meta else status
+
+
+def _words(error: ShakedownError | OSError) -> tuple[str, str | None]:
+    if isinstance(error, ShakedownError):
+        return error.message, error.hint
+    return f"{error.filename or 'the system'}: {error.strerror or error}", None
+
+
+def _explained(context: click.Context, error: Exception) -> Exception:
+    """What a fault comes from, where it comes from a record that was read; else the fault itself."""
+    from shakedown.conductor.sense import nonsense_of
+    from shakedown.events.chain import Unwhole, damage_of
+    from shakedown.model.layout import Layout
+
+    for path in context.meta.get(_CAMPAIGNS, []):
+        layout = Layout(path)
+        damage = damage_of(layout) or nonsense_of(layout)
+        if damage is not None:
+            return Unwhole(layout, damage)
+    return error

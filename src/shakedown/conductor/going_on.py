@@ -1,0 +1,45 @@
+"""May a conductor go on with this record? Not where it holds what this version cannot obey, nor where all is over and sealed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from shakedown.engine import State
+from shakedown.events.reader import read_events
+from shakedown.events.seals import seals_of
+from shakedown.model.errors import RecordError
+from shakedown.model.events import EVENTS
+from shakedown.model.layout import Layout
+
+
+def is_closed(layout: Layout) -> bool:
+    """Purpose: whether the campaign came to its end, and was sealed after that."""
+    if not any(seals_of(layout).glob("*.json")):
+        return False
+    over = sealed = False
+    for event in read_events(layout.log):
+        if event.event == "campaign_end":
+            over = True
+        elif event.event in ("submit_order", "amended"):
+            over = sealed = False
+        elif event.event == "sealed":
+            sealed = over
+    return over and sealed
+
+
+def refuse_unknown(layout: Layout, state: State) -> None:
+    """Raise RecordError where the log has events that this version does not know: one of them may forbid what would come next."""
+    if not state.unknown_events:
+        return
+    names = unknown_names(layout)
+    raise RecordError(
+        f"the record of {layout.root.name} has events that this version does not know ({', '.join(names)}); "
+        "one of them may be an order that it would break",
+        hint="go on with the Shakedown that wrote them, or a newer one; 'status', 'runs' and 'report' read what they can",
+    )
+
+
+def unknown_names(layout: Layout) -> list[str]:
+    """Purpose: those events by name, each with how often it is there."""
+    counts = Counter(event.event for event in read_events(layout.log) if event.event not in EVENTS)
+    return [f"{name}: {count}" for name, count in counts.items()]

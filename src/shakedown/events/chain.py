@@ -1,0 +1,220 @@
+"""Is the log what was written? What every reader asks before it believes a number: the chain of segments, sums, its end.
+
+``damage_of`` is the table of contents. It reads each byte of the log once and decodes nothing, so it costs little; ``verification``
+looks at every line as well. A log that is being written, or whose driver was killed, is whole: its last segment has no seal yet
+and may end in half a line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from shakedown.events.damage import LaterVersion
+from shakedown.events.seal_check import Damage, closing_damage
+from shakedown.events.seals import lines_of, read_seal, seals_of
+from shakedown.events.segments import Span, sealed_at, spans
+from shakedown.events.sums import LogEnd, end_path, first_broken, last_sum, read_end
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+
+_PROOFS = ("claims", "jobs", "packs", "outputs", "seals", "fingerprints")  # what only a campaign that ran has
+_BLOCK = 1 << 20
+
+
+class Unwhole(RecordError):
+    """The record is not what was written: ``damage`` says where."""
+
+    def __init__(self, layout: Layout, damage: Damage) -> None:
+        super().__init__(
+            f"the record of {layout.root.name} is damaged: {damage}",
+            hint="put that file back from a backup; 'shakedown verify' says more",
+        )
+        self.damage = damage
+
+
+def refuse_damaged(layout: Layout) -> None:
+    """Raise Unwhole where the log is not what was written: nothing is added to it then."""
+    damage = damage_of(layout)
+    if damage is not None:
+        raise Unwhole(layout, damage)
+
+
+def damage_of(layout: Layout) -> Damage | None:
+    """Purpose: the first place where the log is not what was written, None where it is whole. Changes nothing.
+
+    Errors: RecordError where a newer Shakedown wrote it; OSError where it cannot be read.
+    """
+    end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
+    return _look(layout, end)
+
+
+def _look(layout: Layout, end: LogEnd | None) -> Damage | None:
+    try:
+        found = spans(layout.log) if layout.log.is_dir() else []
+    except LaterVersion:
+        raise
+    except RecordError as error:
+        return _told(layout, error.message)
+    if not found:
+        return _gone(layout, end)
+    digests: list[str] = []
+    for span in found:
+        damage = _segment(layout, span, digests, end)
+        if damage is not None:
+            return damage
+    return _too_short(found, end) or _seals(layout, found, digests)
+
+
+# ---- a log that is not there -----------------------------------------------------------------------------------------------
+
+
+def past_of(layout: Layout) -> str:
+    """Purpose: what shows that a campaign has run, "" where nothing does."""
+    if end_path(layout.log).exists():
+        return str(end_path(layout.log).relative_to(layout.root))
+    for name in _PROOFS:
+        found = next((path for path in _files(layout.root / name)), None)
+        if found is not None:
+            return str(found.relative_to(layout.root))
+    if not layout.log.is_dir() and next(_files(layout.documents), None) is not None:
+        return "documents/"
+    return ""
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        yield from (Path(place) / name for name in sorted(names) if not name.startswith("."))
+    yield from (path for path in folder.glob("*/*.claim.*") if path.is_dir())
+
+
+def _gone(layout: Layout, end: LogEnd | None) -> Damage | None:
+    if end is not None and end.seq:
+        return Damage("log", f"it is empty or missing, and lease/log-end says that it held {end.seq} events")
+    past = past_of(layout)
+    return Damage("log", f"it is empty or missing, but {past} shows that this campaign has a past") if past else None
+
+
+# ---- one segment ---------------------------------------------------------------------------------------------------------
+
+
+def _segment(layout: Layout, span: Span, digests: list[str], end: LogEnd | None) -> Damage | None:
+    """Its bytes against the seal in the next one's header, or, where there is none yet, against the sums of its lines."""
+    if digests and span.header.previous != digests[-1]:
+        return _broken_seal(layout, span)
+    if not digests and (span.header.previous, span.header.first) != ("", 1):
+        return Damage(_name(span), "it is the first segment, and its header is not that of one", span.number, 1)
+    if span.end is None:
+        return _open_segment(span, end)
+    hashed, length = hashlib.sha256(), 0
+    with span.path.open("rb") as file:
+        while length < span.end and (block := file.read(min(_BLOCK, span.end - length))):
+            hashed.update(block)
+            length += len(block)
+    if length < span.end:
+        return Damage(_name(span), f"it ends at byte {length}, {sealed_at(span)}", span.number)
+    digests.append(hashed.hexdigest())
+    return None
+
+
+def _broken_seal(layout: Layout, span: Span) -> Damage:
+    """Which of the two it is that was changed, and which line: as far as the sums of the lines tell."""
+    before = layout.log / f"{span.number - 1:06d}.jsonl"
+    length = span.header.previous_bytes
+    line = first_broken(lines_of(before, length))
+    if line is not None:
+        why = "the line is not what was written: its sum, and the seal of the segment, are broken"
+        return Damage(f"log/{before.name}", why, span.number - 1, line, event=_event_of(before, line))
+    why = f"the seal of segment {span.number - 1} is broken: a byte in that segment, or this seal, was changed"
+    return Damage(_name(span), why, span.number, 1)
+
+
+def _open_segment(span: Span, end: LogEnd | None) -> Damage | None:
+    data = span.path.read_bytes()
+    data = data[: data.rfind(b"\n") + 1]
+    found = last_sum(data)
+    if found is not None and zlib.crc32(data[: found[0]]) != found[1]:
+        line = first_broken(iter(data.splitlines(keepends=True))) or 0
+        event = _event_of(span.path, line)
+        return Damage(
+            _name(span), "the line is not what was written: its sum is broken", span.number, line, event=event
+        )
+    if end is None or end.segment != span.number:
+        return None
+    if len(data) < end.bytes:
+        why = (
+            f"its lines end at byte {len(data)}, but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
+        )
+        return Damage(_name(span), why, span.number)
+    if zlib.crc32(data[: end.bytes]) == end.crc:
+        return None
+    line = data.count(b"\n", 0, found[0]) + 2 if found is not None else 0  # all before it have their sum
+    why = (
+        "the line is not what was written"
+        if line
+        else f"one of its lines up to event {end.seq} is not what was written"
+    )
+    return Damage(
+        _name(span), f"{why}: lease/log-end has another sum", span.number, line, event=_event_of(span.path, line)
+    )
+
+
+def _event_of(path: Path, line: int) -> int:
+    """The event that a line holds, by the segment's header."""
+    from shakedown.events.segments import parse_header, read_header_line
+
+    try:
+        header = parse_header(path, read_header_line(path) or b"")
+    except (OSError, RecordError):
+        return 0
+    return header.first + line - 2 if line > 1 else 0
+
+
+# ---- its end, and its seals ------------------------------------------------------------------------------------------------
+
+
+def _too_short(found: list[Span], end: LogEnd | None) -> Damage | None:
+    """Lines that were durable once cannot go: a crash takes only what was promised to nobody."""
+    last = found[-1]
+    if end is None or end.segment <= last.number:
+        return None
+    why = f"it is the last segment, but the log went on to segment {end.segment}, event {end.seq} (lease/log-end)"
+    return Damage(_name(last), why, last.number)
+
+
+def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | None:
+    """The log against every seal: who changes a line and makes the chain anew does not have the seal's sums."""
+    for path in sorted(seals_of(layout).glob("*.json")):
+        try:
+            seal = read_seal(path)
+        except RecordError as error:
+            return Damage(f"seals/{path.name}", error.message.removeprefix(f"{path} "))
+        for item, digest in zip(seal.segments, [*digests, None], strict=False):
+            if digest != item.sha256:
+                return Damage(item.path, f"it is not as it was sealed ({path.stem[:16]})")
+        if len(seal.segments) > len(digests):
+            return Damage("log", f"it ends before what was sealed ({path.stem[:16]})")
+        damage = closing_damage(layout, path.stem, seal)
+        if damage is not None:
+            return damage
+    return None
+
+
+def _name(span: Span) -> str:
+    return f"log/{span.path.name}"
+
+
+def _told(layout: Layout, message: str) -> Damage:
+    """A sentence that names its file, as damage of that file."""
+    path, _, why = message.partition(": ")
+    inside = path.removeprefix(f"{layout.root}/")
+    if inside == path or " " in inside:
+        return Damage("log", message.replace(f"{layout.root}/", ""))
+    line, _, rest = why.partition(": ")
+    number = line.removeprefix("line ").removesuffix(" is damaged")
+    if number.isdigit():
+        return Damage(inside, rest, line=int(number))
+    return Damage(inside, why)

@@ -1,0 +1,153 @@
+"""What every reader asks of the log before it believes a number: changes are found, sealed or not, and a living log is whole."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shakedown.events.chain import Unwhole, damage_of
+from shakedown.events.lines import encode_event
+from shakedown.events.opening import open_log
+from shakedown.events.segments import segment_path
+from shakedown.events.sums import end_path, first_broken, read_end
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from tests.events.conftest import EasyLease, Events, Open
+
+
+@pytest.fixture
+def interrupted(open_writer: Open, layout: Layout, events: Events) -> Path:
+    """The last segment of a log whose driver was killed: nothing seals it."""
+    writer = open_writer(segment_bytes=100_000)
+    writer.append(events(20))
+    writer.commit()
+    assert damage_of(layout) is None
+    return segment_path(layout.log, 1)
+
+
+def test_a_log_that_is_being_written_is_whole_at_every_byte(interrupted: Path, layout: Layout) -> None:
+    """As a reader may find it, and as a crash may leave it; what was durable is not cut."""
+    whole = interrupted.read_bytes()
+    end = end_path(layout.log)
+    shutil.copy(end, end.with_name("kept"))
+    end.unlink()
+    for length in (*range(0, len(whole), 7), len(whole)):
+        interrupted.write_bytes(whole[:length])
+        assert damage_of(layout) is None, length
+
+
+def test_any_changed_byte_of_the_open_segment_is_found(interrupted: Path, layout: Layout) -> None:
+    whole = interrupted.read_bytes()
+    for at in (*range(0, len(whole), 5), *range(len(whole) - 30, len(whole))):
+        interrupted.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        damage = damage_of(layout)
+        assert damage is not None, at
+        if damage.line > 1 and whole[at : at + 1] != b"\n":
+            line = max(2, whole.count(b"\n", 0, at) + 1)  # the first line's sum covers the header
+            assert damage.line in (line, line + 1)  # the next one's, where the sum itself is no longer one
+            assert damage.event == damage.line - 1
+
+
+def test_without_the_end_a_changed_digit_is_still_found_with_its_line(interrupted: Path, layout: Layout) -> None:
+    end_path(layout.log).unlink()
+    whole = interrupted.read_bytes()
+    interrupted.write_bytes(whole.replace(b'"run":"r000007"', b'"run":"r000008"'))
+    damage = damage_of(layout)
+    assert damage is not None
+    assert str(damage) == "log/000001.jsonl, line 8, event 7: the line is not what was written: its sum is broken"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda lines: lines[:-1],
+        lambda lines: lines[:5] + lines[6:],
+        lambda lines: [*lines[:5], lines[5], *lines[5:]],
+        lambda lines: [*lines[:5], lines[6], lines[5], *lines[7:]],
+        lambda lines: lines[:1],
+        lambda lines: [],
+    ],
+    ids=["the last line cut off", "a line dropped", "a line doubled", "lines swapped", "only the header", "emptied"],
+)
+def test_lines_that_go_come_or_change_places_are_found(
+    interrupted: Path, layout: Layout, spoil: Callable[[list[bytes]], list[bytes]]
+) -> None:
+    interrupted.write_bytes(b"".join(spoil(interrupted.read_bytes().splitlines(keepends=True))))
+    assert damage_of(layout) is not None
+
+
+def test_nothing_is_added_to_a_damaged_record(interrupted: Path, layout: Layout, lease: EasyLease) -> None:
+    interrupted.write_bytes(interrupted.read_bytes().replace(b'"exit":0', b'"exit":1', 1))
+    before = interrupted.read_bytes()
+    with pytest.raises(Unwhole, match=r"the record of laptop-1 is damaged: log/000001\.jsonl, line 2, event 1: "):
+        open_log(layout.log, lease)
+    assert interrupted.read_bytes() == before and not segment_path(layout.log, 2).exists()
+
+
+def test_in_a_sealed_segment_the_line_is_named_too(open_writer: Open, layout: Layout, events: Events) -> None:
+    writer = open_writer(segment_bytes=100_000)
+    writer.append(events(9))
+    writer.close()
+    path = segment_path(layout.log, 1)
+    path.write_bytes(path.read_bytes().replace(b'"run":"r000004"', b'"run":"r000005"'))
+    damage = damage_of(layout)
+    assert damage is not None and (damage.path, damage.line, damage.event) == ("log/000001.jsonl", 5, 4)
+
+
+def test_lines_of_older_versions_have_no_sum_and_are_whole(layout: Layout, interrupted: Path, events: Events) -> None:
+    header = interrupted.read_bytes().splitlines(keepends=True)[0]
+    interrupted.write_bytes(header + b"".join(map(encode_event, events(5))))
+    end_path(layout.log).unlink()
+    assert damage_of(layout) is None
+    assert first_broken(iter(interrupted.read_bytes().splitlines(keepends=True))) is None
+
+
+def test_a_reason_that_looks_like_a_sum_is_none(layout: Layout, open_writer: Open) -> None:
+    writer = open_writer()
+    writer.append([Event("finding", seq=1, value={"sum": "00000000"}, reason='x","sum":"00000000"}')])
+    writer.commit()
+    assert damage_of(layout) is None
+
+
+# ---- a log that is gone ----------------------------------------------------------------------------------------------
+
+
+def test_a_campaign_that_did_not_start_is_whole(layout: Layout, lease: EasyLease) -> None:
+    assert damage_of(layout) is None
+    (layout.lease / "000001.json").write_text("")  # a driver was killed before it wrote anything
+    assert damage_of(layout) is None
+
+
+@pytest.mark.parametrize("gone", ["its files", "all of it"])
+def test_a_log_that_is_gone_is_damage_where_the_lease_proves_a_past(
+    interrupted: Path, layout: Layout, gone: str
+) -> None:
+    if gone == "its files":
+        interrupted.unlink()
+    else:
+        shutil.rmtree(layout.log)
+    damage = damage_of(layout)
+    assert damage is not None
+    assert str(damage) == "log: it is empty or missing, and lease/log-end says that it held 20 events"
+
+
+def test_a_log_that_is_gone_is_damage_where_claims_prove_a_past(interrupted: Path, layout: Layout) -> None:
+    """As an older version left it, which kept no end."""
+    interrupted.unlink()
+    end_path(layout.log).unlink()
+    assert damage_of(layout) is None
+    layout.claim("j000001").parent.mkdir()
+    layout.claim("j000001").touch()
+    damage = damage_of(layout)
+    assert damage is not None and "claims/000/j000001.claim.0 shows that this campaign has a past" in str(damage)
+
+
+def test_an_end_that_cannot_be_read_proves_nothing(interrupted: Path, layout: Layout) -> None:
+    end_path(layout.log).write_bytes(b'{"segment":9,"bytes":1,"crc":1,"seq":99} 00000000\n')
+    assert read_end(layout.log) is None and damage_of(layout) is None
