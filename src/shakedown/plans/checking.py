@@ -19,13 +19,14 @@ from shakedown.plans.finding import Here, steady_memory
 from shakedown.plans.scenarios import check_rehearsals, rehearsal_files
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.systems import Machine
+from shakedown.plans.unavailable import Lost
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What was looked at. ``tests`` and ``cases`` are the site's and the package's; ``cases`` of the system that has most.
 
-    ``warnings``: what a plan without faults may not do as it was meant.
+    ``warnings``: what a plan without faults may not do as it was meant. ``unavailable``: the cases of plans that cannot run.
     """
 
     systems: int
@@ -35,6 +36,7 @@ class Checked:
     contracts: int
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...] = ()
+    unavailable: tuple[Lost, ...] = ()
 
 
 Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
@@ -72,6 +74,7 @@ def check_site(
             len(reading.contracts),
             tuple(reading.found_problems()),
             tuple(reading.shown(reading.advice)),
+            tuple(lost for name, lost in reading.lost if not files or name in names),
         )
 
 
