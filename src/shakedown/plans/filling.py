@@ -8,6 +8,7 @@ from typing import Any
 from shakedown.model.nouns import Pairs, Shape, Toolchain
 from shakedown.model.units import Quantity
 from shakedown.plans.amounts import check_dimension, known_amount
+from shakedown.plans.braces import doubled
 from shakedown.plans.build_keys import Plan
 from shakedown.plans.combinations import Path
 from shakedown.plans.context import Context
@@ -57,6 +58,11 @@ class Filler:
 
     def text(self, at: Path, text: str, names: Names) -> str:
         self.at = at
+        literal = doubled(text) if "{{" in text else ""
+        if literal:
+            raise Wrong(
+                f"'{literal}' would become a directory of the campaign", "give the shell's variable another name"
+            )
         return fill(text, names)
 
     def shape(self, stage: Stage, names: Names) -> Shape:
