@@ -16,6 +16,7 @@ from shakedown.plans.context import Context
 from shakedown.plans.contract_freezing import tell_ties
 from shakedown.plans.contract_rows import match_rows
 from shakedown.plans.contracts import Known, read_contract
+from shakedown.plans.criteria_advice import tell_rows_against
 from shakedown.plans.documents import plan_document
 from shakedown.plans.files import CATALOGUE, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
@@ -111,6 +112,7 @@ def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Ca
     for file in reading.contracts.values():
         read = read_contract(file, known)
         if read is not None:
+            tell_rows_against(read, reading.tests, reading.advice)
             for context, mine in zip(contexts, cases, strict=True):
                 matching = match_rows([read.contract], mine, context.machine.system.name)
                 tell_ties(matching, [read], reading.problems)
