@@ -172,7 +172,8 @@ def _check_job(test: Definition, written: dict[str, Any], context: Context) -> N
     others, known = context.elsewhere, {text for stage in context.stages for text in (stage.partition.name, stage.id)}
     if name and not test.shipped and not others.may_have(name, others.partitions | known):
         at = place(test.root, "build", "partition")
-        context.problems.at(at, f"there is no partition '{name}'", near_or_all(name, others.partitions | known))
+        hint = near_or_all(name, others.partitions | known)
+        context.problems.at(at, f"there is no partition '{name}'", hint, f"partition {name}")
 
 
 def _source(test: Definition, written: dict[str, Any], context: Context) -> tuple[str, str]:

@@ -115,7 +115,7 @@ def _context(
         return reading.context(reading.machine(name, here), kernels)
     except UsageError as error:
         if not any(problem.path.startswith("systems/") for problem in reading.problems.found):
-            reading.problems.at(at, error.message, error.hint)
+            reading.problems.at(at, error.message, error.hint, f"system {name}")
         return None
 
 

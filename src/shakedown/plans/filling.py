@@ -163,6 +163,7 @@ class Filler:
         if name not in known:
             if others.may_have(name, others.budgets) or self.test.shipped:
                 return False
-            raise Wrong(f"no system has a budget '{name}'", near_or_all(name, {*known, *others.budgets}))
+            hint = near_or_all(name, {*known, *others.budgets})
+            raise Wrong(f"no system has a budget '{name}'", hint, f"budget {name}")
         check_dimension(amount, known[name][1], "the budget")
         return True

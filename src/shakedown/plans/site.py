@@ -109,7 +109,7 @@ class Site:
     def shown(self, problems: Problems) -> list[Problem]:
         """These, each once and in the order of their places, with names as people are shown them."""
         show = shown_from(self.path)
-        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in problems.found}
+        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in problems.told()}
         return sorted(renamed, key=lambda p: (p.path, p.line, p.column, p.message))
 
 
