@@ -93,9 +93,20 @@ def test_a_missing_program_is_unavailable_everywhere(make_site: MakeSite, shaked
     text = "needs: {programs: [no-such-program-xyz], get: apt-get install xyz}\nrun: {command: no-such-program-xyz}\n"
     site = make_site({"absent": text, "greeting": GREETING})
 
-    run = shakedown("run", "p", "--report", cwd=site)
+    refused = shakedown("run", "p", cwd=site)
+    assert refused.returncode == 2
+    assert "absent: no-such-program-xyz is not installed here; get it with: apt-get install xyz" in refused.stderr
+    assert "--unavailable restrict" in refused.stderr
+    assert not list((site / "campaigns").iterdir())  # before anything starts
 
+    run = shakedown("run", "p", "--report", "--unavailable", "restrict", cwd=site)
+
+    assert run.returncode == 0
     report = (site / "campaigns/p-1/report.html").read_text()
+    card = json.loads(shakedown("report", "--json", cwd=site).stdout)
+    assert "accepted with restrictions" in report
+    assert "accepted with restrictions" in json.dumps(card)
+    assert shakedown("amend", "p", "--by", "a", "--because", "b", cwd=site).returncode == 2
     listed = shakedown("list", "cases", "--plan", "p", cwd=site).stdout
     status = shakedown("status", cwd=site).stdout
     for place in (run.stdout + run.stderr, report, listed):

@@ -192,6 +192,7 @@ def test_a_row_whose_cases_cannot_run_here_is_unjudged(story: Any) -> None:
     story.case("a/1", unavailable="there is no compiler cc")
     found = only(story, row())
     assert (found.outcome, found.reason) == ("unjudged", "1 case of it unavailable: there is no compiler cc")
+    assert found.unavailable  # the scorecard names it among its restrictions
 
 
 def test_a_row_that_others_override_everywhere_is_unjudged_and_says_so(story: Any) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from shakedown.metrics.criteria import exit_status
+from shakedown.metrics.criteria import exit_status, score
 from shakedown.metrics.measures import MEASURES
 from shakedown.plans import keys_of_criteria
 
@@ -321,6 +322,24 @@ def test_a_criterion_on_an_unavailable_test_restricts(story: Story) -> None:
         "undecided", True, "its only case is unavailable",
     )  # fmt: skip
     assert card.outcome == "accepted with restrictions"
+
+
+def test_a_criterion_on_a_figure_that_only_unavailable_cases_have_restricts(story: Story) -> None:
+    """It names no test; the other tests of the component never give the figure."""
+    story.run("a")
+    story.case("hpcc", unavailable="needs hpcc")
+    story.must("passed / wanted", "=", 1.0, test="a")
+    story.must("value", ">=", 1.0, of="triad", unit="GB/s")
+    story.end()
+    document = story.document()
+    bare, measured = document.tests
+    card = score(replace(document, tests=(replace(bare, figures=()), measured)), story.record())
+    assert [(c.outcome, c.restricted) for c in card.components[0].criteria] == [("met", False), ("undecided", True)]
+    assert card.outcome == "accepted with restrictions"
+    name = card.components[0].criteria[1].name
+    assert card.restrictions == (
+        "main: hpcc is unavailable: needs hpcc", f"main: {name} is not judged: its only case is unavailable",
+    )  # fmt: skip
 
 
 def test_nothing_but_unavailable_cases_judges_nothing(story: Story) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.unavailable import unavailable_option
 from shakedown.cli.wishes import said_by
 
 
@@ -14,11 +15,21 @@ from shakedown.cli.wishes import said_by
 @click.argument("plan")
 @click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
 @said_by("Who decided it.", "Why; it is kept in the record.")
+@unavailable_option
 @site_option
 @json_option
-def command(plan: str, campaign: str | None, who: str, because: str, site: str | None, as_json: bool) -> int:
+def command(
+    plan: str,
+    campaign: str | None,
+    who: str,
+    because: str,
+    unavailable: str | None,
+    site: str | None,
+    as_json: bool,
+) -> int:
     """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
     from shakedown.cli.record import find_whole_campaign
+    from shakedown.cli.unavailable import started
     from shakedown.cli.wishes import record_wishes
     from shakedown.conductor.amending import keep_document
     from shakedown.machine import this_system
@@ -27,7 +38,7 @@ def command(plan: str, campaign: str | None, who: str, because: str, site: str |
 
     root = Path(site) if site else None
     layout = Layout(find_whole_campaign(root, campaign))
-    document = read_plan(find_site(root), plan, this_system)
+    document = started(read_plan(find_site(root), plan, this_system), unavailable)
     digest, difference = keep_document(layout, document)
     if not difference:
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")

@@ -25,7 +25,8 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Everything is read on every system of the site and on this machine. With FILEs, only what is wrong in those is told.
-    A plan that may not do what it was meant to is told of in warnings; they are no faults.
+    Cases of plans that cannot run are told of with the reason; a plan with such cases does not start unless it says 'unavailable:
+    restrict'. A plan that may not do what it was meant to is told of in warnings; they are no faults.
     """
     from shakedown.machine import this_system
     from shakedown.plans import find_site
@@ -37,6 +38,7 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
         raise FileProblems(checked.problems)
     counts = {name: getattr(checked, name) for name in ("systems", "tests", "cases", "contracts", "plans")}
     data = {"site": str(where), **counts, "problems": checked.problems, "warnings": checked.warnings}
+    data |= {"unavailable": checked.unavailable}
     emit(data, as_json, lambda: _render(checked, files))
     return WRONG_USE if checked.problems else MET
 
@@ -60,7 +62,19 @@ def _render(checked: Checked, files: tuple[str, ...]) -> str:
     ]
     where = f" in {', '.join(files)}" if files else ""
     warnings = [f"warning{str(problem).removeprefix('error')}" for problem in checked.warnings]
-    return "\n".join([*warnings, f"checked {', '.join(parts)}, on {machines}: nothing is wrong{where}"])
+    return "\n".join(
+        [*warnings, f"checked {', '.join(parts)}, on {machines}: nothing is wrong{where}", *_unable(checked)]
+    )
+
+
+def _unable(checked: Checked) -> list[str]:
+    """A line for each plan with cases that cannot run: whether it starts."""
+    said = []
+    for plan in dict.fromkeys(lost.plan for lost in checked.unavailable):
+        lost = [one for one in checked.unavailable if one.plan == plan]
+        then = "it is accepted with restrictions at best" if lost[0].restrict else "it does not start"
+        said.append(f"plan {plan}: {_many(len({one.case for one in lost}), 'case')} cannot run: {then}")
+    return said
 
 
 def _many(count: int, thing: str) -> str:

@@ -17,15 +17,21 @@ if TYPE_CHECKING:
     from shakedown.model.nouns import System
 
 
-def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout:
-    """Purpose: freeze a plan and make the directory of a campaign for it."""
+def new_campaign(
+    plan: str, site: Path | None, identifier: str | None, unavailable: str | None = None, quiet: bool = False
+) -> Layout:
+    """Purpose: freeze a plan and make the directory of a campaign for it.
+
+    ``unavailable``: what the command line says about cases that cannot run. Errors: UsageError where the plan may not start.
+    """
+    from shakedown.cli.unavailable import started
     from shakedown.conductor.real_ports import clusters_of
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
 
     root = find_site(site or site_of(plan))
-    document = read_plan(root, plan, this_machine)
+    document = started(read_plan(root, plan, this_machine), unavailable, quiet)
     clusters_of(document)  # says what no campaign can be made of, before there is one
     return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
 

@@ -104,6 +104,7 @@ def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
 
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
+    from shakedown.cli.unavailable import warn_of_refusal
     from shakedown.conductor.faults import troubles
     from shakedown.conductor.past_times import with_past_times
     from shakedown.conductor.rehearsed_time import Rehearsal
@@ -115,6 +116,7 @@ def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
 
     root = find_site(wish.site or site_of(wish.plan))
     document = read_plan(root, wish.plan, this_machine, system=wish.system)
+    warn_of_refusal(document)
     scenario = with_past_times(read_scenario(root, document, wish.scenario), root)
     asked = troubles(scenario, wish.faults, document.system)
     document = portable(document, root)

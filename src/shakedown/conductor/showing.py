@@ -19,7 +19,7 @@ from shakedown.model.nouns import Case, Document, System
 from shakedown.schedulers.job_places import payload_path
 from shakedown.schedulers.job_script import cluster_script, payload_script
 from shakedown.schedulers.packs import read_output
-from shakedown.schedulers.script import job_script
+from shakedown.schedulers.script import case_environment, job_script
 
 SHOWN_BYTES = 64 * 1024  # of the output; export writes all of it
 COPY_BYTES = 1 << 20
@@ -154,7 +154,8 @@ class _Found:
     def environment(self) -> dict[str, str]:
         """The conductor's environment at its start, with what the case adds."""
         case = next(case for case in self._document().cases if case.id == self.case)
-        return read_environment(self.layout, self.drivers_environment) | dict(case.environment)
+        build = str(self.layout.build(case.build)) if case.build else ""
+        return read_environment(self.layout, self.drivers_environment) | case_environment(case, self.layout, build)
 
 
 # ---- scripts ---------------------------------------------------------------------------------------------------------------

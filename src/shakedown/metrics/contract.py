@@ -37,6 +37,7 @@ class RowScore(Struct, frozen=True):
     ``count`` values were looked at, ``outside`` of them lie beyond a bound (rows on each run). ``cases`` are those it is in force
     for, ``overridden`` those where a more specific row is in force instead. ``worst_run`` names the run of ``measured``.
     ``waived``: a person took the row as it is, with the restriction ``waiver``; the outcome stays what it is beneath.
+    ``unavailable``: all cases that it is in force for are.
     """
 
     row: ContractRow
@@ -53,6 +54,7 @@ class RowScore(Struct, frozen=True):
     waived: bool = False
     waiver: str = ""
     waived_by: str = ""
+    unavailable: bool = False
 
     @property
     def outcome_words(self) -> str:
@@ -237,7 +239,8 @@ def _place(plan: _Plan, row: ContractRow, force: list[Case], score: RowScore) ->
     score = replace(score, cases=tuple(case.id for case in force), overridden=beaten)
     if score.outcome != "unjudged":
         return score
-    if force and all(case.unavailable for case in force):
+    none_runs = bool(force) and all(case.unavailable for case in force)
+    if none_runs:
         why = f"{plural(len(force), 'case')} of it unavailable: {force[0].unavailable}"
     elif force:
         why = score.reason
@@ -245,7 +248,7 @@ def _place(plan: _Plan, row: ContractRow, force: list[Case], score: RowScore) ->
         why = f"more specific rows are in force for {plural(len(beaten), 'case')} that it matches"
     else:
         why = "it matches no case of the plan"
-    return replace(score, reason=why)
+    return replace(score, reason=why, unavailable=none_runs)
 
 
 def figures_without_rows(document: Document, runs: Mapping[str, Sequence[CaseRuns]]) -> tuple[UnjudgedFigure, ...]:

@@ -14,7 +14,7 @@ from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.choosing import Chosen, choose
 from shakedown.metrics.contract import score_contract
 from shakedown.metrics.deciding import decide, together, worst
-from shakedown.metrics.measures import measure
+from shakedown.metrics.measures import measure, only_unavailable
 from shakedown.metrics.populations import CaseRuns, Population, as_expected, count_verdicts, populations
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.scorecard import (
@@ -72,7 +72,7 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
         remarks=tuple(remarks(document, record, people)),
-        restrictions=tuple(restrictions(components, record)),
+        restrictions=tuple(restrictions(components, record, contract)),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
@@ -109,6 +109,7 @@ def _criterion(criterion: Criterion, population: Population, around: Around) -> 
     """A criterion on what it counts; and, where it leaves runs out, the same with everything counted beside it."""
     if criterion.measure in _ALWAYS_PER_CASE:
         criterion = replace(criterion, per="case")
+    population = only_unavailable(criterion, population, around)
     chosen = choose(criterion, population, around.record)
     judged = _on(criterion, chosen.population, around)
     return _with_before(judged, criterion, chosen, around) if chosen.left_out else judged

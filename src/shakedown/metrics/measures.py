@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shakedown.metrics import floors, statistics
-from shakedown.metrics.around import Around
+from shakedown.metrics.around import ELAPSED, Around
 from shakedown.metrics.choosing import outlier_runs
 from shakedown.metrics.contract_measure import rows_met
 from shakedown.metrics.isolated_fill import fill_over_isolated
@@ -54,6 +54,20 @@ def _nobody(criterion: Criterion, population: Population) -> Measured:
         return Measured(None, 0, "", reason=reason, restricted=True)
     whose = f"of test '{criterion.test}' " if criterion.test else ""
     return Measured(None, 0, "", reason=f"no case {whose}is in this component")
+
+
+def only_unavailable(criterion: Criterion, population: Population, around: Around) -> Population:
+    """Purpose: the population; without its other cases where all that have the criterion's figure are unavailable.
+
+    Those others can never give a value: the criterion is not judged, and restricts, as if it named the test.
+    """
+    if not criterion.of or criterion.of == ELAPSED.name:
+        return population
+    mine = population.of_test(criterion.test)
+    missing = tuple(row for row in mine.unavailable if (row.test, criterion.of) in around.figures)
+    if not missing or any((case.case.test, criterion.of) in around.figures for case in mine.cases):
+        return population
+    return Population((), missing)
 
 
 # ---- shares of runs --------------------------------------------------------------------------------------------------

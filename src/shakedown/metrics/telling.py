@@ -135,7 +135,9 @@ def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore
     return f"accepted, {', '.join(what)}: {rest}"
 
 
-def restrictions(components: Iterable[ComponentScore], record: Record) -> list[str]:
+def restrictions(
+    components: Iterable[ComponentScore], record: Record, contract: ContractScore | None = None
+) -> list[str]:
     """Purpose: a sentence for each thing that an acceptance leaves out, or takes as it is."""
     found = []
     for component in components:
@@ -145,6 +147,11 @@ def restrictions(components: Iterable[ComponentScore], record: Record) -> list[s
             if criterion.outcome == "waived":
                 words = criterion.waiver or "without a restriction"
                 found.append(f"{component.name}: {criterion.name} is {criterion.outcome_words}: {words}")
+            elif criterion.restricted:
+                found.append(f"{component.name}: {criterion.name} is not judged: {criterion.reason}")
+    for score in contract.rows if contract else ():
+        if score.unavailable and not score.waived:
+            found.append(f"contract row {score.row.name} is not judged: {score.reason}")
     return found + [_waiver_text(waiver) for waiver in other_waivers(record)]
 
 

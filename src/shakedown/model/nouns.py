@@ -394,7 +394,11 @@ class Source(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """The frozen plan: everything a campaign needs, resolved. Its digest is its identity."""
+    """The frozen plan: everything a campaign needs, resolved. Its digest is its identity.
+
+    ``unavailable``: refuse, or restrict where a person said that it may start without the cases that cannot run; "" in documents of
+    older versions, which started without asking.
+    """
 
     plan: str
     system: System
@@ -409,3 +413,4 @@ class Document(Struct, frozen=True):
     contracts: tuple[Contract, ...] = ()
     schema: int = SCHEMA
     failures: tuple[FailureClass, ...] = ()  # the site's own; those of the package come with the package
+    unavailable: str = ""

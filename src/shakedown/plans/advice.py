@@ -12,6 +12,7 @@ from yaml.nodes import MappingNode
 from shakedown.model.nouns import Case, Cluster, Component, Document, System
 from shakedown.model.units import show_duration
 from shakedown.plans.budgets import licence_of
+from shakedown.plans.criteria_advice import criteria_advice
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
 from shakedown.plans.week import WEEK_S
@@ -41,6 +42,7 @@ def _of_component(
         yield ("windows",), "its windows are closed the whole week: nothing of it is ever ordered", "leave a time open"
     if component.pack:
         yield from _long_packs(system, component, cases)
+    yield from criteria_advice(document, component, [case for case in cases if case.id in component.cases])
 
 
 def _cases(document: Document, component: Component) -> list[Case]:

@@ -17,6 +17,7 @@ import msgspec
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Build, Toolchain
 from shakedown.model.units import show_duration
+from shakedown.plans.braces import names_of_the_campaign
 from shakedown.plans.context import Context
 from shakedown.plans.expressions import fill
 from shakedown.plans.kinds import Wrong, near_or_all
@@ -61,6 +62,11 @@ def build_plan(test: Definition, context: Context) -> Plan | None:
         hint = "run: the shell lines that build it; or kernel: one that comes with the package"
         context.problems.at(place(test.root, "build"), "'run' is missing in build", hint)
         return None
+    for name in sorted(names_of_the_campaign(written["run"])):
+        at, message = place(test.root, "build", "run"), f"build.run: '{{{name}}}' has no value while it is built"
+        context.problems.at(
+            at, message, "the lines run in the copy of the source, which {build} is afterwards: use $PWD"
+        )
     source, digest = _source(test, written, context)
     return Plan(test.name, source, digest, written["run"], limit, **job)
 
@@ -166,7 +172,8 @@ def _check_job(test: Definition, written: dict[str, Any], context: Context) -> N
     others, known = context.elsewhere, {text for stage in context.stages for text in (stage.partition.name, stage.id)}
     if name and not test.shipped and not others.may_have(name, others.partitions | known):
         at = place(test.root, "build", "partition")
-        context.problems.at(at, f"there is no partition '{name}'", near_or_all(name, others.partitions | known))
+        hint = near_or_all(name, others.partitions | known)
+        context.problems.at(at, f"there is no partition '{name}'", hint, f"partition {name}")
 
 
 def _source(test: Definition, written: dict[str, Any], context: Context) -> tuple[str, str]:

@@ -60,7 +60,7 @@ def _check_systems(test: Definition, context: Context) -> None:
         for name in written:
             if not context.elsewhere.may_have(name, known):
                 at = key_place(test.root, "run", key, name)
-                context.problems.at(at, f"there is no system '{name}'", near_or_all(name, known))
+                context.problems.at(at, f"there is no system '{name}'", near_or_all(name, known), f"system {name}")
 
 
 def _check_stage(test: Definition, context: Context) -> None:
@@ -95,7 +95,9 @@ class _Maker:
         except (ExpressionError, Wrong) as error:
             path = error.path if isinstance(error, WrongAt) else self.filler.at
             label = ".".join(step for step in path if isinstance(step, str))
-            self.context.problems.at(place(self.test.root, *path), f"{label}: {error}", _hint(error))
+            self.context.problems.at(
+                place(self.test.root, *path), f"{label}: {error}", _hint(error), getattr(error, "about", "")
+            )
         return cases
 
     def _stages(self) -> list[tuple[Stage, str]]:
@@ -108,7 +110,7 @@ class _Maker:
         for position, name in enumerate(wanted):
             if not others.may_have(name, known):
                 path = ("where", "partitions", position)
-                raise WrongAt(path, f"there is no partition '{name}'", near_or_all(name, known))
+                raise WrongAt(path, f"there is no partition '{name}'", near_or_all(name, known), f"partition {name}")
         here = [(stage, "") for stage in every if stage.partition.name in wanted or stage.id in wanted]
         system = self.context.machine.system.name
         return here or [(every[0], f"system {system} has no partition {' or '.join(wanted)}")]
@@ -168,7 +170,8 @@ class _Maker:
         others = self.context.elsewhere
         if not others.may_have(name, others.toolchains) and not self.test.shipped:
             hint = near_or_all(name, {*known, *others.toolchains})
-            raise WrongAt(self._place_of("toolchain", name), f"no system has a toolchain '{name}'", hint)
+            where, message = self._place_of("toolchain", name), f"no system has a toolchain '{name}'"
+            raise WrongAt(where, message, hint, f"toolchain {name}")
         return None, f"system {self.context.machine.system.name} has no toolchain {name}"
 
     def _place_of(self, parameter: str, value: str) -> Path:

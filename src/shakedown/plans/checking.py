@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,23 +10,29 @@ from pathlib import Path
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
+from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system
 from shakedown.plans.cases import resolve
 from shakedown.plans.context import Context
 from shakedown.plans.contract_freezing import tell_ties
 from shakedown.plans.contract_rows import match_rows
 from shakedown.plans.contracts import Known, read_contract
+from shakedown.plans.criteria_advice import tell_rows_against
 from shakedown.plans.documents import plan_document
+from shakedown.plans.files import CATALOGUE, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
+from shakedown.plans.problems import Problems
 from shakedown.plans.scenarios import check_rehearsals, rehearsal_files
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.systems import Machine
+from shakedown.plans.text import read_nodes
+from shakedown.plans.unavailable import Lost
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What was looked at. ``tests`` and ``cases`` are the site's and the package's; ``cases`` of the system that has most.
 
-    ``warnings``: what a plan without faults may not do as it was meant.
+    ``warnings``: what a plan without faults may not do as it was meant. ``unavailable``: the cases of plans that cannot run.
     """
 
     systems: int
@@ -35,6 +42,7 @@ class Checked:
     contracts: int
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...] = ()
+    unavailable: tuple[Lost, ...] = ()
 
 
 Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
@@ -56,6 +64,7 @@ def check_site(
         cases = [_cases(reading, context) for context in contexts]
         for file in reading.plans.values():
             plan_document(reading, file, here, kernels)
+        _tell_unfilled(reading)
         _check_contracts(reading, contexts, cases)
         check_rehearsals(reading)
         for machine in reading.machines.values():
@@ -72,6 +81,7 @@ def check_site(
             len(reading.contracts),
             tuple(reading.found_problems()),
             tuple(reading.shown(reading.advice)),
+            tuple(lost for name, lost in reading.lost if not files or name in names),
         )
 
 
@@ -83,12 +93,26 @@ def _cases(reading: Site, context: Context) -> list[Case]:
     return cases
 
 
+def _tell_unfilled(reading: Site) -> None:
+    """Names in braces that stay as they are, in tests and systems; what is wrong with a file is told by those who read it."""
+    for test in reading.tests.values():
+        if test.good:
+            tell_unfilled(test, reading.advice)
+    for machine in reading.machines.values():
+        if not machine.file.startswith(CATALOGUE):
+            file = look_up(os.path.join(reading.path, machine.file), machine.file)  # noqa: PTH118
+            root = read_nodes(read_bytes(file, Problems()) or b"", machine.file, Problems())
+            if root is not None:
+                tell_unfilled_in_system(root, reading.advice)
+
+
 def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Case]]) -> None:
     """Every contract, whether a plan names it or not, against the cases of every system."""
     known = Known(contexts[0], lambda: contexts[1:])
     for file in reading.contracts.values():
         read = read_contract(file, known)
         if read is not None:
+            tell_rows_against(read, reading.tests, reading.advice)
             for context, mine in zip(contexts, cases, strict=True):
                 matching = match_rows([read.contract], mine, context.machine.system.name)
                 tell_ties(matching, [read], reading.problems)

@@ -22,8 +22,8 @@ _BESIDE = ("system", "partition", "toolchain")  # what `expect` may ask for besi
 class WrongAt(Wrong):
     """A value that is wrong, with its path from the root of the file."""
 
-    def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
-        super().__init__(message, hint)
+    def __init__(self, path: Path, message: str, hint: str | None = None, about: str = "") -> None:
+        super().__init__(message, hint, about)
         self.path = path
 
 

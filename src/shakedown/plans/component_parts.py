@@ -78,14 +78,20 @@ def read_modes(node: Node, written: dict[str, dict[str, int]] | None, problems: 
     return tuple(Mode(name, **written[name]) for name in ("isolated", "fill") if written.get(name) is not None)
 
 
-def read_mix(node: Node, written: dict[str, str] | None, tests: list[str], problems: Problems) -> Loads:
-    """Purpose: the share of each test, as fractions of one; () where none is written."""
+def read_mix(
+    node: Node,
+    written: dict[str, str] | None,
+    tests: list[str],
+    problems: Problems,
+    lost: frozenset[str] = frozenset(),
+) -> Loads:
+    """Purpose: the share of each test, as fractions of one; () where none is written. Of ``lost`` tests nothing is known."""
     if written is None:
         return ()
     shares: dict[str, float] = {}
     before = len(problems)
     for name, text in written.items():
-        if name not in tests:
+        if name not in tests and name not in lost:
             hint = did_you_mean(name, tests) or f"it runs: {', '.join(tests)}"
             problems.at(key_place(node, name), f"mix: the component runs no test '{name}'", hint)
         try:

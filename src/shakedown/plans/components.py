@@ -59,6 +59,7 @@ def _component(
     check_together(node, kind, entry, problems)
     cases = selector.select(place(node, "tests"), entry.get("tests", []))
     tests = selector.tests_of(cases)
+    lost = selector.lost(entry.get("tests", []), tests)
     resolved = [selector.tests[test] for test in tests]
     component = Component(
         name=name,
@@ -66,12 +67,12 @@ def _component(
         cases=tuple(cases),
         repeats=entry.get("repeats", 1),
         after=_after(place(node, "after"), entry.get("after", ()), name, names, problems),
-        criteria=read_criteria(place(node, "criteria"), entry.get("criteria", {}), resolved, entry, problems),
+        criteria=read_criteria(place(node, "criteria"), entry.get("criteria", {}), resolved, entry, problems, lost),
         retry=_retries(place(node, "retry"), entry.get("retry", {}), problems),
         modes=read_modes(place(node, "modes"), entry.get("modes"), problems),
         procedures=read_procedures(place(node, "procedures"), entry.get("procedures", []), problems),
         gate=entry.get("gate", "over"),
-        mix=read_mix(place(node, "mix"), entry.get("mix"), tests, problems),
+        mix=read_mix(place(node, "mix"), entry.get("mix"), tests, problems, lost),
         about=entry.get("about", ""),
         stop_after=entry.get("stop_after", 0),
     )
@@ -85,7 +86,9 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
     fillers = _fillers(node, entry, selector, selector.tests_of(component.cases))
     cases = [selector.cases[name] for name in component.cases]
     every = [*cases, *(selector.cases[name] for name in fillers)]
-    room = Room(context, selector.tests_of([case.id for case in every]), zone)
+    tests = selector.tests_of([case.id for case in every])
+    written = [*entry.get("tests", []), *_listed(entry.get("filler", []))]
+    room = Room(context, [*tests, *selector.lost(written, tests)], zone)
     limits = read_limits(place(node, "limits"), entry.get("limits", {}), context)
     check_limits(place(node, "limits"), "component", limits, room.tests, every, context)
     phases, duration_s = read_phases(node, entry, problems)
@@ -105,11 +108,14 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
 
 
 def _fillers(node: Node, entry: dict[str, Any], selector: Selector, tests: list[str]) -> tuple[str, ...]:
-    written = entry.get("filler", [])
     at = place(node, "filler")
-    fillers = selector.select(at, written if isinstance(written, list) else [written])
+    fillers = selector.select(at, _listed(entry.get("filler", [])))
     check_filler(at, selector.tests_of(fillers), tests, selector.context.problems)
     return tuple(fillers)
+
+
+def _listed(written: Any) -> list[Any]:
+    return written if isinstance(written, list) else [written]
 
 
 class Selector:
@@ -137,6 +143,13 @@ class Selector:
                 cases = self._test(at, selection)
             chosen.update(dict.fromkeys(case.id for case in cases))
         return list(chosen)
+
+    def lost(self, selections: list[Any], tests: Iterable[str]) -> frozenset[str]:
+        """The tests that these selections may mean and that gave no case: why is told at its own place."""
+        named = {one["test"] if isinstance(one, dict) else one for one in selections}
+        tagged = any(name.startswith("tag:") for name in named)
+        unread = [test.name for test in self.context.library.tests.values() if not test.good] if tagged else []
+        return frozenset({*named, *unread, *(self.context.library.broken if tagged else ())} - set(tests))
 
     def tests_of(self, cases: Iterable[str]) -> list[str]:
         """The tests of these cases, in their order."""

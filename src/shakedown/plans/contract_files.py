@@ -36,13 +36,13 @@ class Written:
     nodes: dict[str, Node] = field(default_factory=dict)
     faulty: bool = False  # something is wrong with it, and said
 
-    def wrong(self, problems: Problems, column: str, message: str, hint: str | None = None) -> None:
+    def wrong(self, problems: Problems, column: str, message: str, hint: str | None = None, about: str = "") -> None:
         """A fault of one cell."""
         self.faulty = True
         if column in self.nodes:
-            problems.at(self.nodes[column], f"{column}: {message}", hint)
+            problems.at(self.nodes[column], f"{column}: {message}", hint, about)
         else:
-            problems.file(self.path, f"{column}: {message}", hint, self.line, self.column)
+            problems.file(self.path, f"{column}: {message}", hint, self.line, self.column, about)
 
     def where_node(self, key: str, value: bool) -> Node | None:
         """Where a key of ``where``, or its value, was written; None where it has no place of its own."""

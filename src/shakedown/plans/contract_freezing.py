@@ -65,7 +65,8 @@ def _read(root: MappingNode, names: list[str], reading: Site, known: Known) -> l
     for number, name in enumerate(names):
         at = place(root, "contract", number) if len(names) > 1 else place(root, "contract")
         if name not in reading.contracts:
-            problems.at(at, f"there is no contract '{name}'", near_or_all(name, reading.contracts))
+            hint = near_or_all(name, reading.contracts)
+            problems.at(at, f"there is no contract '{name}'", hint, f"contract {name}")
         elif names.index(name) < number:
             problems.at(at, f"contract '{name}' is named twice", "once is enough")
         else:

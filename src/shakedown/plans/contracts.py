@@ -159,9 +159,9 @@ class Known:
         library, problems = self.context.library, self.context.problems
         test = library.tests.get(name)
         if test is None:
-            if name not in library.broken:
+            if not library.may_be_broken(name):
                 hint = did_you_mean(name, library.tests) or "'shakedown list tests' has them"
-                written.wrong(problems, "test", f"there is no test '{name}'", hint)
+                written.wrong(problems, "test", f"there is no test '{name}'", hint, f"test {name}")
         elif test.abstract:
             hint = "name a test that extends it"
             written.wrong(problems, "test", f"test '{name}' is abstract and has no cases", hint)

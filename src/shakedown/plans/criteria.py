@@ -19,16 +19,32 @@ _MAY_EXCEED_ALL = ("sd / mean", "fill / isolated")
 
 
 def read_criteria(
-    node: Node, written: dict[str, Any], tests: list[Test], component: dict[str, Any], problems: Problems
+    node: Node,
+    written: dict[str, Any],
+    tests: list[Test],
+    component: dict[str, Any],
+    problems: Problems,
+    lost: frozenset[str] = frozenset(),
 ) -> tuple[Criterion, ...]:
     """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``.
 
-    ``component`` are its keys as they were read: a measure of modes or procedures needs them there.
+    ``component`` are its keys as they were read: a measure of modes or procedures needs them there. ``lost``: tests that it
+    names and that could not be read: what is asked of them, or of a figure that may be theirs, cannot be told.
     """
     criteria = [
-        _criterion(place(node, name), name, entry, tests, component, problems) for name, entry in written.items()
+        _criterion(place(node, name), name, entry, tests, component, problems)
+        for name, entry in written.items()
+        if not _of_lost(entry, tests, lost)
     ]
     return tuple(criterion for criterion in criteria if criterion is not None)
+
+
+def _of_lost(entry: dict[str, Any], tests: list[Test], lost: frozenset[str]) -> bool:
+    """Whether a criterion may be about a test that could not be read."""
+    if "test" in entry:
+        return entry["test"] in lost
+    figures = {"elapsed", *(spec.name for test in tests for spec in test.figures)}
+    return bool(lost) and entry.get("of", "elapsed") not in figures
 
 
 def _criterion(

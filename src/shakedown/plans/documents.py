@@ -26,6 +26,7 @@ from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.limits import check_limits, read_limits
 from shakedown.plans.places import place
 from shakedown.plans.site import Site, read_site
+from shakedown.plans.telling_lost import tell_lost
 from shakedown.plans.text import read_nodes
 
 
@@ -96,6 +97,7 @@ def plan_document(
         _document(values, context, limits, components, selector, contracts, sources), failures=reading.failures
     )
     advise(root, document, reading.advice)
+    reading.lost += tell_lost(root, document, file.name, reading.advice)
     return document
 
 
@@ -113,7 +115,7 @@ def _context(
         return reading.context(reading.machine(name, here), kernels)
     except UsageError as error:
         if not any(problem.path.startswith("systems/") for problem in reading.problems.found):
-            reading.problems.at(at, error.message, error.hint)
+            reading.problems.at(at, error.message, error.hint, f"system {name}")
         return None
 
 
@@ -141,6 +143,7 @@ def _document(
         seed=values.get("seed", 0),
         sources=sources,
         contracts=contracts.contracts,
+        unavailable=values.get("unavailable", "refuse"),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from shakedown.model.nouns import Pairs, Shape, Toolchain
 from shakedown.model.units import Quantity
 from shakedown.plans.amounts import check_dimension, known_amount
+from shakedown.plans.braces import doubled
 from shakedown.plans.build_keys import Plan
 from shakedown.plans.combinations import Path
 from shakedown.plans.context import Context
@@ -57,6 +58,11 @@ class Filler:
 
     def text(self, at: Path, text: str, names: Names) -> str:
         self.at = at
+        literal = doubled(text) if "{{" in text else ""
+        if literal:
+            raise Wrong(
+                f"'{literal}' would become a directory of the campaign", "give the shell's variable another name"
+            )
         return fill(text, names)
 
     def shape(self, stage: Stage, names: Names) -> Shape:
@@ -157,6 +163,7 @@ class Filler:
         if name not in known:
             if others.may_have(name, others.budgets) or self.test.shipped:
                 return False
-            raise Wrong(f"no system has a budget '{name}'", near_or_all(name, {*known, *others.budgets}))
+            hint = near_or_all(name, {*known, *others.budgets})
+            raise Wrong(f"no system has a budget '{name}'", hint, f"budget {name}")
         check_dimension(amount, known[name][1], "the budget")
         return True

@@ -10,6 +10,7 @@ from shakedown.plans.keys_of_filling import MOST, STAGGER, ZONE, keys_of_filling
 from shakedown.plans.keys_of_test import BUDGET_NAME
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong
 from shakedown.plans.records import Either, Key, ListOf, MapOf, OneKey, Record
+from shakedown.plans.unavailable import CHOICES as UNAVAILABLE
 
 KINDS = ("vendor", "functionality", "performance", "stability", "site")
 _NAME = Name("a name")
@@ -159,6 +160,11 @@ PLAN = Record(
         ),
         "seed": Key(Whole(), "where the order of equals is drawn from; without it 0"),
         "zone": Key(ZONE, "the time zone of windows that name none; without it UTC"),
+        "unavailable": Key(
+            Choice(UNAVAILABLE),
+            "what comes of cases that cannot run: refuse to start, or start without them and restrict the acceptance; "
+            "without it refuse",
+        ),
         "components": Key(
             ListOf(
                 OneKey(

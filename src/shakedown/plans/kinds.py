@@ -32,11 +32,11 @@ class Kind(Protocol):
 
 
 class Wrong(ValueError):
-    """A value that does not fit its kind; the hint is the way out."""
+    """A value that does not fit its kind; the hint is the way out, ``about`` what it lies in, as problems have it."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, about: str = "") -> None:
         super().__init__(message)
-        self.hint = hint
+        self.hint, self.about = hint, about
 
 
 def near_or_all(word: str, known: Iterable[str]) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,12 +16,14 @@ from yaml.nodes import MappingNode, ScalarNode
 from shakedown.model.errors import did_you_mean
 from shakedown.plans.extends import check_lists_joined, merged
 from shakedown.plans.files import CATALOGUE, Found, read_bytes
-from shakedown.plans.keys_of_test import TEST
+from shakedown.plans.keys_of_test import TEST, TEST_NAME
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
 from shakedown.plans.text import read_nodes
 
 _LONGEST_CHAIN = 50
+_NAME = re.compile(TEST_NAME)
+_NAMED = re.compile(rb"^test:\s*[\"']?([A-Za-z0-9][A-Za-z0-9_.+-]*)", re.MULTILINE)  # in a file that cannot be read
 
 
 @dataclass(slots=True)
@@ -59,6 +62,7 @@ class Library:
     tests: dict[str, Definition] = field(default_factory=dict)
     shipped: dict[str, Definition] = field(default_factory=dict)  # of the package, those hidden by the site's too
     broken: set[str] = field(default_factory=set)  # likely names of tests whose files cannot be read
+    nameless: bool = False  # a test of the site has no name that can be read: it may be any
     directories: dict[str, str] = field(default_factory=dict)
 
     def beside(self, written_in: str, path: str) -> str:
@@ -67,10 +71,13 @@ class Library:
 
     def missing(self, name: str, problems: Problems, at: Any) -> None:
         """Say that there is no such test, unless its file is there and broken."""
-        if name not in self.broken:
-            problems.at(
-                at, f"there is no test '{name}'", did_you_mean(name, self.tests) or "'shakedown list tests' has them"
-            )
+        if not self.may_be_broken(name):
+            hint = did_you_mean(name, self.tests) or "'shakedown list tests' has them"
+            problems.at(at, f"there is no test '{name}'", hint, f"test {name}")
+
+    def may_be_broken(self, name: str) -> bool:
+        """Whether the file of a test of this name may be there, with a mistake that is told at its own place."""
+        return self.nameless or name in self.broken
 
 
 def read_library(files: list[Found], problems: Problems) -> Library:
@@ -96,8 +103,12 @@ def _read(file: Found, library: Library, problems: Problems) -> Definition | Non
     root = None if data is None else read_nodes(data, file.name, problems)
     if data is None or root is None:
         library.broken.add(os.path.basename(file.path)[:-5])
+        library.broken.update(name.decode() for name in _NAMED.findall(data or b""))
         return None
-    return Definition(_text(root, "test"), file, data, check_lists_joined(root))
+    name = _text(root, "test")
+    if not _NAME.fullmatch(name) and not file.name.startswith(CATALOGUE):
+        library.nameless = True
+    return Definition(name, file, data, check_lists_joined(root))
 
 
 def _text(root: MappingNode, key: str) -> str:

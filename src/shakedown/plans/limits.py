@@ -38,7 +38,8 @@ def read_amounts(node: Node, label: str, written: dict[str, str], context: Conte
             budgets.append((name, _narrower(name, text, context, nothing)))
         except ValueError as error:
             at = key_place(node, "budgets", name)
-            context.problems.at(at, f"{label}.budgets.{name}: {error}", getattr(error, "hint", None))
+            hint, about = getattr(error, "hint", None), getattr(error, "about", "")
+            context.problems.at(at, f"{label}.budgets.{name}: {error}", hint, about)
     return tuple(budgets)
 
 
@@ -91,7 +92,7 @@ def _narrower(name: str, text: str, context: Context, nothing: bool) -> float:
         raise Wrong(f"'{text}' is no amount", "it is not below zero" if nothing else "it is above zero")
     if name not in context.budgets:
         hint = did_you_mean(name, context.budgets) or "budgets are said in systems/, where there is something to limit"
-        raise Wrong(f"system {context.machine.system.name} has no such budget", hint)
+        raise Wrong(f"system {context.machine.system.name} has no such budget", hint, f"budget {name}")
     most, dimension = context.budgets[name]
     if each and name not in context.targeted:
         raise Wrong(f"'{text}': the budget has no targets", f"write '{written}'")

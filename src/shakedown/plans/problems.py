@@ -12,30 +12,59 @@ if TYPE_CHECKING:
 
 
 class Problems:
-    """The faults found so far. A node knows the file, line and column it was written at."""
+    """The faults found so far. A node knows the file, line and column it was written at.
+
+    ``about``: what a fault lies in, such as a name that nothing has. Many places may use the name; it is one mistake, told once.
+    """
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
+        self.abouts: dict[Problem, str] = {}
 
     def __len__(self) -> int:
         return len(self.found)
 
-    def at(self, node: Node, message: str, hint: str | None = None) -> None:
+    def at(self, node: Node, message: str, hint: str | None = None, about: str = "") -> None:
         """A fault at a node."""
         mark: Any = node.start_mark
-        self.file(mark.name, message, hint, mark.line + 1, mark.column + 1)
+        self.file(mark.name, message, hint, mark.line + 1, mark.column + 1, about)
 
-    def file(self, path: str, message: str, hint: str | None = None, line: int = 0, column: int = 0) -> None:
+    def file(
+        self, path: str, message: str, hint: str | None = None, line: int = 0, column: int = 0, about: str = ""
+    ) -> None:
         """A fault of a whole file, or at a line and column that no node stands for."""
-        self.found.append(Problem(path, line, column, one_line(message), one_line(hint) if hint else None))
+        problem = Problem(path, line, column, one_line(message), one_line(hint) if hint else None)
+        self.found.append(problem)
+        if about:
+            self.abouts[problem] = about
+
+    def told(self) -> list[Problem]:
+        """Each once, in the order of their places; those about the same thing as one, at the first of its places."""
+        together: dict[str, list[Problem]] = {}
+        for problem in sorted(set(self.found), key=lambda p: (p.path, p.line, p.column, p.message)):
+            about = self.abouts.get(problem, "")
+            together.setdefault(about or f"\n{problem}", []).append(problem)
+        return [_at_all(alike) for alike in together.values()]
 
     def stop(self, show: Callable[[str], str] = str) -> None:
         """Purpose: raise FileProblems where anything was found. ``show`` turns a file's name into what people are shown."""
         if self.found:
-            raise FileProblems(Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in self.found)
+            raise FileProblems(Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in self.told())
 
 
 _LONGEST = 500
+_PLACES = 3  # places that a fault names beside its own
+
+
+def _at_all(alike: list[Problem]) -> Problem:
+    """The first of several faults that are one mistake, with the other places."""
+    first, *others = alike
+    places = list(dict.fromkeys(f"{p.path}:{p.line}" for p in others))
+    if not places:
+        return first
+    more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+    where = f"{', '.join(places[:_PLACES])}{more}"
+    return Problem(first.path, first.line, first.column, f"{first.message} (also in {where})", first.hint)
 
 
 def one_line(text: str) -> str:

@@ -35,24 +35,27 @@ class Record:
             problems.at(node, f"{label or 'this'} is {self.words}, not {shape(node)}")
             return None
         values: dict[str, Any] = {}
+        misspelt: set[str] = set()  # required keys that are there under nearly their names
         for key_node, value_node in node.value:
             name = _key_name(key_node, label, problems)
             if name is None:
                 continue
             key = self.keys.get(name)
             if key is None:
-                problems.at(key_node, f"unknown key '{name}'{_within(label)}", self._near(name))
+                near = did_you_mean(name, self.keys)
+                problems.at(key_node, f"unknown key '{name}'{_within(label)}", near or self._all())
+                misspelt.update(known for known in self.required if near and f"'{known}'" in near)
             elif name in values:
                 _say_twice(key_node, name, node, problems)
             else:
                 values[name] = key.kind.read(value_node, f"{label}.{name}" if label else name, problems)
         for name in self.required:
-            if name not in values:
+            if name not in values and name not in misspelt:
                 problems.at(node, f"'{name}' is missing{_within(label)}", f"{name}: {self.keys[name].about}")
         return values
 
-    def _near(self, name: str) -> str:
-        return did_you_mean(name, self.keys) or f"known here: {', '.join(self.keys)}"
+    def _all(self) -> str:
+        return f"known here: {', '.join(self.keys)}"
 
     def schema(self) -> dict[str, Any]:
         properties = {name: {**key.kind.schema(), "description": key.about} for name, key in self.keys.items()}

@@ -26,6 +26,7 @@ from shakedown.plans.surroundings import Surroundings
 from shakedown.plans.systems import Machine, system_from
 from shakedown.plans.tables import SITE
 from shakedown.plans.text import read_nodes
+from shakedown.plans.unavailable import Lost
 
 _NAMES_A_SYSTEM = re.compile(rb"\bsystem[\"']?\s*:\s*[\"']?([A-Za-z0-9][A-Za-z0-9_.+-]*)")
 
@@ -46,6 +47,7 @@ class Site:
     plans: dict[str, Found] = field(default_factory=dict)
     contracts: dict[str, Found] = field(default_factory=dict)
     advice: Problems = field(default_factory=Problems)  # no faults: what plans may not do as they were meant
+    lost: list[tuple[str, Lost]] = field(default_factory=list)  # cases that cannot run, each with the file of its plan
     failures: tuple[FailureClass, ...] = ()
     failure_sources: tuple[Source, ...] = ()
 
@@ -107,7 +109,7 @@ class Site:
     def shown(self, problems: Problems) -> list[Problem]:
         """These, each once and in the order of their places, with names as people are shown them."""
         show = shown_from(self.path)
-        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in problems.found}
+        renamed = {Problem(show(p.path), p.line, p.column, p.message, p.hint) for p in problems.told()}
         return sorted(renamed, key=lambda p: (p.path, p.line, p.column, p.message))
 
 

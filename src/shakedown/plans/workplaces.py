@@ -65,7 +65,7 @@ def _not_here(filler: Filler, name: str) -> str:
     context, others = filler.context, filler.context.elsewhere
     if not others.may_have(name, others.filesystems) and not filler.test.shipped:
         known = {IN_CAMPAIGN, *others.filesystems, *(entry.name for entry in context.machine.system.filesystems)}
-        raise Wrong(f"no system has a file system '{name}'", near_or_all(name, known))
+        raise Wrong(f"no system has a file system '{name}'", near_or_all(name, known), f"file system {name}")
     return f"system {context.machine.system.name} has no file system {name}"
 
 

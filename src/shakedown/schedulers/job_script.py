@@ -14,7 +14,7 @@ from pathlib import Path
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.schedulers.script import CLAIM_TAKEN, case_script
+from shakedown.schedulers.script import CLAIM_TAKEN, case_environment, case_script
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -98,7 +98,8 @@ def payload_script(case: Case, layout: Layout) -> str:
     Raises ValueError, with a sentence, for what no shell can be told.
     """
     build = str(layout.build(case.build)) if case.build else ""
-    lines = [f"export {_checked(name)}={shlex.quote(value)}\n" for name, value in case.environment]
+    variables = case_environment(case, layout, build)
+    lines = [f"export {_checked(name)}={shlex.quote(value)}\n" for name, value in variables.items()]
     text = "".join(lines) + case_script(case, layout, build) + "\n"
     if "\0" in text:
         raise ValueError("there is a NUL byte in its script or environment")

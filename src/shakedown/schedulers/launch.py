@@ -17,7 +17,7 @@ from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER, Child, base_environment, marked, spawn_shell
 from shakedown.schedulers.capture import Capture
 from shakedown.schedulers.places import Places
-from shakedown.schedulers.script import GATE, case_script, claimed
+from shakedown.schedulers.script import GATE, case_environment, case_script, claimed
 from shakedown.schedulers.workplace import CannotStart, Workplace, cannot_start
 
 _LONGEST_ARGUMENT = 128 << 10  # MAX_ARG_STRLEN of Linux, with the zero at the end: a longer script goes through a file
@@ -123,7 +123,8 @@ class Launcher:
             if len(self._cases) >= _CACHED_CASES:
                 self._cases.clear()
             build = str(self._layout.build(case.build)) if case.build else ""
-            own = {os.fsencode(name): os.fsencode(value) for name, value in case.environment}
+            variables = case_environment(case, self._layout, build)
+            own = {os.fsencode(name): os.fsencode(value) for name, value in variables.items()}
             script = case_script(case, self._layout, build)
             if "\0" in script or any(b"\0" in word for pair in own.items() for word in pair):
                 raise ValueError("embedded null byte")

@@ -40,6 +40,14 @@ def case_script(case: Case, layout: Layout, build_directory: str) -> str:
     return fill(text, "{campaign}", str(layout.root))
 
 
+def case_environment(case: Case, layout: Layout, build_directory: str) -> dict[str, str]:
+    """The case's own variables with the directories that only a campaign knows. No shell reads them: nothing is quoted."""
+    return {
+        name: value.replace("{build}", build_directory).replace("{campaign}", str(layout.root))
+        for name, value in case.environment
+    }
+
+
 def fill(script: str, placeholder: str, path: str) -> str:
     """Purpose: ``script`` with every ``placeholder`` replaced by ``path``, quoted as its place in the script demands.
 

@@ -1,0 +1,104 @@
+"""``{name}`` where nothing is filled in: it would reach the program, the check or the scheduler as it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from shakedown.plans.expressions import ExpressionError, names_in
+from shakedown.plans.files import CATALOGUE
+from shakedown.plans.keys_of_test import TEST
+from shakedown.plans.kinds import Scalar
+from shakedown.plans.library import Definition
+from shakedown.plans.problems import Problems
+from shakedown.plans.records import Either, ListOf, MapOf, OneKey, OpenRecord, Record
+from shakedown.plans.tables import SYSTEM
+
+CAMPAIGN_NAMES = ("build", "campaign")  # they have a value only once a campaign runs
+_SHAPE = ("nodes", "tasks_per_node", "cpus_per_task", "ranks", "cores", "launch")
+_PLACES = ("node.cores", "node.sockets", "node.numa", "node.threads_per_core", "node.memory", "system", "partition")
+_TOOLCHAIN = ("toolchain", "toolchain.cc", "toolchain.cxx", "toolchain.fc")
+KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))
+_BRACES = re.compile(r"(?<![${])\{([A-Za-z_][^{}\n]*)\}(?!\})")
+_FILLED_IN = (
+    "names are filled in in parameters, build.run, loads and in run: its numbers, command, environment and launch"
+)
+
+
+def tell_unfilled(test: Definition, told: Problems) -> None:
+    """Purpose: warn of each name of a test's own that stands where nothing is filled in."""
+    known = KNOWN | test.values.get("parameters", {}).keys()
+    for node, label, name in unfilled(test.root, TEST, known):
+        if not node.start_mark.name.startswith(CATALOGUE):
+            told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", _FILLED_IN)
+
+
+def tell_unfilled_in_system(root: MappingNode, told: Problems) -> None:
+    """Purpose: the same of a system's file, where only paths and licences have names in braces: their targets."""
+    for node, label, name in unfilled(root, SYSTEM, KNOWN):
+        hint = "a system's file holds values; a test fills names in"
+        told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", hint)
+
+
+def unfilled(root: Node, kind: Any, known: Iterable[str]) -> Iterator[tuple[Node, str, str]]:
+    """Purpose: (node, dotted path, expression) of each expression of known names in a value that is not filled in.
+
+    The shell's ``${X}``, awk's ``{print}``, ``{a,b}`` and a regular expression's ``{3}`` name nothing that is known.
+    """
+    names = frozenset(known)
+    for node, found, label in _scalars(root, kind, ""):
+        if not getattr(found, "templated", False):
+            for match in _BRACES.finditer(node.value):
+                if _all_known(match.group(0), names):
+                    yield node, label, match.group(1)
+
+
+def _all_known(text: str, known: frozenset[str]) -> bool:
+    try:
+        named = names_in(text)
+    except ExpressionError:
+        return False
+    return bool(named) and named <= known
+
+
+def _scalars(node: Node, kind: Any, label: str) -> Iterator[tuple[ScalarNode, Scalar, str]]:
+    """Every value below a node, with its kind and its dotted path. What has the wrong shape is left to those who read it."""
+    if isinstance(kind, Either):
+        chosen = kind.by_shape.get(type(node))
+        if chosen is not None:
+            yield from _scalars(node, chosen, label)
+    elif isinstance(node, MappingNode):
+        for key, value in node.value:
+            below = _kind_of(kind, str(key.value))
+            if below is not None:
+                yield from _scalars(value, below, f"{label}.{key.value}" if label else str(key.value))
+    elif isinstance(node, SequenceNode) and isinstance(kind, ListOf):
+        for item in node.value:
+            yield from _scalars(item, kind.item, label)
+    elif isinstance(node, ScalarNode) and isinstance(kind, Scalar):
+        yield node, kind, label
+
+
+def _kind_of(kind: Any, name: str) -> Any:
+    if isinstance(kind, MapOf):
+        return kind.value
+    keys: Mapping[str, Any] = kind.keys if isinstance(kind, Record | OneKey) else {}
+    if name in keys:
+        return keys[name].kind
+    return Scalar() if isinstance(kind, OpenRecord) else None
+
+
+def names_of_the_campaign(text: str) -> set[str]:
+    """Purpose: which of ``build`` and ``campaign`` a text's expressions use."""
+    try:
+        return names_in(text) & set(CAMPAIGN_NAMES)
+    except ExpressionError:
+        return set()
+
+
+def doubled(text: str) -> str:
+    """Purpose: a literal ``{{build}}`` or ``{{campaign}}``, which a campaign would take for its directory, or ""."""
+    return next((word for name in CAMPAIGN_NAMES if (word := f"{{{{{name}}}}}") in text), "")

@@ -1,0 +1,66 @@
+"""Cases of a plan that cannot run: which and why, and whether the plan may start without them.
+
+A plan that starts without some of its cases is accepted with restrictions at best. Only a person may decide that: in the plan, or
+on the command line. Otherwise a misspelt number would leave out what was to be tried, and nobody would see it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from shakedown.model.errors import UsageError
+from shakedown.model.nouns import Document
+
+RESTRICT = "restrict"
+CHOICES = ("refuse", RESTRICT)
+WAY = f"'--unavailable {RESTRICT}', or 'unavailable: {RESTRICT}' in the plan, accepts the rest without them, with restrictions"
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A case that cannot run, in a component of a plan. ``restrict``: the plan may start without it."""
+
+    plan: str
+    component: str
+    case: str
+    reason: str
+    restrict: bool = False
+
+
+def lost_cases(document: Document) -> list[Lost]:
+    """Purpose: the cases that cannot run, by component, in the order of the plan; fillers too."""
+    reasons = {case.id: case.unavailable for case in document.cases if case.unavailable}
+    restrict = document.unavailable == RESTRICT
+    return [
+        Lost(document.plan, component.name, case, reasons[case], restrict)
+        for component in document.components
+        for case in dict.fromkeys((*component.cases, *component.fillers))
+        if case in reasons
+    ]
+
+
+def started_with(document: Document, wish: str | None) -> Document:
+    """Purpose: the document as it may start; ``wish`` is what the command line says, and goes before the plan.
+
+    Errors: UsageError where cases cannot run and nobody said that the plan may start without them.
+    """
+    if wish is not None:
+        document = replace(document, unavailable=wish)
+    lost = lost_cases(document)
+    if not lost or document.unavailable == RESTRICT:
+        return document
+    raise UsageError("\n".join([f"plan {document.plan} does not start: {in_short(lost, document)}", *lines(lost)]), WAY)
+
+
+def in_short(lost: list[Lost], document: Document) -> str:
+    """How many of the plan's cases cannot run."""
+    count, every = len({one.case for one in lost}), len(document.cases)
+    return f"{count} of its {every} cases cannot run" if every > 1 else "its only case cannot run"
+
+
+def lines(lost: list[Lost]) -> list[str]:
+    """Each case once, with its reason."""
+    reasons = {one.case: one.reason for one in lost}
+    return [f"  {case}: {reason}" for case, reason in reasons.items()]

@@ -1,0 +1,162 @@
+"""Criteria that cannot do what they were meant to: check warns, and says nothing of those that can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shakedown.plans.checking import check_site
+
+TESTS = {
+    "rates": "run: {command: x}\nfigures: {rate: {json: a, unit: GB/s, better: higher},"
+    " lag: {json: b, unit: s, better: lower}, ranks: {json: c}}\n",
+    "plain": "run: {command: x}\n",
+    "old": "run: {command: x}\nfigures: {rate: {json: a, unit: GB/s}}\n"
+    "expect: [{verdict: build_failed, because: too old}]\n",
+}
+DONE = "done: {measure: passed / wanted, must: '= 100%'}"
+
+
+def warned(site: Any, here: Any, keys: str, *criteria: str, tests: str = "rates") -> list[str]:
+    for name, text in TESTS.items():
+        site.write(f"tests/{name}.yaml", f"test: {name}\n{text}")
+    stated = "".join(f"        {criterion}\n" for criterion in criteria)
+    text = f"plan: p\nsystem: here\ncomponents:\n  - KIND:\n      tests: [{tests}]\n      {keys}\n      criteria:\n{stated}"
+    kind = "stability" if "duration" in keys else "performance"
+    site.write("plans/p.yaml", text.replace("KIND", kind))
+    checked = check_site(Path(site.path), lambda: here)
+    assert checked.problems == ()
+    return [problem.message.removeprefix(f"{kind}: ") for problem in checked.warnings]
+
+
+# ---- enough ----------------------------------------------------------------------------------------------------------
+
+VALUE = "measure: value, of: rate, must: '>= 1 GB/s'"
+MODES = "modes: {isolated: {repeats: 3, warm_up: 5}, fill: {repeats: 2, copies: 4}}"
+
+
+@pytest.mark.parametrize(
+    ("keys", "criterion", "tests", "most"),
+    [
+        ("repeats: 3", f"{VALUE}, enough: 4", "rates", "3 values of rate"),
+        ("repeats: 3", f"{VALUE}, enough: 3", "rates", ""),
+        ("repeats: 3", f"{VALUE}, enough: 4", "rates, plain", "3 values of rate"),  # plain gives none
+        ("repeats: 3", f"{VALUE}, enough: 4", "rates, old", "3 values of rate"),  # what is expected to fail gives none
+        ("repeats: 3", f"{VALUE}, per: case, enough: 4", "rates, old", "3 values of rate of rates"),
+        ("repeats: 3", f"{VALUE}, per: case, enough: 3", "rates, old", ""),
+        ("repeats: 3", f"{VALUE}, per: case", "rates, plain", "0 values of rate of plain"),
+        ("repeats: 3", "measure: passed / wanted, must: '>= 9%', enough: 7", "rates, plain", "6 runs"),
+        ("repeats: 3", "measure: correct / completed, must: '>= 9%', test: plain, enough: 4", "rates, plain", "3 runs"),
+        ("repeats: 3\n      retry: {timeout: 1}", "measure: passed / attempts, must: '>= 9%', enough: 6", "rates", ""),
+        (
+            "repeats: 3\n      retry: {timeout: 1}",
+            "measure: passed / attempts, must: '>= 9%', enough: 7",
+            "rates",
+            "6 runs",
+        ),
+        (MODES, f"{VALUE}, mode: isolated, enough: 4", "rates", "3 values of rate"),
+        (MODES, f"{VALUE}, mode: fill, enough: 9", "rates", "8 values of rate"),
+        (MODES, f"{VALUE}, enough: 11", "rates", ""),
+        (MODES, "measure: fill / isolated, of: rate, must: '<= 9%', enough: 4", "rates", "3 values of rate of rates"),
+        ("duration: 1h", f"{VALUE}, enough: 1000", "rates", ""),  # nobody knows how many there will be
+    ],
+)
+def test_more_than_can_ever_come_stays_undecided(
+    site: Any, here: Any, keys: str, criterion: str, tests: str, most: str
+) -> None:
+    found = [text for text in warned(site, here, keys, f"a: {{{criterion}}}", DONE, tests=tests) if "enough is" in text]
+    assert len(found) == bool(most)
+    assert not most or f"there are never more than {most}: it stays undecided" in found[0]
+
+
+def test_a_floor_of_runs_above_what_can_come_cannot_be_met(site: Any, here: Any) -> None:
+    (said,) = warned(site, here, "repeats: 3", "a: {measure: runs, must: '>= 4'}", DONE)
+    assert said == "criteria.a: it must be >= 4, and there are never more than 3 runs"
+    assert warned(site, here, "repeats: 3", "a: {measure: runs, must: '>= 3'}", DONE) == []
+
+
+@pytest.mark.parametrize("must", ["> 100%", "< 0%"])
+def test_no_share_is_above_all_or_below_nothing(site: Any, here: Any, must: str) -> None:
+    found = warned(site, here, "repeats: 3", f"a: {{measure: correct / completed, must: '{must}'}}", DONE)
+    assert f"criteria.a: no share is {must}: it cannot be met" in found
+
+
+# ---- direction -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("criterion", "said"),
+    [
+        ("measure: value, of: rate, must: '<= 1 GB/s'", "of rate higher is better, and it must be <= 1 GB/s"),
+        ("measure: value, of: lag, must: '> 1 s'", "of lag lower is better, and it must be > 1 s"),
+        ("measure: value, of: elapsed, must: '>= 1 s'", "of elapsed lower is better, and it must be >= 1 s"),
+        ("measure: value, of: rate, statistic: sd, must: '>= 1 GB/s'", "of rate lower is better"),
+        ("measure: sd / mean, of: rate, must: '>= 1%'", "of rate lower is better, and it must be >= 1%"),
+        ("measure: passed / attempts, must: '<= 5%'", "of passed / attempts higher is better, and it must be <= 5%"),
+        ("measure: value, of: rate, must: '>= 1 GB/s'", ""),
+        ("measure: value, of: rate, must: '= 1 GB/s'", ""),
+        ("measure: value, of: rate, statistic: sd, must: '<= 1 GB/s'", ""),
+        ("measure: value, of: ranks, must: '<= 1'", ""),  # nobody says which is better
+        ("measure: sd / mean, of: lag, must: '<= 1%'", ""),
+    ],
+)
+def test_a_bound_against_the_direction(site: Any, here: Any, criterion: str, said: str) -> None:
+    found = [text for text in warned(site, here, "repeats: 3", f"a: {{{criterion}}}", DONE) if "is better" in text]
+    assert len(found) == bool(said)
+    assert not said or found[0].startswith(f"criteria.a: {said}")
+
+
+def test_bounds_from_both_sides_are_a_band(site: Any, here: Any) -> None:
+    band = ("a: {measure: value, of: rate, must: '>= 1 GB/s'}", "b: {measure: value, of: rate, must: '<= 2 GB/s'}")
+    assert warned(site, here, "repeats: 3", *band, DONE) == []
+
+
+@pytest.mark.parametrize(
+    ("figure", "must", "against"),
+    [
+        ("rate", "<= 1 GB/s", True),
+        ("rate", ">= 1 GB/s", False),
+        ("lag", ">= 1 s", True),
+        ("elapsed", ">= 1 s", True),
+        ("rate", "1 GB/s +-5%", False),
+        ("ranks", "<= 4", False),
+    ],
+)
+def test_a_contract_row_against_the_direction(site: Any, here: Any, figure: str, must: str, against: bool) -> None:
+    site.write(
+        "contracts/c.yaml",
+        f"contract: c\ncolumns: [test, figure, must, basis]\nrows:\n  - [rates, {figure}, '{must}', contract]\n",
+    )
+    found = [text for text in warned(site, here, "repeats: 3", DONE) if "is better" in text]
+    assert len(found) == against
+
+
+# ---- runs that fail --------------------------------------------------------------------------------------------------
+
+CORRECT = "c: {measure: correct / completed, must: '= 100%'}"
+
+
+@pytest.mark.parametrize(
+    ("keys", "criteria", "tests", "said"),
+    [
+        ("repeats: 5", (CORRECT,), "rates", "4 of the 5 runs of rates may fail and every criterion is still met"),
+        ("repeats: 5", (CORRECT,), "rates, plain", "5 of the 5 runs of rates may fail and every criterion is still met; of plain"),
+        ("repeats: 5", (CORRECT, DONE), "rates, plain", ""),
+        ("repeats: 5", (CORRECT, DONE.replace("wanted", "wanted, test: plain")), "rates, plain", "5 of the 5 runs of rates"),
+        ("repeats: 5", (f"a: {{{VALUE}, enough: 5}}",), "rates", ""),
+        ("repeats: 5", (f"a: {{{VALUE}, enough: 3}}",), "rates", "2 of the 5 runs of rates may fail"),
+        ("repeats: 5", (f"a: {{{VALUE}, test: rates, enough: 5}}", CORRECT), "rates, plain", "5 of the 5 runs of plain"),
+        ("duration: 1h", (CORRECT,), "rates", "any number of the runs of rates may fail"),
+        ("duration: 1h", ("u: {measure: contractual node-hours / clock node-hours, must: '>= 90%'}",), "rates", ""),
+        ("repeats: 1", (CORRECT,), "rates", ""),
+        ("repeats: 5", ("x: {measure: passed / wanted, must: '>= 0%'}",), "rates", "5 of the 5 runs of rates"),
+    ],
+)  # fmt: skip
+def test_criteria_that_overlook_runs_that_fail(
+    site: Any, here: Any, keys: str, criteria: tuple[str, ...], tests: str, said: str
+) -> None:
+    found = [text for text in warned(site, here, keys, *criteria, tests=tests) if "may fail" in text]
+    assert len(found) == bool(said)
+    assert not said or found[0].startswith(said)
