@@ -16,7 +16,7 @@ from itertools import islice
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
+from shakedown.model.ports import ENDED, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
@@ -126,8 +126,19 @@ class LocalScheduler:
         return {}
 
     def take_claim(self, job: JobView) -> bool:
-        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell."""
-        taken = self._workplace.take_claim(job.id, job.restart)
+        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell.
+
+        A job of ours that was started is left alone, although its shell may not have reached its claim yet: it goes on to its
+        end, and its report follows.
+        """
+        if job.id in self._running or job.id in self._sweeping or self._is_unreported(job.id):
+            return False
+        try:
+            taken = self._workplace.take_claim(job.id, job.restart)
+        except CannotStart:
+            if job.id not in self._queue:
+                raise
+            taken = True  # it waits at a gate of ours, which never opens now: nobody else can start it
         if taken:
             self._unqueue(job.id)
         else:
@@ -158,6 +169,12 @@ class LocalScheduler:
     def sync(self) -> None:
         """Make the outputs that were reported survive a loss of power. Raises OSError."""
         self._packs.sync()
+
+    def _is_unreported(self, job: str) -> bool:
+        """Whether a job is over and its report is still to be given."""
+        return any(running.order.job == job for running in self._ended) or any(
+            report.job == job and report.state in ENDED for report in self._reports
+        )
 
     # ---- the queue ----
 
