@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from shakedown.conductor.awake import Awake
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.writer import LogWriter
@@ -37,6 +38,7 @@ class SessionClock:
     idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
     at_rest: Callable[[], None] = lambda: None
     next_show: float = 0.0
+    awake: Awake = field(default_factory=Awake)
 
     def now(self) -> float:
         return self.clock.now()
@@ -53,7 +55,8 @@ class SessionClock:
             if now >= self.next_show:
                 self.next_show = now + self.idle()
             limit = min(limit, self.next_show)
-        self.clock.wait(limit if until is None else min(until, limit))
+        until = limit if until is None else min(until, limit)
+        self.awake.sleep(until - now, lambda: self.clock.wait(until))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def open_ports(
         builder: Builder = here
         if end_runs is None:
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
-        clock = SessionClock(reactor, lease, log, idle)
+        clock = SessionClock(reactor, lease, log, idle, awake=Awake(reactor.calendar.behind_s))
         ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
         yield RealPorts(ports, clock, end_runs, collector)
 

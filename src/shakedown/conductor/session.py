@@ -72,10 +72,13 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents))
             conductor.reread = lambda: read_events(layout.log)
+            conductor.noticed = real.clock.awake.events
+            reactor = cast("Reactor", real.clock.clock)
+            reactor.calendar.not_before(state.time)
             if state.plan is None:
                 state.plan = index_plan(document)
             real.collector.failures = lambda: conductor.state.index.document.failures
-            fingerprints = Fingerprints(layout, probe_of(layout, document, cast("Reactor", real.clock.clock)))
+            fingerprints = Fingerprints(layout, probe_of(layout, document, reactor))
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)
             driver = _driver(layout, lease.epoch)

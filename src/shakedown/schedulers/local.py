@@ -21,6 +21,7 @@ from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
 from shakedown.processes.reactor import Reactor, Timer
+from shakedown.processes.witness import Witness
 from shakedown.schedulers.capture import KEEP_BYTES
 from shakedown.schedulers.cores import Cores
 from shakedown.schedulers.launch import Launch, Launcher
@@ -63,6 +64,7 @@ class LocalScheduler:
         self._launcher = Launcher(layout, self._workplace, keep_bytes)
         self._packs = PackWriter(layout.packs)
         self._orphans = Orphans()
+        self._witness = Witness()
         self._queue: OrderedDict[str, JobOrder] = OrderedDict()
         self._held_since: float | None = None  # since when the first of the queue cannot be started for want of room
         self._held_timer: Timer | None = None
@@ -165,6 +167,7 @@ class LocalScheduler:
         self._packs.close()
         self._workplace.tidy_up()
         self._orphans.close()
+        self._witness.close()
 
     def sync(self) -> None:
         """Make the outputs that were reported survive a loss of power. Raises OSError."""
@@ -244,9 +247,10 @@ class LocalScheduler:
         except CannotStart:
             self._cores.give_back(slots)
             raise
-        running = Running(order, slots, launch, self._reactor, self._over)
+        running = Running(order, slots, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
+        self._pids.add(self._witness.pid)
         limit = order.case.shape.time_limit_s
         if limit > 0:
             running.timer = self._reactor.call_later(limit, partial(self._time_is_up, running))
@@ -280,6 +284,10 @@ class LocalScheduler:
     # ---- the end of a job ----
 
     def _time_is_up(self, running: Running) -> object:
+        left = running.time_left()
+        if left > 0:
+            running.timer = self._reactor.call_later(left, partial(self._time_is_up, running))
+            return False
         limit = show_duration(running.order.case.shape.time_limit_s)
         return running.end("timeout", f"it was ended at its time limit of {limit}", self._grace_s, self._patience_s)
 
