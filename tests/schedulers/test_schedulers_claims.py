@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     MakeMachine = Callable[..., Machine]
 
-DIED = "its conductor died while it ran; "
+DIED = "its conductor died, or was replaced, while it ran; "
 
 
 def lives(pid: int) -> bool:

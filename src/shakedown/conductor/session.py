@@ -28,6 +28,7 @@ from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
 from shakedown.events.reader import read_events
 from shakedown.events.writer import DiskFull
+from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
@@ -75,16 +76,21 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             conductor.noticed = real.clock.awake.events
             reactor = cast("Reactor", real.clock.clock)
             reactor.calendar.not_before(state.time)
+            reactor.woke = lease.check
             if state.plan is None:
                 state.plan = index_plan(document)
             real.collector.failures = lambda: conductor.state.index.document.failures
             fingerprints = Fingerprints(layout, probe_of(layout, document, reactor))
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log)
-            driver = _driver(layout, lease.epoch)
+            driver = _driver(layout, lease.epoch) | ({"replaced": lease.replaced} if lease.replaced else {})
             with closing(fingerprints):
                 start = documents.start_value(state)
-                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints)
+                try:
+                    return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints)
+                except LeaseHeld:
+                    real.forsake()
+                    raise
 
 
 def _session(

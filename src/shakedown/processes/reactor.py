@@ -20,6 +20,7 @@ from shakedown.processes.steady import SteadyTime
 
 # What a callback gives back: False says "nothing that the one who waits should know of"; anything else is news.
 Callback = Callable[[], object]
+STOOD_STILL_S = 5.0  # longer than anything that is done between two waits takes
 _COMPACT_FROM = 64  # cancelled timers are swept out when they are this many and the majority
 
 
@@ -46,6 +47,8 @@ class Reactor:
     _order: count[int] = field(default_factory=count)
     _dead_timers: int = 0
     calendar: SteadyTime = field(default_factory=SteadyTime)
+    woke: Callable[[], object] = lambda: None  # called first of all after this process stood still; may raise
+    _awake: float = field(default_factory=time.monotonic)
     _wake_read: int = -1
     _wake_write: int = -1
     _old_wakeup: int | None = None
@@ -153,7 +156,12 @@ class Reactor:
 
     def _attend_ready(self, pause: float | None) -> bool:
         news = False
-        ready = [(descriptor, self._callbacks.get(descriptor)) for descriptor, _ in self._epoll.poll(pause)]
+        events = self._epoll.poll(pause)
+        now = time.monotonic()
+        if now - self._awake > (pause or 0.0) + STOOD_STILL_S:
+            self.woke()
+        self._awake = now
+        ready = [(descriptor, self._callbacks.get(descriptor)) for descriptor, _ in events]
         for descriptor, callback in ready:
             # An earlier callback may have closed this descriptor and opened another under the same number.
             if callback is not None and self._callbacks.get(descriptor) is callback and callback() is not False:

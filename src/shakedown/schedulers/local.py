@@ -160,6 +160,10 @@ class LocalScheduler:
             self._write_up()
         return self.poll({})
 
+    def forsake(self) -> None:
+        """The campaign is another conductor's by now, and so are its directories. Our own processes are still to be ended."""
+        self._workplace.forsaken = True
+
     def close(self) -> None:
         """Let go of files. What still runs is ended first; its reports are lost."""
         if self._running or self._sweeping or self._queue:

@@ -33,6 +33,7 @@ class Workplace:
     """The claims and work directories of one campaign. Directories that hold a thousand others are made once."""
 
     layout: Layout
+    forsaken: bool = False  # another conductor works here: nothing is tidied any more
     _made: set[str] = field(default_factory=set)
     _spare: dict[str, None] = field(default_factory=dict)  # empty directories of runs that are over
     _mode: int = 0  # of a directory as it is made here
@@ -62,6 +63,8 @@ class Workplace:
 
     def tidy(self, place: str, files: Pairs) -> None:
         """Purpose: a run that wrote no file leaves no directory. Links to input files are no files of its own."""
+        if self.forsaken:
+            return
         with contextlib.suppress(OSError):
             names = os.listdir(place)  # noqa: PTH208 - only names are wanted
             if files and names and {*names} <= {name for name, _ in files}:
@@ -73,7 +76,7 @@ class Workplace:
 
     def tidy_up(self) -> None:
         """Remove the empty directories that wait for another run."""
-        for place in self._spare:
+        for place in self._spare if not self.forsaken else ():
             with contextlib.suppress(OSError):  # somebody put something there in the meantime
                 Path(place).rmdir()
         self._spare.clear()
@@ -106,7 +109,8 @@ class Workplace:
         return path
 
     def remove_script(self, job: str, restart: int) -> None:
-        self._script(job, restart).unlink(missing_ok=True)
+        if not self.forsaken:
+            self._script(job, restart).unlink(missing_ok=True)
 
     def _script(self, job: str, restart: int) -> Path:
         claim = self.layout.claim(job, restart)
