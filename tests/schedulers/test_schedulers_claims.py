@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     MakeMachine = Callable[..., Machine]
 
-DIED = "its conductor died while it ran; "
+DIED = "its conductor died, or was replaced, while it ran; "
 
 
 def lives(pid: int) -> bool:
@@ -114,6 +114,62 @@ def test_a_waiting_job_whose_claim_is_taken_never_starts(make_machine: MakeMachi
     assert machine.run("true").state == "completed"
     assert not (tmp_path / "ran").exists()
     assert machine.last(second) is None
+
+
+def test_a_job_that_is_just_starting_goes_on_to_its_end_whoever_wants_its_claim(machine: Machine) -> None:
+    """Its shell may not have reached its claim yet, and nobody has reported it as running: a pause comes at such a moment."""
+    orders = [machine.order("sleep 0.05") for _ in range(machine.scheduler._cores.count)]
+    machine.submit(*orders)
+
+    assert not any(machine.scheduler.take_claim(machine.jobs[order.job]) for order in orders)
+
+    assert [machine.ended(order).state for order in orders] == ["completed"] * len(orders)
+
+
+def test_a_job_that_is_over_and_not_reported_yet_keeps_its_end(machine: Machine, tmp_path: Path) -> None:
+    order = machine.order(f"echo done >{tmp_path}/done")
+    machine.submit(order)
+    view = machine.jobs[order.job]
+    while not machine.scheduler._ended:
+        machine.reactor.wait(machine.reactor.now() + 0.02)
+
+    assert not machine.scheduler.take_claim(view)
+
+    machine.ended(order)
+    assert [report.state for report in machine.said] == ["completed"]
+
+
+def test_a_run_that_is_taken_back_and_ordered_again_has_its_directory_to_itself(make_machine: MakeMachine) -> None:
+    """The jobs stood by, their directories were made already, and all of them come again under other names."""
+    machine = make_machine(cores=1)
+    first, *waiting = [machine.order("sleep 0.05; pwd >here") for _ in range(4)]
+    machine.submit(first, *waiting)
+    machine.until(lambda: len(machine.scheduler._standby._launches) == len(waiting))
+    for order in waiting:
+        assert machine.scheduler.take_claim(machine.jobs.pop(order.job))
+    again = [replace(order, job=machine.order("").job) for order in waiting]
+    machine.submit(*again)
+
+    assert [machine.ended(order).state for order in again] == ["completed"] * len(again)
+    assert all((machine.work(order) / "here").read_text() == f"{machine.work(order)}\n" for order in again)
+
+
+def test_a_job_that_waits_is_taken_back_although_the_disk_is_full(
+    make_machine: MakeMachine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    machine = make_machine(cores=1)
+    first, second = machine.order("sleep 0.05"), machine.order(f"touch {tmp_path}/ran")
+    machine.submit(first, second)
+
+    def fail(*words: object) -> bool:
+        raise CannotStart("No space left on device", transient=True)
+
+    monkeypatch.setattr(type(machine.scheduler._workplace), "take_claim", fail)
+
+    assert machine.scheduler.take_claim(machine.jobs.pop(second.job))
+    machine.ended(first)
+    assert machine.run("true").state == "completed"
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_restart_has_a_claim_of_its_own(machine: Machine) -> None:

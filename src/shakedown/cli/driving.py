@@ -105,10 +105,26 @@ def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) 
     return exit_status(scorecard) if outcome.finished else UNDECIDED
 
 
-def needs_driver(layout: Layout) -> bool:
-    """Whether a campaign has work left and nobody drives it."""
-    from shakedown.conductor.looking import look
-    from shakedown.events.lease import holder
+def driver_needed(layout: Layout) -> str:
+    """Purpose: what a campaign with work left needs: "resume" where nobody drives it, "take over" where its driver has hung for
+    long, else "".
 
-    found = holder(layout)
-    return look(layout).phase != "ended" and (found is None or found.gone)
+    Whoever is only silent is looked at twice. The runs of a hung driver on another host, that are processes of its own, nobody
+    can end from here: that one is left alone.
+    """
+    from shakedown.conductor.looking import look
+    from shakedown.events.lease import holder, stays_silent
+
+    state, found = look(layout), holder(layout)
+    if state.phase == "ended":
+        return ""
+    if found is None or found.alive is False:
+        return "resume"
+    if found.gone:
+        return "resume" if stays_silent(layout, found) else ""
+    runs_here = state.plan is not None and any(
+        cluster.scheduler == "local" for cluster in state.index.document.system.clusters
+    )
+    if not found.hung or (runs_here and found.alive is None):
+        return ""
+    return "take over" if stays_silent(layout, found) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.argument("campaign", required=False)
 @site_option
 @click.option(
-    "--if-needed", is_flag=True, help="Say nothing and do nothing if it is over or driven already (for cron)."
+    "--if-needed",
+    is_flag=True,
+    help="Say nothing and do nothing if it is over or driven already (for cron). A driver that does not answer is replaced.",
 )
 @click.option("--take-over", is_flag=True, help="Take the lease although its holder on another host may be alive.")
 @click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
@@ -53,8 +55,13 @@ def command(
     campaign; 3: its record cannot be read or written.
     """
     from shakedown.cli.detached import drive_detached
+<<<<<<< HEAD
     from shakedown.cli.driving import how_to_name, needs_driver
     from shakedown.cli.record import find_whole_campaign
+=======
+    from shakedown.cli.driving import driver_needed, how_to_name
+    from shakedown.events.campaigns import find_campaign
+>>>>>>> local
     from shakedown.model.layout import Layout
 
     if component or case:
@@ -62,9 +69,18 @@ def command(
     if who or because:
         raise UsageError("--by and --because go with --component or --case", hint="resume drives a campaign as it is")
     wishes = Wishes(as_json=as_json, **options)
+<<<<<<< HEAD
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     if wishes.if_needed and not wishes.take_over and not needs_driver(layout):
         return 0
+=======
+    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    if wishes.if_needed and not wishes.take_over:
+        needed = driver_needed(layout)
+        if not needed:
+            return 0
+        wishes = replace(wishes, take_over=needed == "take over")
+>>>>>>> local
     if wishes.detach:
         return drive_detached(layout, how_to_name(layout), wishes.for_the_background(), as_json)
     return _drive(layout, wishes)

@@ -25,6 +25,7 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     data = status(layout)
     held = holder(layout)
     data["driver"] = str(held) if held is not None and not held.gone else ""
+    data["silent_s"] = round(held.silent_s, 1) if held is not None and data["phase"] != "ended" else 0.0
     emit(data, as_json, lambda: _render(data))
     return 0
 
@@ -34,7 +35,8 @@ def _render(data: dict[str, Any]) -> str:
     rehearsal = data.get("rehearsal", "")
     if rehearsal and not data["driver"]:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
-    parts = [f"{data['campaign']}: {data['phase']}; {driver}", *filter(None, [rehearsal]), "", _components(data)]
+    parts = [f"{data['campaign']}: {data['phase']}; {driver}", *_silent(data), *filter(None, [rehearsal]), ""]
+    parts.append(_components(data))
     for name in data.get("snapshots_refused", []):
         parts.append(
             f"log/snapshots/{name} is not what the log leads to: this is folded from the log; resume makes it again"
@@ -58,6 +60,19 @@ def _render(data: dict[str, Any]) -> str:
     if data["phase"] == "running" and not data["driver"] and not rehearsal:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return printable("\n".join(parts))
+
+
+def _silent(data: dict[str, Any]) -> list[str]:
+    """A driver that lives and does not answer: what is known is old."""
+    from shakedown.events.lease import HUNG_S
+    from shakedown.model.units import show_duration
+
+    if not data.get("silent_s"):
+        return []
+    then = "shakedown resume --if-needed, or --take-over, replaces it"
+    if data["silent_s"] < HUNG_S:
+        then = f"after {show_duration(HUNG_S)} shakedown resume --if-needed replaces it"
+    return [f"its conductor has not answered for {show_duration(data['silent_s'])}; what follows is as of then. {then}"]
 
 
 def _shut(pool: dict[str, Any], time: float) -> str:

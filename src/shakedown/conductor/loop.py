@@ -39,7 +39,8 @@ class Conductor:
     """The state, the ports, and nothing else that matters: ``next_poll`` is a pace, not a fact.
 
     ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
-    the whole log again; ``record`` holds its rows once a gate has asked for them, ``weighed`` up to where they were judged.
+    the whole log again; ``noticed`` what was found of the loop itself since the last time. ``record`` holds the log's rows once
+    a gate has asked for them, ``weighed`` up to where they were judged.
     ``more_calls``: commands of the scheduler that were run beside its port.
     """
 
@@ -49,6 +50,7 @@ class Conductor:
     commands: Commands = field(default_factory=dict)
     next_poll: float = 0.0
     reread: Callable[[], Iterable[Event]] = tuple
+    noticed: Callable[[], Sequence[Event]] = tuple
     record: Record | None = None
     weighed: dict[str, int] = field(default_factory=dict)
     next_asked: float = 0.0
@@ -105,12 +107,21 @@ def _soonest(wake_at: float | None, next_poll: float) -> float | None:
 
 def hear(conductor: Conductor) -> None:
     """What every port has to say, in a fixed order."""
+    _notice(conductor)
     _hear_commands(conductor)
     for build in conductor.ports.builder.poll():
         _log_build(conductor, build)
     _hear_scheduler(conductor)
     for evidence in conductor.ports.collector.poll():
         _log_evidence(conductor, evidence)
+
+
+def _notice(conductor: Conductor) -> bool:
+    """Log that the loop stood still, or that the clock was set; whether it did."""
+    found = conductor.noticed()
+    for event in found:
+        conductor.log(event)
+    return bool(found)
 
 
 def _hear_commands(conductor: Conductor) -> None:
@@ -269,10 +280,18 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
 
 
 def act(conductor: Conductor) -> float | None:
-    """Decide and carry out until there is nothing more to order. Returns when to decide again."""
+    """Decide and carry out until there is nothing more to order. Returns when to decide again.
+
+    Where time passed unnoticed since the ports were heard (a disk that did not answer), they are heard first: no deadline may
+    pass in a time in which nobody listened.
+    """
     while True:
         log_outcomes(conductor)
-        decision = decide(conductor.state, max(conductor.state.time, conductor.ports.clock.now()))
+        now = max(conductor.state.time, conductor.ports.clock.now())
+        if _notice(conductor):
+            hear(conductor)
+            continue
+        decision = decide(conductor.state, now)
         if not decision.orders:
             return decision.wake_at
         _carry_out(conductor, decision)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from shakedown.conductor.awake import Awake
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.writer import LogWriter
@@ -37,6 +38,7 @@ class SessionClock:
     idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
     at_rest: Callable[[], None] = lambda: None
     next_show: float = 0.0
+    awake: Awake = field(default_factory=Awake)
 
     def now(self) -> float:
         return self.clock.now()
@@ -53,17 +55,22 @@ class SessionClock:
             if now >= self.next_show:
                 self.next_show = now + self.idle()
             limit = min(limit, self.next_show)
-        self.clock.wait(limit if until is None else min(until, limit))
+        until = limit if until is None else min(until, limit)
+        self.awake.sleep(until - now, lambda: self.clock.wait(until))
 
 
 @dataclass(frozen=True, slots=True)
 class RealPorts:
-    """The ports of one session. ``end_runs`` ends what runs, where it cannot outlive us; None: jobs go on without us."""
+    """The ports of one session. ``end_runs`` ends what runs, where it cannot outlive us; None: jobs go on without us.
+
+    ``forsake``: the campaign is another conductor's by now; nothing in its directory is tidied up on leaving.
+    """
 
     ports: Ports
     clock: SessionClock
     end_runs: Callable[[], Sequence[JobReport]] | None
     collector: WorkerCollector
+    forsake: Callable[[], None]
 
 
 @contextmanager
@@ -85,30 +92,30 @@ def open_ports(
         closing.callback(collector.close)
         here = LocalBuilder(layout, reactor)
         closing.callback(here.close)
-        scheduler, end_runs = _open_scheduler(closing, layout, document, clusters, reactor)
+        scheduler, end_runs, forsake = _open_scheduler(closing, layout, document, clusters, reactor)
         builder: Builder = here
         if end_runs is None:
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
-        clock = SessionClock(reactor, lease, log, idle)
+        clock = SessionClock(reactor, lease, log, idle, awake=Awake(reactor.calendar.behind_s))
         ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
-        yield RealPorts(ports, clock, end_runs, collector)
+        yield RealPorts(ports, clock, end_runs, collector, forsake)
 
 
 def _open_scheduler(
     closing: ExitStack, layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor
-) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None]:
-    """The port for these clusters' dialect, and how to end what runs when we leave."""
+) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None, Callable[[], None]]:
+    """The port for these clusters' dialect, how to end what runs when we leave, and how to leave what is another's by now."""
     if clusters[0].scheduler == "slurm":
         from shakedown.schedulers.slurm import SlurmScheduler
 
         slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
         closing.callback(slurm.close)
-        return slurm, None
+        return slurm, None, lambda: None
     from shakedown.schedulers.local import LocalScheduler
 
     local = LocalScheduler(layout, reactor, cores=_cores(document, clusters[0]))
     closing.callback(local.close)
-    return local, local.end_all
+    return local, local.end_all, local.forsake
 
 
 def clusters_of(document: Document) -> tuple[Cluster, ...]:

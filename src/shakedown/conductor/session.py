@@ -31,6 +31,7 @@ from shakedown.events.lease import Lease
 from shakedown.events.opening import Tail, open_log
 from shakedown.events.reader import read_events
 from shakedown.events.writer import DiskFull
+from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
@@ -81,17 +82,25 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
         with open_ports(layout, document, log, lease, watchers.idle) as real:
             conductor = Conductor(state, real.ports, watchers.event, commands_for(documents))
             conductor.reread = lambda: read_events(layout.log)
+            conductor.noticed = real.clock.awake.events
+            reactor = cast("Reactor", real.clock.clock)
+            reactor.calendar.not_before(state.time)
+            reactor.woke = lease.check
             if state.plan is None:
                 state.plan = index_plan(document)
             real.collector.failures = lambda: conductor.state.index.document.failures
-            fingerprints = Fingerprints(layout, probe_of(layout, document, cast("Reactor", real.clock.clock)))
+            fingerprints = Fingerprints(layout, probe_of(layout, document, reactor))
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log, partial(_log_durably, conductor))
-            driver = _driver(layout, lease.epoch)
+            driver = _driver(layout, lease.epoch) | ({"replaced": lease.replaced} if lease.replaced else {})
             with closing(fingerprints):
                 start = documents.start_value(state)
                 again = snapshots.take_away()
-                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints, again)
+                try:
+                    return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints, again)
+                except LeaseHeld:
+                    real.forsake()
+                    raise
 
 
 def _session(

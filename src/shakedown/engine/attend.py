@@ -18,6 +18,7 @@ from shakedown.engine.standing import withdrawn as standing_withdrawal
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
+from shakedown.model.ports import OVERRAN
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
@@ -120,6 +121,8 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "interrupted": "it was ended from outside",
     }
     why = reasons[verdict] + (f": {job.message}" if job.message else "")
+    if job.message.startswith(OVERRAN):
+        why = job.message
     _judge(state, decision, job, verdict, why, alive=alive)
 
 
@@ -189,8 +192,9 @@ def _waiting_entry(state: State, job: Job) -> Entry | None:
 
 def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
     """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
-    limit = _limit_of(state, job) + state.index.policy.dead_after_s
-    deadline = (job.started if job.started is not None else job.since) + limit
+    patience_s = state.index.policy.dead_after_s
+    limit = _limit_of(state, job) + patience_s
+    deadline = max((job.started if job.started is not None else job.since) + limit, state.awake_since + patience_s)
     if job.seen in _PROVES_DEATH:
         why = f"{job.source} says '{job.seen}' after the verdict; the verdict stands and what it held is free"
         value = {"kind": "late_mark", "seen": job.seen, "dead": True}
@@ -223,8 +227,11 @@ def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
 
 
 def _is_in_the_queue(job: Job) -> bool:
-    """The scheduler itself has it running, however late: it is suspended, or somebody gave it more time. No record is as sure."""
-    return job.seen == "running" and job.source == "queue"
+    """The scheduler itself has it running, however late: it is suspended, or somebody gave it more time. No record is as sure.
+
+    On this machine the scheduler has the process itself, and no clock knows better.
+    """
+    return job.seen == "running" and job.source in ("queue", "local")
 
 
 def _overdue(state: State, decision: Decision, now: float) -> None:
@@ -240,7 +247,8 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
         job = state.jobs.get(name)
         if job is None or job.phase != "running" or job.seen != "running" or _is_in_the_queue(job):
             continue
-        deadline = (job.started or 0.0) + (_limit_of(state, job) + state.index.policy.lost_after_s)
+        patience_s = state.index.policy.lost_after_s
+        deadline = max((job.started or 0.0) + _limit_of(state, job) + patience_s, state.awake_since + patience_s)
         if now < deadline:  # the one in the list was of an earlier start of the job
             decision.wake(deadline)
             continue

@@ -53,7 +53,7 @@ def judge_ends(state: State, decision: Decision) -> None:
 
 def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
     """Where its script came to its own end, so did all that it began: their marks are given time to be seen."""
-    said, seen_by = job.facts.get("state", ""), job.since + state.index.policy.grace_s
+    said, seen_by = job.facts.get("state", ""), max(job.since, state.awake_since) + state.index.policy.grace_s
     for run in runs:
         if run.phase in ("ended", "checking", "judged"):
             continue

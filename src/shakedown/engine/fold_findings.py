@@ -8,7 +8,9 @@ from shakedown.model.events import Event
 
 
 def finding(state: State, event: Event) -> None:
-    """A late mark, or a deadline that passed, proves a haunting job dead; the time of a mix is up; copies do not fit."""
+    """A late mark, or a deadline that passed, proves a haunting job dead; the time of a mix is up; copies do not fit;
+    the conductor heard nobody up to now.
+    """
     kind = event.value.get("kind")
     if kind == "time_is_up":
         time_is_up(state, event.value["component"])
@@ -16,6 +18,8 @@ def finding(state: State, event: Event) -> None:
         roll = state.rolls.get(event.value["component"])
         if roll is not None:
             roll.fallen[event.value["test"]] = event.time
+    elif kind == "stood_still":
+        state.awake_since = event.time
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     job = state.jobs.get(event.job)

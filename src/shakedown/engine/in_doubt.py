@@ -15,11 +15,11 @@ def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
     policy = state.index.policy
     if job.seen == "absent":
         if job.phase == "running" or job.claim == "found":
-            return _silent_until(decision, job, now, policy.lost_after_s)
+            return _silent_until(state, decision, job, now, policy.lost_after_s)
         if job.claim == "":
             _claim_after(decision, job, now, policy.grace_s)
     elif job.seen in ("no_answer", "unknown"):
-        return _silent_until(decision, job, now, policy.no_answer_s)
+        return _silent_until(state, decision, job, now, policy.no_answer_s)
     return ""
 
 
@@ -42,9 +42,11 @@ def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> No
         decision.wake(job.since + grace_s)
 
 
-def _silent_until(decision: Decision, job: Job, now: float, patience_s: float) -> str:
-    if now < job.since + patience_s:
-        decision.wake(job.since + patience_s)
+def _silent_until(state: State, decision: Decision, job: Job, now: float, patience_s: float) -> str:
+    """A time in which the conductor stood still does not count: nobody was asked in it."""
+    deadline = max(job.since, state.awake_since) + patience_s
+    if now < deadline:
+        decision.wake(deadline)
         return ""
     asked = "no source answered" if job.seen == "no_answer" else "marks, queue and accounting were asked"
     what = f"none could tell what became of it (scheduler id {job.scheduler_id or '?'})"

@@ -257,6 +257,7 @@ class State:
     asked: dict[str, int] = field(default_factory=dict)  # commands of the scheduler -> how often, by this driver
     asked_for_s: float = 0.0  # how long it had driven by then
     driven_since: float = 0.0
+    awake_since: float = 0.0  # since when the conductor has not stood still: before that it heard nobody
     used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running
     live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist
     units: dict[str, int] = field(default_factory=dict)  # pool -> units of those jobs

@@ -12,6 +12,7 @@ import fcntl
 import os
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ from shakedown.model.units import show_duration
 
 STALE_S = 60.0  # a heartbeat older than this, by the file system's own clock, is that of a dead driver
 BEAT_S = 5.0
+SILENT_S = 20.0  # a living driver whose heartbeat is older does not answer
+HUNG_S = 180.0  # one that has not answered for so long is replaced by whoever looks after the campaign (cron)
 _NAME = re.compile(r"(\d{6,})\.json")
 _ATTEMPTS = 5
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -55,6 +58,16 @@ class Holder:
             return not self.alive
         return self.beat_age_s > STALE_S and self.locked is not True
 
+    @property
+    def silent_s(self) -> float:
+        """For how long a driver that may be alive has not answered; 0 where it does."""
+        return self.beat_age_s if not self.gone and self.beat_age_s > SILENT_S else 0.0
+
+    @property
+    def hung(self) -> bool:
+        """Whether it has been silent for so long that it is to be replaced although it lives (stopped, swapped out)."""
+        return self.silent_s > HUNG_S
+
     def __str__(self) -> str:
         beat = f"last heartbeat {show_duration(max(0.0, self.beat_age_s))} ago"
         if self.who is None:
@@ -71,6 +84,7 @@ class Lease:
         self._path = _epoch_path(layout, epoch)
         self._next = _epoch_path(layout, epoch + 1)
         self._handle, self._beaten = handle, float("-inf")
+        self.replaced = ""  # who held it, where it was taken from a driver that may live
 
     @classmethod
     def acquire(cls, layout: Layout, *, take_over: bool = False, who: Identity | None = None) -> Lease:
@@ -88,7 +102,9 @@ class Lease:
                 raise LeaseHeld(f"campaign {layout.root.name} is {held}", hint=_way_out(held))
             handle = _make_epoch(_epoch_path(layout, epoch + 1), who)
             if handle is not None:
-                return cls(layout, epoch + 1, who, handle)
+                lease = cls(layout, epoch + 1, who, handle)
+                lease.replaced = str(held) if held is not None and not held.gone else ""
+                return lease
         raise LeaseHeld(f"campaign {layout.root.name}: other conductors take the lease again and again")
 
     def is_mine(self) -> bool:
@@ -149,6 +165,17 @@ class Lease:
 def holder(layout: Layout) -> Holder | None:
     """Purpose: who holds the lease, alive or not; None where nobody does. Changes nothing."""
     return _holder_of(layout, _newest(layout), this_process())
+
+
+def stays_silent(layout: Layout, held: Holder, look_again: Callable[[float], None] = time.sleep) -> bool:
+    """Purpose: look again after more than a heartbeat: whether there was none. A clock that was set makes a heartbeat look old."""
+    path = _epoch_path(layout, held.epoch)
+    try:
+        before = path.stat().st_mtime_ns
+        look_again(2 * BEAT_S + 1)
+        return path.stat().st_mtime_ns == before and _newest(layout) == held.epoch
+    except FileNotFoundError:
+        return False
 
 
 def began_to_drive(layout: Layout) -> float:

@@ -32,6 +32,7 @@ JOB_STATES = (
     "unknown",
 )
 ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"})
+OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" that nobody brought about
 
 
 class JobView(Protocol):

@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import count
 
+from shakedown.processes.steady import SteadyTime
+
 # What a callback gives back: False says "nothing that the one who waits should know of"; anything else is news.
 Callback = Callable[[], object]
+STOOD_STILL_S = 5.0  # longer than anything that is done between two waits takes
 _COMPACT_FROM = 64  # cancelled timers are swept out when they are this many and the majority
 
 
@@ -43,7 +46,9 @@ class Reactor:
     _timers: list[tuple[float, int, Timer]] = field(default_factory=list)
     _order: count[int] = field(default_factory=count)
     _dead_timers: int = 0
-    _latest: float = 0.0
+    calendar: SteadyTime = field(default_factory=SteadyTime)
+    woke: Callable[[], object] = lambda: None  # called first of all after this process stood still; may raise
+    _awake: float = field(default_factory=time.monotonic)
     _wake_read: int = -1
     _wake_write: int = -1
     _old_wakeup: int | None = None
@@ -57,9 +62,8 @@ class Reactor:
             self._old_wakeup = None
 
     def now(self) -> float:
-        """Seconds since 1970. Never backwards: a clock that is set back stands still until it has caught up."""
-        self._latest = max(self._latest, time.time())
-        return self._latest
+        """Seconds since 1970, never backwards and never in leaps, whatever is done to the machine's clock."""
+        return self.calendar.now()
 
     def wait(self, until: float | None) -> None:
         """Purpose: sleep until ``until`` (as ``now`` counts), or until a callback had news; None waits for news alone.
@@ -139,20 +143,33 @@ class Reactor:
         return None if end is None else max(0.0, end - time.monotonic())
 
     def _attend(self, pause: float | None) -> bool:
-        """Sleep once, call everything that is ready or due. True where there was news."""
+        """Sleep once, call everything that is ready or due. True where there was news.
+
+        What is ready comes before what is due: where this process stood still (stopped, swapped out), a job may have ended long
+        before its time limit is seen to have passed.
+        """
+        news = self._attend_ready(pause)
+        now = time.monotonic()
+        if self._timers and self._timers[0][0] <= now:
+            news = self._attend_ready(0.0) or news
+        return self._ring_timers(now) or news
+
+    def _attend_ready(self, pause: float | None) -> bool:
         news = False
-        ready = [(descriptor, self._callbacks.get(descriptor)) for descriptor, _ in self._epoll.poll(pause)]
+        events = self._epoll.poll(pause)
+        now = time.monotonic()
+        if now - self._awake > (pause or 0.0) + STOOD_STILL_S:
+            self.woke()
+        self._awake = now
+        ready = [(descriptor, self._callbacks.get(descriptor)) for descriptor, _ in events]
         for descriptor, callback in ready:
             # An earlier callback may have closed this descriptor and opened another under the same number.
             if callback is not None and self._callbacks.get(descriptor) is callback and callback() is not False:
                 news = True
-        return self._ring_timers() or news
+        return news
 
-    def _ring_timers(self) -> bool:
+    def _ring_timers(self, now: float) -> bool:
         news = False
-        if not self._timers:
-            return False
-        now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
             timer = heappop(self._timers)[2]
             callback, timer.callback = timer.callback, None

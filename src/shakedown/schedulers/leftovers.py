@@ -75,9 +75,9 @@ def stuck_words(ending: Ending | None) -> str:
 
 def _words(ending: Ending) -> str:
     if ending.found <= 0:
-        return "its conductor died while it ran; nothing of it is alive"
+        return "its conductor died, or was replaced, while it ran; nothing of it is alive"
     many = "one process" if ending.found == 1 else f"{ending.found} processes"
-    return f"its conductor died while it ran; what was left of it, {many}, has been ended"
+    return f"its conductor died, or was replaced, while it ran; what was left of it, {many}, has been ended"
 
 
 def _spilled(layout: Layout, run: str) -> dict[str, Any]:

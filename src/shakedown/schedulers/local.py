@@ -16,11 +16,12 @@ from itertools import islice
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
+from shakedown.model.ports import ENDED, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
 from shakedown.processes.reactor import Reactor, Timer
+from shakedown.processes.witness import Witness
 from shakedown.schedulers.capture import KEEP_BYTES
 from shakedown.schedulers.cores import Cores
 from shakedown.schedulers.launch import Launch, Launcher
@@ -63,6 +64,7 @@ class LocalScheduler:
         self._launcher = Launcher(layout, self._workplace, keep_bytes)
         self._packs = PackWriter(layout.packs)
         self._orphans = Orphans()
+        self._witness = Witness()
         self._queue: OrderedDict[str, JobOrder] = OrderedDict()
         self._held_since: float | None = None  # since when the first of the queue cannot be started for want of room
         self._held_timer: Timer | None = None
@@ -126,8 +128,19 @@ class LocalScheduler:
         return {}
 
     def take_claim(self, job: JobView) -> bool:
-        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell."""
-        taken = self._workplace.take_claim(job.id, job.restart)
+        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell.
+
+        A job of ours that was started is left alone, although its shell may not have reached its claim yet: it goes on to its
+        end, and its report follows.
+        """
+        if job.id in self._running or job.id in self._sweeping or self._is_unreported(job.id):
+            return False
+        try:
+            taken = self._workplace.take_claim(job.id, job.restart)
+        except CannotStart:
+            if job.id not in self._queue:
+                raise
+            taken = True  # it waits at a gate of ours, which never opens now: nobody else can start it
         if taken:
             self._unqueue(job.id)
         else:
@@ -147,6 +160,10 @@ class LocalScheduler:
             self._write_up()
         return self.poll({})
 
+    def forsake(self) -> None:
+        """The campaign is another conductor's by now, and so are its directories. Our own processes are still to be ended."""
+        self._workplace.forsaken = True
+
     def close(self) -> None:
         """Let go of files. What still runs is ended first; its reports are lost."""
         if self._running or self._sweeping or self._queue:
@@ -154,10 +171,17 @@ class LocalScheduler:
         self._packs.close()
         self._workplace.tidy_up()
         self._orphans.close()
+        self._witness.close()
 
     def sync(self) -> None:
         """Make the outputs that were reported survive a loss of power. Raises OSError."""
         self._packs.sync()
+
+    def _is_unreported(self, job: str) -> bool:
+        """Whether a job is over and its report is still to be given."""
+        return any(running.order.job == job for running in self._ended) or any(
+            report.job == job and report.state in ENDED for report in self._reports
+        )
 
     # ---- the queue ----
 
@@ -227,9 +251,10 @@ class LocalScheduler:
         except CannotStart:
             self._cores.give_back(slots)
             raise
-        running = Running(order, slots, launch, self._reactor, self._over)
+        running = Running(order, slots, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
+        self._pids.add(self._witness.pid)
         limit = order.case.shape.time_limit_s
         if limit > 0:
             running.timer = self._reactor.call_later(limit, partial(self._time_is_up, running))
@@ -263,6 +288,10 @@ class LocalScheduler:
     # ---- the end of a job ----
 
     def _time_is_up(self, running: Running) -> object:
+        left = running.time_left()
+        if left > 0:
+            running.timer = self._reactor.call_later(left, partial(self._time_is_up, running))
+            return False
         limit = show_duration(running.order.case.shape.time_limit_s)
         return running.end("timeout", f"it was ended at its time limit of {limit}", self._grace_s, self._patience_s)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from shakedown.model.ports import JobOrder, JobReport
+from shakedown.model.ports import OVERRAN, JobOrder, JobReport
+from shakedown.model.units import show_duration
 from shakedown.schedulers.leftovers import stuck_words
 from shakedown.schedulers.running import Running
 
@@ -15,6 +16,8 @@ from shakedown.schedulers.running import Running
 def end_report(running: Running, output: dict[str, Any], note: str, node: str) -> JobReport:
     """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output."""
     state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
+    if running.overran_s():
+        state, message = "timeout", _overran(running)
     ending = running.ending
     if ending is not None:
         behind = (
@@ -34,6 +37,15 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str) -
         message=message,
         output=output,
     )
+
+
+def _overran(running: Running) -> str:
+    """Nobody was there to end it, but its limit is its limit."""
+    limit = show_duration(running.order.case.shape.time_limit_s)
+    after = show_duration(running.elapsed_s or 0.0)
+    how = "with exit status 0" if running.exit_status == 0 else _outcome(running.exit_status)[1]
+    why = "the conductor stood still and could not end it"
+    return f"{OVERRAN} of {limit}: {why}; it ended by itself after {after}, {how.removeprefix('it ended ')}"
 
 
 def never_started(order: JobOrder, state: str, message: str) -> JobReport:

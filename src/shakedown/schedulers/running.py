@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shakedown.model.ports import JobOrder
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.processes.spawn import reap
 from shakedown.processes.tree import Ending, kill_tree
+from shakedown.processes.witness import Witness
 from shakedown.schedulers.launch import Launch
+
+_LATE_S = 2.0  # a time limit that is enforced so much later was not enforced in time
+_SETTLE_S = 0.5
 
 
 @dataclass(slots=True, eq=False)
@@ -26,12 +30,15 @@ class Running:
     launch: Launch
     reactor: Reactor
     over: Callable[[Running], object]
+    witness: Witness = field(default_factory=Witness)
     timer: Timer | None = None
     why: str = ""
     message: str = ""
     exit_status: int | None = None
     elapsed_s: float | None = None
     ending: Ending | None = None
+    forgiven_s: float = 0.0  # for how long the machine stood still, and its time limit with it
+    waited: bool = False  # its time limit was seen to have passed long ago: what else is to be seen was given a moment
 
     @property
     def has_ended(self) -> bool:
@@ -41,6 +48,31 @@ class Running:
     def watch(self) -> None:
         """From now on its end is seen."""
         self.reactor.watch(self.launch.child.pidfd, self._ended)
+        self.witness.watch(self.launch.child.pid, self.launch.child.pidfd)
+
+    def time_left(self) -> float:
+        """Purpose: how long it may go on now that its time limit seems to have passed; 0 where it is to be ended.
+
+        Time in which the whole machine stood still is not the job's. Where this process alone did, the job has had its time.
+        """
+        limit, child = self.order.case.shape.time_limit_s, self.launch.child
+        still = self.witness.stood_still_s(child.started)
+        late = time.monotonic() - child.started - limit - still
+        more, self.forgiven_s = still - self.forgiven_s, still
+        if more > 0:
+            return more
+        if late > _LATE_S and not self.waited:  # what woke us may be about to tell the witness too
+            self.waited = True
+            return _SETTLE_S
+        return 0.0
+
+    def overran_s(self) -> float:
+        """Purpose: by how much a job that ended by itself, with nobody there to end it, was beyond its time limit; else 0."""
+        limit, elapsed = self.order.case.shape.time_limit_s, self.elapsed_s
+        if self.why or limit <= 0 or elapsed is None:
+            return 0.0
+        beyond = elapsed - limit - self.witness.stood_still_s(self.launch.child.started)
+        return beyond if beyond > _LATE_S else 0.0
 
     def listen(self) -> None:
         """From now on its output is read as it comes. Before that the pipe holds 64 KiB of it, and a short job is not slowed
@@ -71,8 +103,10 @@ class Running:
 
     def _ended(self) -> object:
         """The first process ended. What it left in its process group goes with it."""
+        noticed = time.monotonic()
+        ended = self.witness.ended(self.launch.child.pid)
         self.exit_status = reap(self.launch.child)
-        self.elapsed_s = time.monotonic() - self.launch.child.started
+        self.elapsed_s = min(noticed, ended or noticed) - self.launch.child.started
         self.reactor.close_watched(self.launch.child.pidfd)
         if self.timer is not None:
             self.timer.cancel()

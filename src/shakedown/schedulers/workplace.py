@@ -33,8 +33,9 @@ class Workplace:
     """The claims and work directories of one campaign. Directories that hold a thousand others are made once."""
 
     layout: Layout
+    forsaken: bool = False  # another conductor works here: nothing is tidied any more
     _made: set[str] = field(default_factory=set)
-    _spare: list[str] = field(default_factory=list)  # empty directories of runs that are over
+    _spare: dict[str, None] = field(default_factory=dict)  # empty directories of runs that are over
     _mode: int = 0  # of a directory as it is made here
 
     def prepare(self, run: str, place: str, files: Pairs, claim: str = "") -> None:
@@ -62,6 +63,8 @@ class Workplace:
 
     def tidy(self, place: str, files: Pairs) -> None:
         """Purpose: a run that wrote no file leaves no directory. Links to input files are no files of its own."""
+        if self.forsaken:
+            return
         with contextlib.suppress(OSError):
             names = os.listdir(place)  # noqa: PTH208 - only names are wanted
             if files and names and {*names} <= {name for name, _ in files}:
@@ -69,11 +72,11 @@ class Workplace:
                     Path(place, name).unlink()
                 names = []
             if not names:
-                self._spare.append(place)
+                self._spare[place] = None
 
     def tidy_up(self) -> None:
         """Remove the empty directories that wait for another run."""
-        for place in self._spare:
+        for place in self._spare if not self.forsaken else ():
             with contextlib.suppress(OSError):  # somebody put something there in the meantime
                 Path(place).rmdir()
         self._spare.clear()
@@ -84,8 +87,9 @@ class Workplace:
         Removing one for each that is made is dear: ext4 gives out no inode for some seconds after it was freed, and searches
         past all of those.
         """
+        self._spare.pop(place, None)  # the run's own, of an order that was taken back: it must not be another's as well
         if self._spare:
-            spare = self._spare.pop()
+            spare, _ = self._spare.popitem()
             with contextlib.suppress(OSError):
                 if os.stat(spare).st_mode == self._mode:  # noqa: PTH116
                     os.rename(spare, place)  # noqa: PTH104
@@ -105,7 +109,8 @@ class Workplace:
         return path
 
     def remove_script(self, job: str, restart: int) -> None:
-        self._script(job, restart).unlink(missing_ok=True)
+        if not self.forsaken:
+            self._script(job, restart).unlink(missing_ok=True)
 
     def _script(self, job: str, restart: int) -> Path:
         claim = self.layout.claim(job, restart)

@@ -1,0 +1,81 @@
+"""Noticing that the loop stood still, or that somebody set the clock: neither is the jobs' doing, and both are said.
+
+A conductor is stopped by Ctrl-Z, swapped out, paused with its virtual machine, or held by a disk that does not answer. What it
+did not hear in that time nobody kept silent about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shakedown.model.events import Event
+from shakedown.model.units import show_duration
+from shakedown.processes.steady import MADE_UP, since_boot
+
+STOOD_STILL_S = 5.0  # longer than the loop ever takes for a turn
+CLOCK_SET_S = 5.0  # a smaller difference is made up before anybody notices
+
+
+@dataclass(slots=True)
+class Awake:
+    """``behind_s``: by how many seconds the machine's calendar is ahead of the loop's own time."""
+
+    behind_s: Callable[[], float] = lambda: 0.0
+    steady: Callable[[], float] = since_boot
+    _seen: float = 0.0  # when the loop was last seen to be awake
+    _still: float = 0.0  # for how long it stood still, and nobody was told yet
+    _behind: float = 0.0
+    _compared: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._seen = self._compared = self.steady()
+
+    def sleep(self, planned_s: float, wait: Callable[[], None]) -> None:
+        """Purpose: a wait that takes so long at most, if all is well."""
+        self._look(0.0)
+        wait()
+        self._look(max(0.0, planned_s))
+
+    def events(self) -> list[Event]:
+        """Purpose: what happened since the last time, for the record."""
+        self._look(0.0)
+        found = []
+        if self._still:
+            found.append(_stood_still(self._still))
+            self._still = 0.0
+        step = self._step()
+        if abs(step) > CLOCK_SET_S:
+            found.append(_clock_set(step))
+        return found
+
+    def _step(self) -> float:
+        """By how much the calendar's lead has changed beyond what was made up of it since the last look."""
+        made_up = MADE_UP * (self._seen - self._compared)
+        expected = max(0.0, abs(self._behind) - made_up)
+        before = expected if self._behind > 0 else -expected
+        self._behind, self._compared = self.behind_s(), self._seen
+        return self._behind - before
+
+    def _look(self, planned_s: float) -> None:
+        now = self.steady()
+        beyond, self._seen = now - self._seen - planned_s, now
+        if beyond > STOOD_STILL_S:
+            self._still += beyond
+
+
+def _stood_still(seconds: float) -> Event:
+    why = (
+        f"the conductor stood still for {show_duration(seconds)}: it was stopped or swapped out, its machine was paused, or a disk "
+        "did not answer; what ended meanwhile is judged by its own end"
+    )
+    return Event("finding", value={"kind": "stood_still", "seconds": round(seconds, 3)}, reason=why)
+
+
+def _clock_set(seconds: float) -> Event:
+    way = "forward" if seconds > 0 else "back"
+    why = (
+        f"the clock of this machine was set {way} by {show_duration(abs(seconds))}; the times of this record go on evenly, and "
+        "come nearer to it by three seconds a minute"
+    )
+    return Event("finding", value={"kind": "clock_set", "seconds": round(seconds, 3)}, reason=why)
