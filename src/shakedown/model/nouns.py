@@ -409,3 +409,4 @@ class Document(Struct, frozen=True):
     contracts: tuple[Contract, ...] = ()
     schema: int = SCHEMA
     failures: tuple[FailureClass, ...] = ()  # the site's own; those of the package come with the package
+    record_environment: tuple[str, ...] = ()  # names of variables that a site has stored beside the usual ones

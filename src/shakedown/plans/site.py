@@ -48,6 +48,7 @@ class Site:
     advice: Problems = field(default_factory=Problems)  # no faults: what plans may not do as they were meant
     failures: tuple[FailureClass, ...] = ()
     failure_sources: tuple[Source, ...] = ()
+    record_environment: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -156,7 +157,9 @@ def _read_own_file(reading: Site) -> None:
     data = read_bytes(file, reading.problems)
     root = None if data is None else read_nodes(data, file.name, reading.problems)
     values = None if root is None else SITE.read(root, "", reading.problems)
-    reading.name, reading.about = (values or {}).get("site") or "", (values or {}).get("about") or ""
+    values = values or {}
+    reading.name, reading.about = values.get("site") or "", values.get("about") or ""
+    reading.record_environment = tuple(values.get("record_environment") or ())
 
 
 def _read_systems(reading: Site) -> None:
