@@ -162,6 +162,18 @@ def _read_own_file(reading: Site) -> None:
     reading.record_environment = tuple(values.get("record_environment") or ())
 
 
+def read_allowed_signers(site: Path) -> Path | None:
+    """Purpose: the file of allowed signers that a site's own file names, or None. Raises FileProblems."""
+    problems = Problems()
+    file = look_up(os.path.join(site, "site.yaml"), "site.yaml")
+    data = read_bytes(file, problems)
+    root = None if data is None else read_nodes(data, file.name, problems)
+    values = None if root is None else SITE.read(root, "", problems)
+    problems.stop()
+    named = (values or {}).get("allowed_signers")
+    return Path(site, named) if named else None
+
+
 def _read_systems(reading: Site) -> None:
     for file in scan(os.path.join(reading.path, "systems"), "systems/", reading.problems):
         machine = _machine(file, reading.problems)
