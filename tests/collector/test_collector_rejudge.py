@@ -13,6 +13,7 @@ from tests.collector.conftest import Room
 from shakedown.checks.judge import judge
 from shakedown.cli.rejudge import command
 from shakedown.conductor.rejudge import Act, Outcome, read_verdicts, rejudge, rejudge_campaign
+from shakedown.engine import State, evolve, index_plan
 from shakedown.events.campaigns import create_campaign, write_document
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
@@ -220,7 +221,10 @@ def test_the_record_keeps_the_old_verdict_and_gains_the_new_one(campaign: Layout
     why = "exit status 0, 1 check holds"
     assert outcome == Outcome(2, (("r000001", "incorrect", "passed", why), ("r000002", "passed", "passed", why)), ())
     events = list(read_events(campaign.log))
-    assert [event.seq for event in events] == [1, 2, 3, 4, 5]
+    assert [event.seq for event in events] == [1, 2, 3, 4, 5, 6]
+    act = events[5]
+    assert (act.event, act.reason, act.value["by"]) == ("rejudged", "one is enough", "ada")
+    assert [act.value[name] for name in ("examined", "replaced", "kept", "not_judged")] == [2, 2, 0, 0]
     assert events[3].value["rejudged"] == {"by": "ada", "because": "one is enough", "document": digest(freeze(amended))}
     assert campaign.document(digest(freeze(amended))).is_file()
     rows = [(row.run, row.verdict, row.superseded_by) for row in fold_runs(events).runs]
@@ -252,9 +256,26 @@ def _with_unit(unit: str) -> Document:
     return document(contains("Done"), figures=(FigureSpec("rate", unit=unit, regex="(?P<value>1)"),))
 
 
-def test_judging_again_by_the_same_plan_changes_nothing(campaign: Layout) -> None:
+def test_judging_again_by_the_same_plan_changes_nothing_and_is_an_act_all_the_same(campaign: Layout) -> None:
     assert rejudge_campaign(campaign.root, "ada", "to be sure") == Outcome(2, (), ())
-    assert len(list(read_events(campaign.log))) == 3
+    *_, act = events = list(read_events(campaign.log))
+    assert len(events) == 4
+    assert (act.event, act.value["examined"], act.value["replaced"], act.value["kept"]) == ("rejudged", 2, 0, 2)
+
+
+def test_the_time_of_a_campaign_does_not_grow_by_judging_it_again(campaign: Layout) -> None:
+    """The events of judging again are written years after the campaign's own, which end at 10 s."""
+    before = fold_runs(read_events(campaign.log))
+    rejudge_campaign(campaign.root, "ada", "one is enough", document=document(contains("one")))
+    events = list(read_events(campaign.log))
+    after = fold_runs(events)
+    assert events[-1].time > 1e9
+    assert (after.last, before.last) == (10.0, 10.0)
+    assert {row.time for row in after.runs} == {10.0}
+    state = State(plan=index_plan(document(contains("Done"))))
+    for seq, event in enumerate([events[0], *events[3:]], 1):  # the log has no orders of the runs that it judges
+        evolve(state, replace(event, seq=seq))
+    assert (state.last, state.time) == (9.0, events[-1].time)
 
 
 def test_while_a_conductor_drives_the_campaign_nobody_else_judges(campaign: Layout) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from shakedown.conductor.sealing import seal_campaign
 from shakedown.conductor.verifying import Verified, verify_campaign
 from shakedown.events.inbox import post
+from shakedown.events.signatures import Signature
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
 from shakedown.model.layout import Layout
 
@@ -317,4 +318,8 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
     signed |= {"campaign": long, "plan": long, "system": long, "outcome": "rejected", "sealed_by": long}
     page = render_signature_page("0123456789abcdef" * 4, 4711, signed)
     assert len(weasyprint.HTML(string=page.decode()).render().pages) == 1
+    signature = Signature("0" * 64, long, "2026-01-02T03:04:05Z", "ssh-ed25519", "SHA256:" + 43 * "W", "seals/x.sig")
+    for count in (1, 3, 6):
+        with_keys = render_signature_page("0123456789abcdef" * 4, 4711, signed, [signature] * count)
+        assert len(weasyprint.HTML(string=with_keys.decode()).render().pages) == 1
     assert b"and " + str(20 - (8 if parties <= 2 else 2)).encode() + b" more, in the report." in page

@@ -224,6 +224,7 @@ def test_a_site_is_everything_in_it(example: Any) -> None:
     example.write("tests/broken.yaml", "test: broken\nrunn: x\n")
     reading = read_site(example.path)
     assert (reading.name, reading.about) == ("example", "every key of every file is in here somewhere")
+    assert reading.record_environment == ("EXAMPLE_*", "SITE_PROFILE")
     assert [system.name for system in reading.systems] == ["c5"]
     assert set(reading.tests) == {"cm4", "climate-defaults", "stream", "minisweep", "broken"}
     assert set(reading.plans) == {"c5-phase2"}

@@ -41,6 +41,7 @@ TELLING = {
     "attested": ("component", "procedure", "by"),
     "component_outcome": ("component", "outcome"),
     "sealed": ("digest", "by"),
+    "rejudged": ("examined", "replaced", "kept", "by"),
     "amended": ("by",),
 }
 

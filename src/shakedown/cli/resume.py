@@ -55,13 +55,8 @@ def command(
     campaign; 3: its record cannot be read or written.
     """
     from shakedown.cli.detached import drive_detached
-<<<<<<< HEAD
-    from shakedown.cli.driving import how_to_name, needs_driver
-    from shakedown.cli.record import find_whole_campaign
-=======
     from shakedown.cli.driving import driver_needed, how_to_name
-    from shakedown.events.campaigns import find_campaign
->>>>>>> local
+    from shakedown.cli.record import find_whole_campaign
     from shakedown.model.layout import Layout
 
     if component or case:
@@ -69,18 +64,12 @@ def command(
     if who or because:
         raise UsageError("--by and --because go with --component or --case", hint="resume drives a campaign as it is")
     wishes = Wishes(as_json=as_json, **options)
-<<<<<<< HEAD
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
-    if wishes.if_needed and not wishes.take_over and not needs_driver(layout):
-        return 0
-=======
-    layout = Layout(find_campaign(Path(site) if site else None, campaign))
     if wishes.if_needed and not wishes.take_over:
         needed = driver_needed(layout)
         if not needed:
             return 0
         wishes = replace(wishes, take_over=needed == "take over")
->>>>>>> local
     if wishes.detach:
         return drive_detached(layout, how_to_name(layout), wishes.for_the_background(), as_json)
     return _drive(layout, wishes)

@@ -77,13 +77,26 @@ def _render(rows: list[Any], live: list[Any]) -> str:
         elapsed = "" if row.elapsed_s is None else f"{row.elapsed_s:.3f}"
         figures = " ".join(f"{name}={value:.4g}" for name, value in list(row.figures.items())[:3])
         note = figures if row.verdict == "passed" else row.reason
-        more = [row.mode, str(row.epoch), row.ruling]
+        more = [row.mode, str(row.epoch), row.ruling, row.judged_by]
         lines.append([row.run, row.case, *more, str(row.attempt), row.verdict, elapsed, note])
-    lines += [[row.run, row.case, row.mode, str(row.epoch), "", str(row.attempt), row.state, "", ""] for row in live]
+    lines += [
+        [row.run, row.case, row.mode, str(row.epoch), "", "", str(row.attempt), row.state, "", ""] for row in live
+    ]
     if not lines:
         return "no runs"
-    headings = ["run", "case", "mode", "epoch", "ruled", "attempt", "verdict", "seconds", "figures or reason"]
-    usual = {2: "", 3: "1", 4: ""}
+    headings = [
+        "run",
+        "case",
+        "mode",
+        "epoch",
+        "ruled",
+        "judged again by",
+        "attempt",
+        "verdict",
+        "seconds",
+        "figures or reason",
+    ]
+    usual = {2: "", 3: "1", 4: "", 5: ""}
     shown = [place for place in range(len(headings)) if any(line[place] != usual.get(place) for line in lines)]
     right = [new for new, old in enumerate(shown) if headings[old] in ("epoch", "attempt", "seconds")]
     return table([headings[i] for i in shown], [[line[i] for i in shown] for line in lines], right=right)

@@ -8,31 +8,59 @@ import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.wishes import said_by
+from shakedown.model.errors import UsageError
 
 
 @click.command()
 @click.argument("campaign", required=False)
 @said_by("Who seals it.", "", optional=True)
 @click.option("--open", "unfinished", is_flag=True, help="Seal it although results are open; the page to sign says so.")
+@click.option("--sign", "key", default=None, metavar="KEY", help="Sign the seal with your own SSH key.")
+@click.option(
+    "--digest", default=None, metavar="HEX", help="Make no seal; sign the one with this digest, or its first 8 digits."
+)
 @site_option
 @json_option
-def command(campaign: str | None, who: str, because: str, unfinished: bool, site: str | None, as_json: bool) -> int:
+def command(
+    campaign: str | None,
+    who: str,
+    because: str,
+    unfinished: bool,
+    key: str | None,
+    digest: str | None,
+    site: str | None,
+    as_json: bool,
+) -> int:
     """Seal a campaign (the newest one, if none is named) and write the page that both sides sign.
 
-    What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay.
+    What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay. With --sign
+    the seal is signed by ssh-keygen too; several people can sign the same one, each with a key of their own.
     """
     from shakedown.cli.record import find_whole_campaign
     from shakedown.conductor.sealing import seal_campaign, signature_page
+    from shakedown.conductor.signing import find_seal
+    from shakedown.events.signatures import check_key, sign, signatures_of
     from shakedown.model.layout import Layout
+    from shakedown.report.signature import signature_words
 
+    if digest is not None and key is None:
+        raise UsageError("--digest names a seal to sign, and there is no key", hint="add --sign KEY")
+    if key is not None:
+        check_key(Path(key))
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
-    sealed = seal_campaign(layout, who, because, unfinished)
+    sealed = seal_campaign(layout, who, because, unfinished) if digest is None else find_seal(layout, digest)
+    if key is not None:
+        sign(layout, sealed.digest, Path(key), who)
+    signatures = signatures_of(layout, [sealed.digest])
     page = signature_page(layout, sealed)
     groups = " ".join(sealed.digest[at : at + 8] for at in range(0, len(sealed.digest), 8))
     what = "nothing was recorded since it was sealed as" if sealed.again else f"sealed up to event {sealed.event}:"
-    words = f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}\nto be signed: {page}"
+    if digest is not None:
+        what = f"the seal of event {sealed.event}:"
+    signed = "".join(f"signed: {signature_words(one)}\n" for one in signatures)
+    words = f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}\n{signed}to be signed: {page}"
     emit(
-        {"digest": sealed.digest, "event": sealed.event, "page": page, **sealed.signed},
+        {"digest": sealed.digest, "event": sealed.event, "page": page, "signatures": signatures, **sealed.signed},
         as_json,
         lambda: printable(words),
     )

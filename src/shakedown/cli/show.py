@@ -138,7 +138,8 @@ def _render_run(view: RunView) -> str:
     lines = [f"run {view.run} of {view.case}, job {view.job or 'none'}"]
     lines += [f"{verdict['verdict']}: {verdict['reason']}" for verdict in view.verdicts] or ["not judged yet"]
     lines += ["", "script:", *(f"  {line}" for line in view.script.splitlines())]
-    lines += ["", f"environment: {len(view.environment)} variables; --json and 'shakedown export' show them"]
+    beside = f"; {len(view.not_stored)} more are not stored" if view.not_stored else ""
+    lines += ["", f"environment: {len(view.environment)} variables{beside}; --json and 'shakedown export' show them"]
     size = int(view.output_at.get("bytes", 0))
     lines += ["", f"output, {show_bytes(size)}:" if size else "no output"]
     shown = view.output.splitlines()

@@ -19,21 +19,31 @@ if TYPE_CHECKING:
 @click.option(
     "--digest", default=None, metavar="HEX", help="The digest on the signed page, or its first 8 digits or more."
 )
+@click.option(
+    "--allowed-signers",
+    "allowed",
+    default=None,
+    metavar="FILE",
+    help="Keys that are known, as ssh-keygen reads them; each seal's signature must then be by one of them.",
+)
 @site_option
 @json_option
-def command(campaign: str | None, digest: str | None, site: str | None, as_json: bool) -> int:
+def command(campaign: str | None, digest: str | None, allowed: str | None, site: str | None, as_json: bool) -> int:
     """Check a campaign, also a copy of one, anywhere: its log, seals, frozen plans and evidence, and the site's files.
 
-    Exit status 0: all is as it was; 1: the first damage is shown, or which files of the site were changed since the start.
+    Exit status 0: all is as it was; 1: the first damage is shown, which files of the site were changed since the start, or a
+    signature that does not hold.
     """
     from shakedown.conductor.verifying import verify_campaign
     from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 
     root = Path(site) if site else None
-    found = verify_campaign(Layout(find_campaign(root, campaign)), root, digest)
+    found = verify_campaign(
+        Layout(find_campaign(root, campaign)), root, digest, Path(allowed) if allowed is not None else None
+    )
     emit(found, as_json, lambda: _render(found))
-    return MET if found.whole and not found.changed else NOT_MET
+    return MET if found.whole and not found.changed and found.signatures_hold else NOT_MET
 
 
 def _render(found: Verified) -> str:
@@ -45,5 +55,8 @@ def _render(found: Verified) -> str:
     else:
         lines = [f"{found.campaign} is whole"]
     lines += [f"sealed as {' '.join(digest[at : at + 8] for at in range(0, 64, 8))}" for digest in found.seals]
+    lines += [f"signature under {one.digest[:8]}: {one}" for one in found.signatures]
+    if not found.signatures_hold:
+        lines.append("the signatures are NOT as they should be")
     lines += [f"checked: {line}" for line in found.checked] + [f"not checked: {line}" for line in found.unchecked]
     return printable("\n".join(lines))

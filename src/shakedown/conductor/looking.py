@@ -81,19 +81,19 @@ def _clocks(state: State) -> Iterator[dict[str, Any]]:
         acts = acts_of(state, number)
         if not component.duration_s or not acts:
             continue
-        ran, stood = clocks.ran(acts, state.time), dict[str, float]()
+        ran, stood = clocks.ran(acts, state.last), dict[str, float]()
         since = max(clocks.since(acts) or 0.0, 0.0)
-        ordered = [spell for spell in sorted(spells, key=lambda spell: spell.at) if since <= spell.at <= state.time]
+        ordered = [spell for spell in sorted(spells, key=lambda spell: spell.at) if since <= spell.at <= state.last]
         for spell, after in pairwise([*ordered, None]):
             if spell is not None and spell.act == "stop":
-                until = after.at if after is not None else state.time
+                until = after.at if after is not None else state.last
                 stood[spell.cause or "other"] = stood.get(spell.cause or "other", 0.0) + until - spell.at
         over = roll is not None and roll.up
         yield {
             "component": component.name,
             "ran_s": min(ran, component.duration_s) if over else ran,
             "of_s": component.duration_s,
-            "runs": clocks.is_running(acts, state.time) and not over,
+            "runs": clocks.is_running(acts, state.last) and not over,
             "over": over,
             "stood_still_s": stood,
         }
@@ -189,7 +189,8 @@ def _why_run(state: State, rows: list[Any], run: str) -> list[str]:
     lines = [explain_run(state, run)] if run in state.runs else []
     for row in rows:
         old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
-        lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}: {row.reason}")
+        new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
+        lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}{new}: {row.reason}")
         lines += [
             f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
         ]
@@ -214,5 +215,6 @@ def _why_case(state: State, record: Record, case: str) -> list[str]:
     lines += [f"{run.id}: {explain_run(state, run.id)}" for run in state.runs.values() if run.case == case]
     for row in record.runs:
         if row.case == case and not row.superseded_by:
-            lines.append(f"{row.run}: {row.verdict}: {row.reason}")
+            again = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
+            lines.append(f"{row.run}: {row.verdict}{again}: {row.reason}")
     return lines or ["nothing of it waits, runs or has run"]

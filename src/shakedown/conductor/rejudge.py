@@ -6,6 +6,7 @@ a run that cannot be judged again is a finding that says why, and keeps its verd
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from shakedown.checks.trim import TRIMMED, size
 from shakedown.conductor.amending import ANOTHER_NAME, another_unit
 from shakedown.conductor.frozen_rows import FrozenRows
 from shakedown.conductor.reading import run_directory
+from shakedown.events.identity import user_name
 from shakedown.metrics.failures import failure_of
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import VALUE_LIMIT, Event
@@ -288,11 +290,22 @@ def rejudge_campaign(
         try:
             act = Act(by, because, digest)
             new = list(_on_disk(judged, plan, layout, act, runs, lease.beat))
+            new.append(act_event(act, examined(judged, runs), new))
             log.append([_placed(event, judged, number) for number, event in enumerate(new, 1)])
             log.commit()
         finally:
             log.close()
     return _outcome(judged, runs, new)
+
+
+def act_event(act: Act, looked_at: int, new: Sequence[Event]) -> Event:
+    """Purpose: the act itself, though no verdict may come out otherwise: who, why, and how many were replaced and stand."""
+    replaced = sum(event.event == "verdict" for event in new)
+    not_judged = sum(event.event == "finding" for event in new)
+    said = act.value()
+    because = said.pop("because")
+    value = {**said, "who": user_name(os.getuid()), "examined": looked_at, "replaced": replaced}
+    return Event("rejudged", value=value | {"kept": looked_at - replaced, "not_judged": not_judged}, reason=because)
 
 
 def _plan(layout: Layout, judged: Judged, document: Document | None) -> tuple[Document, str]:

@@ -22,6 +22,7 @@ from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
 from shakedown.events.segments import spans
+from shakedown.events.signatures import signatures_of
 from shakedown.metrics.criteria import score
 from shakedown.metrics.rows import SealRow
 from shakedown.metrics.scorecard import Scorecard
@@ -131,8 +132,9 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
     from shakedown.report.signature import render_signature_page
 
     path = layout.root / "signature.html"
+    signatures = signatures_of(layout, [sealed.digest])
     try:
-        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed))
+        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures))
     except OSError as error:
         raise unwritable(path, error) from error
     return str(path)

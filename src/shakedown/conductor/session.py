@@ -92,7 +92,8 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             fingerprints = Fingerprints(layout, probe_of(layout, document, reactor))
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log, partial(_log_durably, conductor))
-            driver = _driver(layout, lease.epoch) | ({"replaced": lease.replaced} if lease.replaced else {})
+            driver = _driver(layout, lease.epoch, document.record_environment)
+            driver |= {"replaced": lease.replaced} if lease.replaced else {}
             with closing(fingerprints):
                 start = documents.start_value(state)
                 again = snapshots.take_away()
@@ -148,11 +149,12 @@ def _say_torn(conductor: Conductor, tail: Tail) -> None:
     conductor.log("finding", value={"kind": "torn_line", "bytes": tail.cut_bytes}, reason=why)
 
 
-def _driver(layout: Layout, epoch: int) -> dict[str, Any]:
+def _driver(layout: Layout, epoch: int, more_names: tuple[str, ...]) -> dict[str, Any]:
     """Who drives, for the log: enough to find the process, and to see that two sessions ran under the same version."""
-    from shakedown.conductor.showing import keep_environment
+    from shakedown.conductor.environments import keep_environment, select
 
-    environment = keep_environment(layout, dict(os.environ))
+    chosen = select(os.environ, more_names)
+    environment = keep_environment(layout, chosen)
     driver = {"host": socket.gethostname(), "user": user_name(os.getuid()), "pid": os.getpid()}
     driver |= {"version": __version__, "python": sys.version.split()[0]}
-    return {"epoch": epoch, "driver": driver, "environment": environment}
+    return {"epoch": epoch, "driver": driver, "environment": environment, "not_stored": len(chosen.not_stored)}

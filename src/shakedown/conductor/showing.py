@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shakedown.conductor.documents import Documents
+from shakedown.conductor.environments import Environment, read_environment, words_for
 from shakedown.conductor.reading import run_directory
 from shakedown.events.reader import read_events
-from shakedown.model.errors import RecordError, UsageError, did_you_mean
+from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import Event
-from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, System
 from shakedown.schedulers.job_places import payload_path
@@ -23,12 +21,14 @@ from shakedown.schedulers.script import case_environment, job_script
 
 SHOWN_BYTES = 64 * 1024  # of the output; export writes all of it
 COPY_BYTES = 1 << 20
-_SECRET = re.compile(r"SECRET|TOKEN|PASSW|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class RunView:
-    """Everything kept of one run. ``output`` is its end, at most 64 KiB; ``output_at`` points to all of it."""
+    """Everything kept of one run. ``output`` is its end, at most 64 KiB; ``output_at`` points to all of it.
+
+    ``environment``: what the record keeps of it; ``not_stored``: names of the other variables that the run had.
+    """
 
     run: str
     case: str
@@ -39,6 +39,7 @@ class RunView:
     output: str = ""
     output_at: dict[str, Any] = field(default_factory=dict)
     work: str = ""
+    not_stored: tuple[str, ...] = ()
 
 
 def show_run(layout: Layout, run: str) -> RunView:
@@ -58,6 +59,7 @@ def show_run(layout: Layout, run: str) -> RunView:
         text.decode("utf-8", "replace"),
         output,
         str(work) if work.is_dir() else "",
+        found.stored().not_stored,
     )
 
 
@@ -70,7 +72,7 @@ def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
         raise UsageError(f"{target} exists already", hint="export into a new directory") from error
     files = {
         **found.scripts(),
-        "environment": "".join(f"{name}={value}\n" for name, value in sorted(found.environment().items())),
+        "environment": _environment_file(found),
         "events.jsonl": "".join(_line(event) for event in found.events),
     }
     for name, text in files.items():
@@ -79,6 +81,12 @@ def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
         for start in range(0, int(found.output.get("bytes", 0)), COPY_BYTES):
             out.write(read_output(layout, found.output, start, COPY_BYTES))
     return [target / name for name in (*files, "output")]
+
+
+def _environment_file(found: _Found) -> str:
+    lines = [f"{name}={value}\n" for name, value in sorted(found.environment().items())]
+    missing = words_for(found.stored())
+    return "".join(lines) + (f"# {missing}\n" if missing else "")
 
 
 def _line(event: Event) -> str:
@@ -151,11 +159,15 @@ class _Found:
             return scripts_of_part(case, self.layout, self.job)
         return scripts_of(document.system, case, self.layout, self._ordered.get(self.job, self.run), self.job)
 
+    def stored(self) -> Environment:
+        """What is kept of the conductor's environment at its start."""
+        return read_environment(self.layout, self.drivers_environment)
+
     def environment(self) -> dict[str, str]:
-        """The conductor's environment at its start, with what the case adds."""
+        """That, with what the case adds."""
         case = next(case for case in self._document().cases if case.id == self.case)
         build = str(self.layout.build(case.build)) if case.build else ""
-        return read_environment(self.layout, self.drivers_environment) | case_environment(case, self.layout, build)
+        return self.stored().variables | case_environment(case, self.layout, build)
 
 
 # ---- scripts ---------------------------------------------------------------------------------------------------------------
@@ -189,35 +201,3 @@ def in_one(scripts: dict[str, str]) -> str:
     if len(scripts) == 1:
         return next(iter(scripts.values()))
     return "\n".join(f"# ---- {name}\n{text}" for name, text in scripts.items())
-
-
-# ---- the conductor's environment, kept once by its hash ---------------------------------------------------------------------
-
-
-def keep_environment(layout: Layout, environment: dict[str, str]) -> str:
-    """Purpose: store an environment once; returns its digest. Values under names that look secret are withheld."""
-    shown = {name: "(withheld)" if _SECRET.search(name) else value for name, value in environment.items()}
-    data = json.dumps(shown, sort_keys=True, ensure_ascii=True).encode()
-    name = digest(data)
-    path = layout.root / "environments" / f"{name}.json"
-    if not path.exists():
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
-    return name
-
-
-def read_environment(layout: Layout, name: str) -> dict[str, str]:
-    """The environment of that digest; empty where none was kept. Raises RecordError where it is not what was kept."""
-    if not name:
-        return {}
-    path = layout.root / "environments" / f"{name}.json"
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        why = f"the record is damaged: {path}, which the log names, cannot be read: {error.strerror}"
-        raise RecordError(why, hint="put it back from a backup") from error
-    if digest(data) != name:
-        why = f"the record is damaged: {path} was changed: its bytes no longer match its name"
-        raise RecordError(why, hint="put it back from a backup")
-    kept: dict[str, str] = json.loads(data)
-    return kept

@@ -16,11 +16,13 @@ from msgspec import Struct
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.held_outputs import hold_outputs
+from shakedown.conductor.signing import allowed_signers, not_met, words_of
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.campaigns import read_document
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
 from shakedown.events.seals import seals_of
+from shakedown.events.signatures import Signature, need_program, signatures_of
 from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
 from shakedown.metrics.table import Record, fold_runs
@@ -45,13 +47,17 @@ class Verified(Struct):
     changed: list[str] = []
     checked: list[str] = []
     unchecked: list[str] = []
+    signatures: list[Signature] = []
+    signatures_hold: bool = True
 
 
-def verify_campaign(layout: Layout, site: Path | None = None, digest: str | None = None) -> Verified:
+def verify_campaign(
+    layout: Layout, site: Path | None = None, digest: str | None = None, allowed: Path | None = None
+) -> Verified:
     """Purpose: check everything that can be checked here. ``site``: where its files are; found from the campaign's place if None.
 
-    ``digest``: as it stands on a signed page, or its beginning. Errors: RecordError where there is no log, UsageError where
-    ``digest`` can be none.
+    ``digest``: as it stands on a signed page, or its beginning. ``allowed``: a file of allowed signers, if not the site's own.
+    Errors: RecordError where there is no log, UsageError where ``digest`` can be none or ``allowed`` cannot be read.
     """
     if digest is not None and not _DIGEST.fullmatch("".join(digest.split())):
         shown = f"'{digest[:80]}' is no digest, nor its beginning"
@@ -78,8 +84,20 @@ def verify_campaign(layout: Layout, site: Path | None = None, digest: str | None
             _compare_sources(found, layout, record, site)
     if found.damage is None and digest:
         found.damage = _signed(digest, found)
+    _check_signatures(found, layout, allowed, site)
     found.whole = found.damage is None
     return found
+
+
+def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, site: Path | None) -> None:
+    """Who signed the seals that hold."""
+    if allowed is not None:
+        need_program()
+    found.signatures = signatures_of(layout, found.seals, allowed_signers(layout, allowed, site))
+    checked, unchecked = words_of(found.signatures, found.seals, allowed is not None)
+    found.checked += checked
+    found.unchecked += unchecked
+    found.signatures_hold = not not_met(found.signatures, allowed is not None)
 
 
 def _of_chain(layout: Layout, chain: Verification) -> Damage | None:

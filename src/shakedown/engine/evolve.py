@@ -17,7 +17,7 @@ from shakedown.engine import (
     fold_verdicts,
 )
 from shakedown.engine.state import State
-from shakedown.model.events import EVENTS, Event
+from shakedown.model.events import EVENTS, Event, is_afterwards
 
 
 def evolve(state: State, event: Event) -> None:
@@ -25,6 +25,8 @@ def evolve(state: State, event: Event) -> None:
     if event.seq != state.seq + 1:
         raise ValueError(f"event {event.seq} follows event {state.seq}")
     state.seq, state.time = event.seq, event.time
+    if not is_afterwards(event):
+        state.last = event.time
     handler = HANDLERS.get(event.event)
     if handler is not None:
         handler(state, event)

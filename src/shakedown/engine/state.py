@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.ledger import Ledger
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 5  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 6  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -233,6 +233,7 @@ class State:
     ledger: Ledger = field(default_factory=Ledger, compare=False)  # counts of ``jobs``
     seq: int = 0
     time: float = 0.0
+    last: float = 0.0  # the same, of events of the campaign proper: judging again and sealing take no time of it
     epoch: int = 0
     fingerprint: str = ""  # digest of the machine as it was last found
     campaign: str = ""

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from shakedown.model.secrets import without_secrets
+
 Facts = Mapping[str, str]
 
 VALUE_LIMIT = 400  # characters of one fact
@@ -40,12 +42,15 @@ def probe_script(commands: Mapping[str, str] | None = None) -> str:
 
 
 def read_facts(text: str) -> dict[str, str]:
-    """Purpose: the facts that the script printed. Raises ValueError where its end is missing: facts would be missing too."""
+    """Purpose: the facts that the script printed, credentials withheld.
+
+    Raises ValueError where its end is missing: facts would be missing too.
+    """
     facts: dict[str, str] = {}
     for line in text.split("\n"):
         key, tab, value = line.partition("\t")
         if tab and len(facts) <= FACTS_LIMIT:
-            facts[_clean(key)[:100]] = _clean(value)[:VALUE_LIMIT]
+            facts[_clean(key)[:100]] = without_secrets(_clean(value))[:VALUE_LIMIT]
     if facts.pop(_END, "") != "complete":
         raise ValueError("its output is cut off before its end")
     return dict(sorted(facts.items()))

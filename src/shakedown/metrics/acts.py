@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from shakedown.metrics.facts import whole
 from shakedown.metrics.rows import (
     AttestationRow,
     EpochRow,
     FingerprintRow,
     OutcomeRow,
+    RejudgedRow,
     RulingRow,
     SealRow,
     WaiverRow,
@@ -92,6 +94,14 @@ def seal_row(event: Event) -> SealRow:
     number = through if isinstance(through, int) else event.seq
     return SealRow(
         _text(event, "digest"), _by(event), number, _text(event, "outcome"), event.reason, event.seq, event.time
+    )
+
+
+def rejudged_row(event: Event) -> RejudgedRow:
+    """Purpose: an act of judging again, as the record tells it."""
+    counts = {name: whole(event.value.get(name)) for name in ("examined", "replaced", "kept", "not_judged")}
+    return RejudgedRow(
+        _by(event), event.reason, **counts, document=_text(event, "document"), seq=event.seq, time=event.time
     )
 
 
@@ -185,6 +195,11 @@ def _standing(record: Record, event: Event) -> None:
     record.standing.append(record.notes[-1])
 
 
+def _rejudged(record: Record, event: Event) -> None:
+    record.rejudged.append(rejudged_row(event))
+    record.note(event)
+
+
 def _sealed(record: Record, event: Event) -> None:
     record.seals.append(seal_row(event))
     record.note(event)
@@ -198,5 +213,6 @@ HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "fingerprint": _fingerprint,
     "component_outcome": _component_outcome,
     "sealed": _sealed,
+    "rejudged": _rejudged,
     **dict.fromkeys(STANDING_ORDERS, _standing),
 }

@@ -24,6 +24,7 @@ class RunRow(Struct, frozen=True):
     ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up, filler or "". ``ruling``: the
     party that a person said its failure belongs to. ``failed_nodes``: names of nodes that failed under it. ``targets``: budget ->
     the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
+    ``judged_by`` and ``judged_because``: who had it judged again, and why.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
     """
 
@@ -61,6 +62,8 @@ class RunRow(Struct, frozen=True):
     failure_class: str = ""
     failure_family: str = ""
     failure_line: str = ""
+    judged_by: str = ""
+    judged_because: str = ""
 
     @property
     def over(self) -> float | None:
@@ -154,6 +157,20 @@ class AttestationRow(Struct, frozen=True):
     by: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
     reason: str = ""
+    seq: int = 0
+    time: float = 0.0
+
+
+class RejudgedRow(Struct, frozen=True):
+    """An act of judging again: how many verdicts were looked at, replaced and stand, and how many could not be judged again."""
+
+    by: str
+    reason: str
+    examined: int = 0
+    replaced: int = 0
+    kept: int = 0
+    not_judged: int = 0
+    document: str = ""
     seq: int = 0
     time: float = 0.0
 

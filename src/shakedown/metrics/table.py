@@ -23,13 +23,14 @@ from shakedown.metrics.rows import (
     NoteRow,
     OpenRun,
     OutcomeRow,
+    RejudgedRow,
     RulingRow,
     RunRow,
     SealRow,
     UnavailableRow,
     WaiverRow,
 )
-from shakedown.model.events import EVENTS, Event
+from shakedown.model.events import EVENTS, Event, is_afterwards
 from shakedown.model.ports import ENDED
 
 
@@ -75,6 +76,7 @@ class Record(Struct):
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
     fingerprints: list[FingerprintRow] = []
     seals: list[SealRow] = []
+    rejudged: list[RejudgedRow] = []  # acts of judging again
     outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for
     unknown: dict[str, int] = {}
     irregular: list[str] = []
@@ -88,7 +90,9 @@ class Record(Struct):
     def add(self, event: Event) -> None:
         """Fold one event, in constant time."""
         self.events += 1
-        self.seq, self.last = event.seq, max(self.last, event.time)
+        self.seq = event.seq
+        if not is_afterwards(event):
+            self.last = max(self.last, event.time)
         handler = _HANDLERS.get(event.event)
         if handler is not None:
             handler(self, event)
@@ -281,15 +285,18 @@ def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
 
 
 def _supersede(record: Record, event: Event, older: RunRow) -> None:
-    """A later verdict takes the older row's place; what it does not say again is as it was."""
+    """A later verdict takes the older row's place; what it does not say again is as it was, and so is when it was judged."""
+    said = event.value.get("rejudged")
+    said = said if isinstance(said, dict) else {}
     record.runs[record._place[older.run]] = replace(older, superseded_by=event.seq)
     newer = replace(
         older,
         verdict=str(event.value.get("verdict", "")),
         reason=event.reason,
         seq=event.seq,
-        time=event.time,
         supersedes=older.seq,
+        judged_by=str(said.get("by", "")),
+        judged_because=str(said.get("because", "")),
         checks=(),
         excerpt="",
     )

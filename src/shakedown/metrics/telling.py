@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from shakedown.metrics import floors
 from shakedown.metrics.contract import ContractScore
 from shakedown.metrics.populations import CaseRuns, Population
-from shakedown.metrics.rows import WaiverRow
+from shakedown.metrics.rows import RejudgedRow, WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.table import Record
@@ -161,6 +161,14 @@ def other_waivers(record: Record) -> list[WaiverRow]:
     return list(rows.values())
 
 
+def _rejudged(act: RejudgedRow) -> str:
+    more = f", {act.not_judged} of them because they could not be judged again" if act.not_judged else ""
+    return (
+        f"judged again by {act.by}, because {act.reason}: {plural(act.examined, 'verdict')} looked at,"
+        f" {act.replaced} replaced, {act.kept} stand{more}"
+    )
+
+
 def _waiver_text(row: WaiverRow) -> str:
     whose = f"{row.component}: " if row.component else ""
     return f"{whose}{row.what} {row.name} is waived: {row.restriction or 'without a restriction'}".replace("  ", " ")
@@ -172,6 +180,7 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
     superseded = sum(row.superseded_by > 0 for row in record.runs)
     if superseded:
         found.append(f"{plural(superseded, 'verdict')} superseded by a later one; both are in the record")
+    found += [_rejudged(act) for act in record.rejudged]
     unwanted = len(unwanted_rows(document, record))
     if unwanted:
         found.append(f"{plural(unwanted, 'run')} judged that the plan in force no longer asks for: not counted")

@@ -68,6 +68,7 @@ EVENTS: Final[dict[str, str]] = {
     "attested": "A person attested a procedure: met or not met, who, when, and the digests of the evidence files.",
     "fingerprint": "Settings, firmware and libraries as found on the nodes, grouped by equality; a change opens an epoch.",
     "component_outcome": "A component came out met, not met or undecided when it was over; gates open by it.",
+    "rejudged": "A person had kept outputs judged again: who, why, how many were looked at, replaced and stand.",
     "sealed": "The record up to here was sealed: the digest that both sides sign.",
     "snapshot": "The folded state up to here was saved beside the log, under this digest.",
     # findings
@@ -114,6 +115,16 @@ PARTIES: Final[dict[str, str]] = {
     "harness": "Shakedown, or how it was used.",
     "excused": "Nobody's: both sides agreed not to count it.",
 }
+
+
+_AFTERWARDS: Final = frozenset({"rejudged", "ruled", "sealed", "waived"})
+
+
+def is_afterwards(event: Event) -> bool:
+    """Purpose: whether an event only says something of what was, whenever that is said: no time of the campaign passes by it."""
+    if event.event in ("verdict", "finding"):
+        return "rejudged" in event.value
+    return event.event in _AFTERWARDS
 
 
 def machine_changed(value: dict[str, Any], last: str) -> bool:

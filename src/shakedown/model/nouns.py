@@ -414,3 +414,4 @@ class Document(Struct, frozen=True):
     schema: int = SCHEMA
     failures: tuple[FailureClass, ...] = ()  # the site's own; those of the package come with the package
     unavailable: str = ""
+    record_environment: tuple[str, ...] = ()  # names of variables that a site has stored beside the usual ones

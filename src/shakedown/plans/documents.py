@@ -94,7 +94,9 @@ def plan_document(
     plan = Source(file.name, hashlib.sha256(data).hexdigest())
     sources = (plan, *_sources(reading, context, selector), *contracts.sources, *reading.failure_sources)
     document = replace(
-        _document(values, context, limits, components, selector, contracts, sources), failures=reading.failures
+        _document(values, context, limits, components, selector, contracts, sources),
+        failures=reading.failures,
+        record_environment=reading.record_environment,
     )
     advise(root, document, reading.advice)
     reading.lost += tell_lost(root, document, file.name, reading.advice)

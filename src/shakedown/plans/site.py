@@ -50,6 +50,7 @@ class Site:
     lost: list[tuple[str, Lost]] = field(default_factory=list)  # cases that cannot run, each with the file of its plan
     failures: tuple[FailureClass, ...] = ()
     failure_sources: tuple[Source, ...] = ()
+    record_environment: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -158,7 +159,21 @@ def _read_own_file(reading: Site) -> None:
     data = read_bytes(file, reading.problems)
     root = None if data is None else read_nodes(data, file.name, reading.problems)
     values = None if root is None else SITE.read(root, "", reading.problems)
-    reading.name, reading.about = (values or {}).get("site") or "", (values or {}).get("about") or ""
+    values = values or {}
+    reading.name, reading.about = values.get("site") or "", values.get("about") or ""
+    reading.record_environment = tuple(values.get("record_environment") or ())
+
+
+def read_allowed_signers(site: Path) -> Path | None:
+    """Purpose: the file of allowed signers that a site's own file names, or None. Raises FileProblems."""
+    problems = Problems()
+    file = look_up(os.path.join(site, "site.yaml"), "site.yaml")
+    data = read_bytes(file, problems)
+    root = None if data is None else read_nodes(data, file.name, problems)
+    values = None if root is None else SITE.read(root, "", problems)
+    problems.stop()
+    named = (values or {}).get("allowed_signers")
+    return Path(site, named) if named else None
 
 
 def _read_systems(reading: Site) -> None:

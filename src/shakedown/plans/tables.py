@@ -18,6 +18,17 @@ SITE = Record(
     {
         "site": Key(Name("the site's name"), "what the site is called", True),
         "about": Key(Text(), "a sentence for people"),
+        "record_environment": Key(
+            ListOf(
+                Word("a variable's name, or its beginning and '*'", r"[A-Za-z_][A-Za-z0-9_]*\*?", "as PROJECT_*"),
+                "a list of names",
+            ),
+            "variables of the environment that the record keeps beside the usual ones; none that looks like a credential",
+        ),
+        "allowed_signers": Key(
+            Text("a path from the site's directory"),
+            "the file of keys whose signatures under a seal verify takes as known",
+        ),
     },
 )
 

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from shakedown.plans.credentials import tell_credentials
 from shakedown.plans.files import LIMIT_BYTES
 from shakedown.plans.problems import Problems
 from shakedown.plans.yaml_words import in_words
@@ -45,6 +46,8 @@ def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None
         return None
     if root is not None and _SPECIAL.search(data) and not _Special(problems).check(root):
         return None
+    if root is not None:
+        tell_credentials(root, data, problems)
     return _map(root, name, problems)
 
 

@@ -89,6 +89,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
+    facts["signatures"] = _signatures(campaign)
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
     facts["contents"] = _contents(facts)
     return facts
@@ -171,6 +172,15 @@ def _slow(nodes: list[NodeMedian]) -> list[NodeMedian]:
 
 def _slowness(node: NodeMedian) -> float:
     return -node.score if is_time(node.unit) else node.score
+
+
+def _signatures(campaign: CampaignRead) -> list[tuple[str, str]]:
+    """Who signed which seal with which key."""
+    from shakedown.events.signatures import signatures_of
+    from shakedown.report.signature import signature_words
+
+    digests = [row.digest for row in campaign.record.seals]
+    return [(signature_words(one), one.digest) for one in signatures_of(campaign.layout, digests)]
 
 
 def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:

@@ -55,6 +55,8 @@ TABLES = {
     "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",
     "epochs.csv": "What opened each epoch.",
     "rulings.csv": "Every ruling; the last one on a run is in force.",
+    "rejudged.csv": "Acts of judging again. examined = replaced + kept; kept verdicts stand, not_judged of them because their "
+    "outputs could not be judged; the replaced ones are in runs.csv with superseded_by.",
     "waivers.csv": "What was accepted as it is.",
     "fingerprints.csv": "The machine as found, each time; groups are nodes with equal facts.",
     "procedures.csv": "What the plan asks people to do, what was attested, and the digests of the evidence.",

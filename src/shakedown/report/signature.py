@@ -10,14 +10,20 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from shakedown.events.signatures import BAD, UNCHECKED, Signature
+
 MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
 MOST_PARTIES = 4
+MOST_SIGNATURES = 3
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
 _EMPTY = (("vendor", ""), ("site", ""))  # where no contract names the parties
 
 
-def render_signature_page(digest: str, event: int, signed: Mapping[str, Any]) -> bytes:
-    """Purpose: the page as HTML. ``digest``: of the seal; ``event``: its own; ``signed``: what the seal says in words."""
+def render_signature_page(
+    digest: str, event: int, signed: Mapping[str, Any], signatures: Sequence[Signature] = ()
+) -> bytes:
+    """Purpose: the page as HTML. ``digest``: of the seal; ``event``: its own; ``signed``: what the seal says in words;
+    ``signatures``: those that people made with keys."""
     contracts = [str(title) for title in signed.get("contracts", [])]
     title = contracts[0] if len(contracts) == 1 else f"Acceptance of {signed.get('system', '')}"
     parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
@@ -27,8 +33,9 @@ def render_signature_page(digest: str, event: int, signed: Mapping[str, Any]) ->
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
         f"<p>{_text(str(signed.get('summary', '')))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
-        _restrictions([str(line) for line in signed.get("restrictions", [])], len(parties)),
+        _restrictions([str(line) for line in signed.get("restrictions", [])], len(parties), bool(signatures)),
         _digest(digest, event, str(signed.get("campaign", ""))),
+        _signatures(signatures, len(parties)),
         _places(parties),
     ]
     return _PAGE.format(title=_text(title), body="\n".join(filter(None, body))).encode()
@@ -50,11 +57,12 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     return f"<dl>{cells}</dl>"
 
 
-def _restrictions(lines: Sequence[str], parties: int) -> str:
+def _restrictions(lines: Sequence[str], parties: int, signatures: bool) -> str:
     """As many as fit the page beside the places to sign."""
     if not lines:
         return "<h2>Restrictions</h2><p>None.</p>"
     room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
+    room = room // 2 if signatures else room
     items = "".join(f"<li>{_text(line)}</li>" for line in lines[:room])
     more = len(lines) - room
     rest = f"<p>and {more} more, in the report.</p>" if more > 0 else ""
@@ -69,6 +77,27 @@ def _digest(digest: str, event: int, campaign: str) -> str:
         f" outputs. Check a copy with <code>shakedown verify {_text(campaign, _LONGEST_NAME)} --digest"
         f" {escape(digest[:16])}</code></p>"
     )
+
+
+def _signatures(signatures: Sequence[Signature], parties: int) -> str:
+    """Who signed with which key, as many as fit. A signature that does not hold is said to be none."""
+    if not signatures:
+        return ""
+    room = 1 if parties > 2 else MOST_SIGNATURES - (len(signatures) > MOST_SIGNATURES)
+    lines = [f"<li>{_text(signature_words(one), _LONGEST + _LONGEST_NAME)}</li>" for one in signatures[:room]]
+    more = len(signatures) - room
+    rest = f"<p>and {more} more.</p>" if more > 0 else ""
+    return f"<h2>Signed with keys</h2><ol>{''.join(lines)}</ol>{rest}"
+
+
+def signature_words(one: Signature) -> str:
+    """Purpose: a signature as a page shows it: who, when, with which key, and where it does not hold, that it does not."""
+    key = f"{one.key_type} key {one.fingerprint}"
+    by = one.by if len(one.by) <= _LONGEST_NAME else f"{one.by[: _LONGEST_NAME - 3]}..."
+    words = f"{by or 'somebody'}, {one.at}, with the {key}" if one.fingerprint else f"the file {one.file}"
+    if one.status == BAD:
+        return f"{words}: NO VALID SIGNATURE: {one.why}"
+    return f"{words} (not checked: {one.why})" if one.status == UNCHECKED else words
 
 
 def _places(parties: Sequence[tuple[str, str]]) -> str:

@@ -34,6 +34,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
         "utilisation.csv": to_csv(_UTILISATION, _utilisation(evidence)),
         "epochs.csv": to_csv(("epoch", "opened_by", "time", "by", "because", "difference", "event"), _epochs(record)),
         "rulings.csv": to_csv(("run", "as", "by", "because", "time", "event", "in_force"), _rulings(record)),
+        "rejudged.csv": to_csv(_REJUDGED, _rejudged(record)),
         "waivers.csv": to_csv(_WAIVERS, _waivers(record)),
         "fingerprints.csv": to_csv(_FINGERPRINTS, _fingerprints(record)),
         "procedures.csv": to_csv(_PROCEDURES, _procedures(document, record)),
@@ -65,6 +66,7 @@ _UTILISATION = (
     "component", "name", "share", "node_hours", "of_node_hours", "nodes", "hours", "runs", "runs_of_unknown_times",
     "definition",
 )  # fmt: skip
+_REJUDGED = ("by", "because", "examined", "replaced", "kept", "not_judged", "document", "time", "event")
 _WAIVERS = ("what", "component", "name", "restriction", "by", "because", "time", "event")
 _FINGERPRINTS = (
     "time", "epoch", "changed", "digest", "groups", "between_nodes", "since_last", "unanswered", "facts_file", "event",
@@ -73,6 +75,12 @@ _PROCEDURES = (
     "component", "procedure", "about", "who", "clause", "evidence_required", "attested", "met", "by", "because", "time",
     "evidence", "event",
 )  # fmt: skip
+
+
+def _rejudged(record: Record) -> Rows:
+    for row in record.rejudged:
+        counts = (row.examined, row.replaced, row.kept, row.not_judged)
+        yield row.by, row.reason, *counts, row.document, row.time, row.seq
 
 
 def _contract_rows(scorecard: Scorecard) -> Rows:

@@ -1,0 +1,115 @@
+"""The conductor's environment as the record keeps it: what builds and launches depend on, by an allow-list, never a credential.
+
+What is stored is not what is passed on: builds and runs get the whole environment that the conductor was started in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec import Struct
+
+from shakedown.model.errors import RecordError
+from shakedown.model.frozen import digest
+from shakedown.model.layout import Layout
+from shakedown.model.secrets import is_secret
+
+# Names, or their beginnings where they end in '*': search paths, modules, compilers, MPI, threads, accelerators, the scheduler.
+_NAMES = """
+    PATH LD_LIBRARY_PATH LD_PRELOAD LD_RUN_PATH LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH FPATH INCLUDE
+    PKG_CONFIG_PATH CMAKE_* PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV
+    HOME USER LOGNAME SHELL PWD HOST HOSTNAME TMPDIR TMP TEMP SCRATCH WORK LANG LANGUAGE LC_* TZ UMASK
+    MODULEPATH MODULESHOME MODULE_VERSION LOADEDMODULES _LMFILES_ LMOD_* __LMOD_* SPACK_* EASYBUILD_* EBROOT* EBVERSION*
+    CC CXX FC F77 F90 CPP LD AR CFLAGS CXXFLAGS FFLAGS FCFLAGS CPPFLAGS LDFLAGS LIBS MAKEFLAGS *_CC *_CXX *_FC
+    MPI_* MPICH_* MPIR_* OMPI_* OPAL_* PRTE_* PMIX_* PMI_* I_MPI_* HYDRA_* MV2_* MVAPICH_* PSM2_* PSM3_* FI_* UCX_* IBV_* HFI_*
+    OMP_* GOMP_* KMP_* LIBOMP_* MKL_* OPENBLAS_* BLIS_* GOTO_* NUMEXPR_* MALLOC_* GLIBC_TUNABLES HUGETLB_* XTHP_*
+    CUDA_* NVIDIA_* NCCL_* RCCL_* NVSHMEM_* HIP_* HSA_* ROCR_* ROCM_* GPU_* ZE_* SYCL_* ONEAPI_ROOT
+    CRAY_* CRAYPE_* PE_* PALS_* MPICC MPICXX MPIFC
+    SLURM_* SLURMD_* SBATCH_* SRUN_* SALLOC_* PBS_* SHAKEDOWN_* SINGULARITY_* APPTAINER_* HDF5_* ROMIO_* DARSHAN_*
+"""
+ALLOWED = tuple(_NAMES.split())
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONGEST_NAME = 100
+
+
+class Environment(Struct, frozen=True):
+    """A stored environment. ``left_out``: names that are not on the list; ``credentials``: names on it whose values look like one.
+
+    Environments of older records hold variables alone.
+    """
+
+    variables: dict[str, str] = {}
+    left_out: tuple[str, ...] = ()
+    credentials: tuple[str, ...] = ()
+
+    @property
+    def not_stored(self) -> tuple[str, ...]:
+        return tuple(sorted((*self.left_out, *self.credentials)))
+
+
+def select(environment: Mapping[str, str], more: Iterable[str] = ()) -> Environment:
+    """Purpose: what of an environment is stored. ``more``: names that a site adds, or their beginnings with '*'."""
+    patterns = (*ALLOWED, *more)
+    kept: dict[str, str] = {}
+    left_out, credentials = [], []
+    for name, value in sorted(environment.items()):
+        if not _NAME.fullmatch(name) or not any(fnmatchcase(name, pattern) for pattern in patterns):
+            left_out.append(_shown(name))
+        elif is_secret(name, value):
+            credentials.append(name)
+        else:
+            kept[name] = value
+    return Environment(kept, tuple(left_out), tuple(credentials))
+
+
+def keep_environment(layout: Layout, environment: Environment) -> str:
+    """Purpose: store an environment once; returns its digest."""
+    content = {"variables": environment.variables, "left_out": environment.left_out}
+    content |= {"credentials": environment.credentials}
+    data = json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
+    name = digest(data)
+    path = layout.root / "environments" / f"{name}.json"
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    return name
+
+
+def read_environment(layout: Layout, name: str) -> Environment:
+    """The environment of that digest; empty where none was kept. Raises RecordError where it is not what was kept."""
+    if not name:
+        return Environment()
+    path = layout.root / "environments" / f"{name}.json"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        why = f"the record is damaged: {path}, which the log names, cannot be read: {error.strerror}"
+        raise RecordError(why, hint="put it back from a backup") from error
+    if digest(data) != name:
+        why = f"the record is damaged: {path} was changed: its bytes no longer match its name"
+        raise RecordError(why, hint="put it back from a backup")
+    kept: dict[str, Any] = json.loads(data)
+    if isinstance(kept.get("variables"), dict):
+        return Environment(kept["variables"], tuple(kept.get("left_out", ())), tuple(kept.get("credentials", ())))
+    return Environment({key: str(value) for key, value in kept.items()})
+
+
+def words_for(environment: Environment) -> str:
+    """Purpose: how many variables are not stored, and their names, in a sentence; "" where all are."""
+    names = environment.not_stored
+    if not names:
+        return ""
+    count = f"{len(names)} {'variable is' if len(names) == 1 else 'variables are'} not stored"
+    some = len(environment.credentials)
+    looks = "" if not some else f" ({some} {'looks like a credential' if some == 1 else 'look like credentials'})"
+    return f"{count}{looks}: {', '.join(names)}"
+
+
+def _shown(name: str) -> str:
+    """A name of any origin: a shell exports functions under odd ones, and one may be as long as it likes."""
+    plain = "".join(c if c.isprintable() else "?" for c in name.encode("utf-8", "replace").decode())
+    return plain if len(plain) <= _LONGEST_NAME else plain[: _LONGEST_NAME - 3] + "..."

@@ -1,0 +1,274 @@
+"""Signatures under a seal, made with people's own SSH keys by ``ssh-keygen -Y``.
+
+``seals/DIGEST.KEY.signed`` is what was signed: the seal's digest, who signs, and when they say that it was.
+``seals/DIGEST.KEY.signed.sig`` is the signature. KEY is the beginning of the sum of the public key, so each key signs a
+seal once. A seal covers none of these files: a later signer adds theirs and changes nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from shakedown.events.seals import seals_of
+from shakedown.events.segment_file import sync_directory, unwritable
+from shakedown.model.errors import ShakedownError, UsageError
+from shakedown.model.layout import Layout
+
+NAMESPACE = "shakedown-seal"
+PROGRAM = "ssh-keygen"
+GOOD, UNKNOWN, BAD, EXPIRED, UNCHECKED = "good", "unknown key", "bad", "expired", "not checked"
+_FIRST_LINE = "shakedown seal"
+_LONGEST_FILE = 64 * 1024  # bytes; a signature has some hundreds
+_PATIENCE_S = 30.0
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+_OUT_OF_TIME = ("has expired", "not yet valid")
+
+
+class Signature(Struct, frozen=True):
+    """A signature under a seal. ``by`` and ``at`` are what the signer wrote and signed.
+
+    ``status``: good (by a key that is known, in its time), unknown key, bad, expired, or not checked; ``principal``: whose key it
+    is by the file of allowed signers; ``why``: what is wrong, or what was not checked.
+    """
+
+    digest: str
+    by: str
+    at: str
+    key_type: str
+    fingerprint: str
+    file: str
+    status: str = UNCHECKED
+    principal: str = ""
+    why: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the key really signed this seal, whoever's key it is."""
+        return self.status in (GOOD, UNKNOWN, EXPIRED)
+
+    def __str__(self) -> str:
+        key = f"{self.key_type} key {self.fingerprint}" if self.fingerprint else f"file {self.file}"
+        whose = f" of {self.principal}" if self.principal else ""
+        return f"{self.status}: {self.by or 'somebody'}, {self.at or 'at no time'}, {key}{whose}" + (
+            f" ({self.why})" if self.why else ""
+        )
+
+
+# ---- signing -------------------------------------------------------------------------------------------------------------
+
+
+def need_program() -> None:
+    """Raise UsageError where there is no ssh-keygen."""
+    if shutil.which(PROGRAM) is None:
+        raise UsageError(
+            f"there is no {PROGRAM} here, which makes and checks signatures",
+            hint="install OpenSSH's client (Debian: openssh-client); without it the digest can be signed on paper",
+        )
+
+
+def check_key(key: Path) -> None:
+    """Purpose: tell before anything is sealed that a key cannot sign. Raises UsageError."""
+    need_program()
+    try:
+        with key.open("rb") as file:
+            file.read(1)
+    except OSError as error:
+        raise UsageError(
+            f"the key {key} cannot be read: {error.strerror}",
+            hint="--sign takes a private SSH key, or the public one (.pub) of a key that your ssh-agent holds",
+        ) from error
+
+
+def sign(layout: Layout, digest: str, key: Path, by: str) -> Signature:
+    """Purpose: sign a seal with a person's own key; ssh-keygen asks for the pass phrase itself.
+
+    A key that signed it already, and whose signature holds, is not asked again. Errors: UsageError where the key cannot sign;
+    RecordError where the signature cannot be written.
+    """
+    check_key(key)
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    text = f"{_FIRST_LINE}\ndigest: {digest}\nby: {' '.join(by.split())[:100]}\nat: {at}\n"
+    with tempfile.TemporaryDirectory(prefix="shakedown-") as folder:
+        message = Path(folder) / "seal"
+        message.write_text(text, encoding="utf-8")
+        done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(message)], asks=True)
+        try:
+            armour = (Path(folder) / "seal.sig").read_bytes() if done.returncode == 0 else b""
+        except OSError:
+            armour = b""
+    if not armour:
+        raise UsageError(
+            f"{PROGRAM} did not sign with {key}: {_last_line(done.stderr) or f'exit status {done.returncode}'}",
+            hint=f"the seal {digest[:16]} stands; sign it with: shakedown seal --digest {digest[:16]} --sign KEY --by WHO",
+        )
+    path = seals_of(layout) / f"{digest}.{hashlib.sha256(_public_key(armour)).hexdigest()[:32]}.signed"
+    if path.exists():
+        already = _check(_read(path), path, None)
+        if already.holds:
+            return already
+    try:
+        for target, content in ((path, text.encode()), (path.with_name(f"{path.name}.sig"), armour)):
+            draft = target.with_name(f".{target.name}.{os.getpid()}")
+            draft.write_bytes(content)
+            draft.replace(target)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return _check(_read(path), path, None)
+
+
+# ---- checking ------------------------------------------------------------------------------------------------------------
+
+
+def signatures_of(layout: Layout, digests: Sequence[str], allowed: Path | None = None) -> list[Signature]:
+    """Purpose: every signature under these seals, checked. ``allowed``: a file of allowed signers, as ssh-keygen(1) describes it.
+
+    Without ssh-keygen they are listed as not checked. Raises UsageError where ``allowed`` cannot be read.
+    """
+    if allowed is not None:
+        _check_allowed(allowed)
+    found = []
+    for digest in digests:
+        names = {path.name.removesuffix(".sig") for path in seals_of(layout).glob(f"{digest}.*.signed*")}
+        paths = [seals_of(layout) / name for name in names if name.endswith(".signed")]
+        found += [_check(_read(path), path, allowed) for path in paths]
+    return sorted(found, key=lambda one: (digests.index(one.digest), one.at, one.fingerprint))
+
+
+def _check_allowed(allowed: Path) -> None:
+    try:
+        with allowed.open("rb") as file:
+            file.read(1)
+    except OSError as error:
+        raise UsageError(
+            f"the file of allowed signers {allowed} cannot be read: {error.strerror}",
+            hint="each line of it is: NAME KEY-TYPE KEY, such as 'ada@site ssh-ed25519 AAAA...' (ssh-keygen(1), ALLOWED SIGNERS)",
+        ) from error
+
+
+def _read(path: Path) -> Signature:
+    """A signature as its files say, nothing checked."""
+    digest, file = path.name.partition(".")[0], f"seals/{path.name}.sig"
+    try:
+        words = _words(path)
+        armour = path.with_name(f"{path.name}.sig").read_bytes()[:_LONGEST_FILE]
+        key = _public_key(armour)
+    except OSError as error:
+        return Signature(digest, "", "", "", "", file, BAD, why=f"it cannot be read: {error.strerror}")
+    except ValueError as error:
+        return Signature(digest, "", "", "", "", file, BAD, why=str(error))
+    by, at = words.get("by", ""), words.get("at", "")
+    fingerprint = "SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+    read = Signature(digest, by, at, _key_type(key), fingerprint, file)
+    if words.get("digest") != digest:
+        return _as(read, BAD, "it is a signature under another digest")
+    return read
+
+
+def _check(read: Signature, path: Path, allowed: Path | None) -> Signature:
+    """The same, checked by ssh-keygen."""
+    if read.status == BAD:
+        return read
+    if shutil.which(PROGRAM) is None:
+        return _as(read, UNCHECKED, f"there is no {PROGRAM} here")
+    message = path.read_bytes()
+    words = ["-n", NAMESPACE, "-s", str(path.with_name(f"{path.name}.sig"))]
+    plain = _run(["-Y", "check-novalidate", *words], message)
+    if plain.returncode != 0:
+        return _as(read, BAD, "the key did not sign these words")
+    if allowed is None:
+        return _as(read, UNKNOWN, "no file of allowed signers says whose it is")
+    who = _run(["-Y", "find-principals", "-f", str(allowed), *words[2:]])
+    if who.returncode != 0 or not who.stdout.strip():
+        return _not_allowed(read, who.stderr)
+    principal = who.stdout.decode("utf-8", "replace").splitlines()[0].strip()
+    known = _run(["-Y", "verify", "-f", str(allowed), "-I", principal, *words], message)
+    if known.returncode != 0:
+        return _not_allowed(read, known.stderr)
+    return Signature(
+        read.digest, read.by, read.at, read.key_type, read.fingerprint, read.file, GOOD, _printable(principal)
+    )
+
+
+def _not_allowed(read: Signature, complaint: bytes) -> Signature:
+    text = complaint.decode("utf-8", "replace")
+    line = next((line for line in text.splitlines() if any(words in line for words in _OUT_OF_TIME)), "")
+    if line:
+        return _as(read, EXPIRED, "the file of allowed signers: " + _printable(line.split(": ", 1)[-1]))
+    if "not permitted for use" in text:
+        return _as(read, UNKNOWN, f"the file of allowed signers does not permit it for {NAMESPACE}")
+    return _as(read, UNKNOWN, "it is not in the file of allowed signers")
+
+
+def _as(read: Signature, status: str, why: str) -> Signature:
+    return Signature(read.digest, read.by, read.at, read.key_type, read.fingerprint, read.file, status, why=why)
+
+
+def _words(path: Path) -> dict[str, str]:
+    """The lines of what was signed. Raises ValueError where it is nothing of ours."""
+    with path.open("rb") as file:
+        text = file.read(_LONGEST_FILE).decode("utf-8", "replace")
+    first, *lines = text.splitlines() or [""]
+    if first != _FIRST_LINE:
+        raise ValueError("what was signed is no seal")
+    pairs = (line.partition(": ") for line in lines)
+    return {name: _printable(value) for name, _, value in pairs}
+
+
+def _public_key(armour: bytes) -> bytes:
+    """The public key inside a signature (PROTOCOL.sshsig of OpenSSH). Raises ValueError."""
+    text = armour.decode("ascii", "replace")
+    if _BEGIN not in text or _END not in text:
+        raise ValueError("it is no SSH signature")
+    body = text.split(_BEGIN, 1)[1].split(_END, 1)[0]
+    try:
+        blob = base64.b64decode("".join(body.split()), validate=True)
+    except binascii.Error as error:
+        raise ValueError("it is no SSH signature: its text is damaged") from error
+    length = int.from_bytes(blob[10:14], "big")
+    if blob[:6] != b"SSHSIG" or not 0 < length <= len(blob) - 14:
+        raise ValueError("it is no SSH signature: it holds no key")
+    return blob[14 : 14 + length]
+
+
+def _key_type(key: bytes) -> str:
+    length = int.from_bytes(key[:4], "big")
+    return _printable(key[4 : 4 + min(length, 100)].decode("ascii", "replace"))
+
+
+def _run(words: list[str], message: bytes | None = None, asks: bool = False) -> subprocess.CompletedProcess[bytes]:
+    """Run ssh-keygen. ``asks``: it may ask a person for a pass phrase, or to touch a token, and takes as long as they do."""
+    try:
+        return subprocess.run(
+            [PROGRAM, *words],
+            input=None if asks else message or b"",
+            capture_output=True,
+            timeout=None if asks else _PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SignaturesFailed(f"{PROGRAM} gave no answer: {error}") from error
+
+
+class SignaturesFailed(ShakedownError):
+    """ssh-keygen is there and cannot be run."""
+
+
+def _last_line(text: bytes) -> str:
+    lines = [line for line in text.decode("utf-8", "replace").splitlines() if line.strip()]
+    return _printable(lines[-1].strip()) if lines else ""
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)[:200]
