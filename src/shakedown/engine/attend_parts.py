@@ -98,6 +98,9 @@ def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> N
     if not job.parts:
         why = "the scheduler started it again, but its runs go on in other jobs; it is ended"
         value: dict[str, Any] = {"kind": "unwanted_restart", "restart": job.facts["restart"]}
+        value |= {k: job.facts[k] for k in ("cause", "nodes", "failed_nodes", "launch_failure") if k in job.facts}
+        if job.message:
+            why = f"{job.message}; {why}"
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 

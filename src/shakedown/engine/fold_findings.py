@@ -19,7 +19,7 @@ def finding(state: State, event: Event) -> None:
             roll.fallen[event.value["test"]] = event.time
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
-    elif kind == "started_again" and event.value.get("cause") == "node_fail":
+    elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":
         count_nodes(state, event)
     job = state.jobs.get(event.job)
     if job is not None and (job.phase == "haunting" or (job.bundle and event.value.get("dead"))):

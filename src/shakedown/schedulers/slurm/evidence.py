@@ -237,7 +237,7 @@ def _over(
     said = meaning(word)
     young = found.doubt_s < SETTLE_S
     never_launched = status == NEVER_OPENED and not _has_begun(found)
-    launch = "" if _has_begun(found) else failed_launch(found, word, status, nodes, by)
+    launch = "" if _has_begun(found) else failed_launch(found, source, word, status, nodes, reason, by)
     if launch:
         if young and not never_launched:
             return Later()  # its claim may be on its way

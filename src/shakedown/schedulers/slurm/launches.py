@@ -22,16 +22,17 @@ _HOW = {
 }
 
 
-def failed_launch(found: Found, word: str, status: int | None, nodes: str, by: str) -> str:
+def failed_launch(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str, by: str) -> str:
     """Purpose: a sentence where a job that had a node was ended before its script was started; "" for all else.
 
     A script that was started and gave up by itself says so by its exit status; one that a person cancelled, by the person's id, or
-    by what slurmstepd wrote into its output.
+    by what slurmstepd wrote into its output. A later start that was cancelled while it waited still has the nodes of the start
+    before, but also the reason for which it waited.
     """
     state = meaning(word).state
     if not nodes or found.marks_trouble or found.words:
         return ""
-    if state == "cancelled" and by not in _NOBODY:
+    if state == "cancelled" and (by not in _NOBODY or reason or (found.job.restart and source == "accounting")):
         return ""
     if state == "failed":
         return "" if status == CLAIM_TAKEN or not found.has_directory else _of_a_failure(nodes, word, status)
