@@ -24,6 +24,7 @@ LIBRARY = Failure("missing-library", "missing-library", "libx.so.1: cannot open"
     [
         ("timeout", "", None, "time-limit"),
         ("node_fail", "Slurm lost a node of n[001-002]", None, "node-failure"),
+        ("node_fail", "launch failure on n002: Slurm cancelled it before it took its claim", None, "launch-failure"),
         ("cancelled", "", None, "cancelled"),
         ("interrupted", "it was preempted by other work", None, "preempted"),
         ("interrupted", "", None, "interrupted"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from batch_environment import batch_environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +40,7 @@ class Site:
         return self.places.prepare(JobOrder(job, "r000001", case))
 
     def start(self, job: str = "j000001", slurm_id: str = "4711", restart: int = 0) -> subprocess.Popen[str]:
-        environment = os.environ | {"SLURM_JOB_ID": slurm_id, "SLURM_JOB_NODELIST": "n[001-002]"}
+        environment = os.environ | batch_environment(self.places.layout, job, slurm_id, "n[001-002]")
         if restart:
             environment["SLURM_RESTART_COUNT"] = str(restart)
         return subprocess.Popen(
@@ -154,7 +155,7 @@ def test_a_job_runs_once_however_often_it_is_submitted(site: Site) -> None:
 def test_a_restart_of_the_same_job_has_a_place_of_its_own(site: Site, tmp_path: Path) -> None:
     (tmp_path / "in.put").write_text("atoms\n")
     site.prepare(
-        "ls -R; cat in.put 'deep er/in 2'; echo $SHAKEDOWN_RESTART > mine",
+        "ls -R; cat in.put 'deep er/in 2'; echo $SHAKEDOWN_RESTART > mine; [ $SHAKEDOWN_RESTART = 1 ] || exit 137",
         files=(("in.put", str(tmp_path / "in.put")), ("deep er/in 2", str(tmp_path / "in.put"))),
     )
     site.start().communicate(timeout=60)
@@ -180,6 +181,52 @@ def test_a_job_whose_place_was_taken_cannot_come_back_by_a_requeue(site: Site) -
 
     assert not (site.places.layout.root / "executed").exists()
     assert site.marks().holder == "conductor"
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_restart_of_a_job_that_came_to_its_own_end_does_nothing(site: Site, status: int) -> None:
+    """``scontrol requeue`` of a job that is over, or a node that Slurm lost while the job on it went on to its end."""
+    site.prepare(f"echo ran >> {{campaign}}/executed; exit {status}")
+    site.start().communicate(timeout=60)
+    for restart in (1, 2):
+        again = site.start(restart=restart)
+        again.communicate(timeout=60)
+        assert again.returncode == CLAIM_TAKEN
+
+    assert (site.places.layout.root / "executed").read_text() == "ran\n"
+    assert site.places.claim_holder("j000001", 1) is None, "it never began"
+    assert site.marks().over
+
+
+@pytest.mark.parametrize("end", ["kill -9 $$", "kill -15 $$"])
+def test_a_restart_after_an_end_that_came_from_outside_runs(site: Site, end: str) -> None:
+    """What ends a payload by a signal may be Slurm, which puts the job back into the queue: then the work is not done."""
+    site.prepare(f"echo ran >> {{campaign}}/executed; {end}")
+    for restart in (0, 1):
+        site.start(restart=restart).communicate(timeout=60)
+    assert (site.places.layout.root / "executed").read_text() == "ran\nran\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SLURM_JOB_ID", ""),
+        ("SLURM_JOB_NAME", "interactive"),
+        ("SLURM_JOB_NAME", "sd-01234567-j000001"),
+        ("SLURMD_NODENAME", ""),
+    ],
+    ids=["a login shell", "an allocation of somebody's", "another campaign", "not started by slurmd"],
+)
+def test_a_script_that_a_person_runs_by_hand_refuses(site: Site, name: str, value: str) -> None:
+    site.prepare("echo no >> {campaign}/executed")
+    environment = os.environ | batch_environment(site.places.layout, "j000001") | {name: value}
+    words = [*site.shell, str(site.places.script("j000001"))]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == CLAIM_TAKEN
+    assert "only Slurm starts it" in done.stderr
+    assert not (site.places.layout.root / "executed").exists()
+    assert site.places.claim_holder("j000001", 0) is None, "Slurm may still start it"
 
 
 def test_another_job_of_the_same_name_cannot_come_in_by_a_requeue(site: Site) -> None:
@@ -252,7 +299,7 @@ def test_what_cannot_be_opened_on_the_node_is_said_and_is_no_failure_of_the_test
 def test_without_a_job_directory_nothing_runs(site: Site) -> None:
     script = site.prepare("echo no >> {campaign}/executed").read_text()
     shutil.rmtree(site.places.control("j000001"))
-    environment = os.environ | {"SLURM_JOB_ID": "1"}
+    environment = os.environ | batch_environment(site.places.layout, "j000001")
     done = subprocess.run([*site.shell, "-c", script], env=environment, capture_output=True, check=False, timeout=60)
     assert done.returncode == CLAIM_TAKEN
     assert not (site.places.layout.root / "executed").exists()
@@ -303,7 +350,7 @@ def test_any_directory_will_do(name: str, tmp_path_factory: pytest.TempPathFacto
 def test_our_own_part_needs_no_program(site: Site, tmp_path: Path) -> None:
     """With none to be found (PATH is the user's) a job whose payload needs none still runs and has its marks."""
     site.prepare("echo fine")
-    environment = {"PATH": str(tmp_path / "nothing"), "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}
+    environment = {"PATH": str(tmp_path / "nothing"), **batch_environment(site.places.layout, "j000001")}
     shell = str(shutil.which(site.shell[0]))
     words = [shell, *site.shell[1:], str(site.places.script("j000001"))]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)

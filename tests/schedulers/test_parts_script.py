@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from batch_environment import batch_environment
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
@@ -42,7 +43,7 @@ class Node:
         return [part.run for part in parts]
 
     def start(self, restart: int = 0, slurm_id: str = "4711") -> subprocess.Popen[str]:
-        environment = os.environ | {"SLURM_JOB_ID": slurm_id, "SLURM_JOB_NODELIST": "n001"}
+        environment = os.environ | batch_environment(self.places.layout, JOB, slurm_id)
         if restart:
             environment["SLURM_RESTART_COUNT"] = str(restart)
         return subprocess.Popen(
@@ -160,7 +161,7 @@ def test_whatever_is_started_again_runs_nothing_twice(node: Node) -> None:
     assert other.returncode == CLAIM_TAKEN
     again = node.start(restart=1)
     again.communicate(timeout=60)
-    assert again.returncode == 0
+    assert again.returncode == CLAIM_TAKEN
     assert (node.places.layout.root / "ran").read_text().split() == runs
 
 
@@ -266,7 +267,7 @@ def test_claims_that_cannot_be_written_do_not_use_up_the_parts(node: Node) -> No
 
 def test_our_own_part_needs_no_program(node: Node, tmp_path: Path) -> None:
     (run, other) = node.prepare(["echo fine", "exit 3"], at_once=2, limit_s=0)
-    environment = {"PATH": str(tmp_path / "nothing"), "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}
+    environment = {"PATH": str(tmp_path / "nothing"), **batch_environment(node.places.layout, JOB)}
     words = [str(shutil.which(node.shell[0])), *node.shell[1:], str(node.places.script(JOB))]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr, node.output(run)) == (0, "", "fine\n")

@@ -11,6 +11,7 @@ from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looke
 from shakedown.model.ports import JOB_STATES, JobReport
 from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.runner import Ran
+from shakedown.schedulers.slurm.versions import SEPARATOR
 
 JOB = Asked("j000001", "7", 0, 0.0)
 
@@ -325,6 +326,7 @@ def test_sacct_that_cannot_be_run_for_a_moment_is_asked_again(looker: Looker) ->
     looker.slurm.memory[""] = Ran(127, error="sacct cannot be run: No such file or directory")
     report = looker.look(JOB, after=60.0)[JOB.id]
     assert report.state == "absent" and "there is no accounting here" in report.message
+    looker.begin()
     looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001")]
     assert looker.look(JOB, after=600.0)[JOB.id].state == "timeout"
 
@@ -340,10 +342,10 @@ def test_why_a_job_once_waited_is_not_why_it_ended(looker: Looker, state: str) -
 
 
 def test_ended_while_we_were_away(looker: Looker) -> None:
-    looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001", Start=50, End=90)]
+    looker.slurm.memory[""] = [record(state="PREEMPTED", NodeList="n001", Start=50, End=90)]
     report = looker.one(JOB, settled=False)
     assert report is not None
-    assert (report.state, report.source, report.began, report.over) == ("timeout", "accounting", 50.0, 90.0)
+    assert (report.state, report.source, report.began, report.over) == ("interrupted", "accounting", 50.0, 90.0)
     looker.begin()
     os.utime(looker.places.claim(JOB.id, 0), (0, 51.5))
     report = looker.one(JOB, settled=False)
@@ -615,9 +617,152 @@ def test_a_restart_of_work_that_is_done_is_taken_out_of_the_queue(looker: Looker
     looker.begin()
     looker.end(0)
     looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    looker.slurm.memory[""] = [
+        record(state="NODE_FAIL", NodeList="n001", Submit=10),
+        record(state="PENDING", Submit=20),
+    ]
     report = looker.one(JOB, settled=False)
     assert report is not None and (report.state, report.restart) == ("completed", 0)
+    assert (report.again, report.cause, report.failed_nodes) == (1, "node_fail", ("n001",)), "why it was is not lost"
     assert ["scancel", "7"] in looker.slurm.asked
+
+
+def test_a_restart_that_ran_while_nobody_looked_is_another_run(looker: Looker) -> None:
+    """Its node was out of reach and went on to its end, and meanwhile the job ran elsewhere: Slurm's word on the first start."""
+    looker.begin()
+    looker.end(0)
+    looker.begin(restart=1, nodes="n002")
+    looker.slurm.queue[""] = [row(state="RUNNING", restart=1, nodes="n002")]
+    looker.slurm.memory[""] = [
+        record(state="NODE_FAIL", NodeList="n001", Submit=10),
+        record(state="RUNNING", Submit=20),
+    ]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart, report.cause) == ("requeued", 1, "node_fail")
+    report = looker.one(Asked("j000001", "7", 1), settled=False)
+    assert report is not None and (report.state, report.restart, report.nodes) == ("running", 1, "n002")
+    assert not looker.slurm.count("scancel")
+
+
+def test_a_restart_that_has_a_node_is_given_time_to_take_its_claim(looker: Looker) -> None:
+    looker.begin()
+    looker.end(0)
+    looker.slurm.queue[""] = [row(state="RUNNING", restart=1, nodes="n002")]
+    looker.slurm.memory[""] = [record(state="REQUEUED", NodeList="n001", Submit=10), record(state="RUNNING", Submit=20)]
+    assert looker.one(JOB, settled=False) is None
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.again, report.cause) == ("completed", 1, "")
+    assert ["scancel", "7"] in looker.slurm.asked, "it could only find the end mark"
+
+
+def test_a_restart_that_found_the_work_done(looker: Looker) -> None:
+    """Whether we knew of it as a run or not: nothing was run, and the end before it counts."""
+    looker.begin()
+    looker.end(0)
+    looker.end(restart=1, trouble="over")
+    looker.slurm.queue[""] = [row(state="FAILED", restart=1, nodes="n002", exit=97 << 8)]
+    looker.slurm.memory[""] = [record(state="REQUEUED", NodeList="n001", Submit=10), record(state="FAILED", Submit=20)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.exit_status, report.again) == ("completed", 0, 1)
+    report = looker.one(Asked("j000001", "7", 1), settled=False)
+    assert report is not None and report.state == "void" and "did nothing" in report.message
+
+
+def test_a_claim_of_another_machine_is_none(looker: Looker) -> None:
+    """Somebody ran the script by hand, with all that Slurm tells a job: what it left is nobody's result."""
+    looker.slurm.queue[""] = [row(state="COMPLETED", nodes="n[001-002]")]
+    path = looker.places.claim(JOB.id, 0)
+    path.parent.mkdir(parents=True)
+    path.write_text("job=7 host=login1 uptime=100.00 pid=9 nodes=n[001-002] node=login1 .\n")
+    looker.end(0)
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == "refused"
+    assert report.message.startswith("its claim was taken on login1, which is none of its nodes (n[001-002])")
+    path.write_text("job=7 host=n2.site.example uptime=100.00 pid=9 nodes=n[001-002] node=n002 .\n")
+    report = looker.one(JOB, settled=False)
+    assert report is not None and report.state == "completed"
+
+
+# ---- launches that failed ----
+
+
+@pytest.mark.parametrize(
+    ("told", "how"),
+    [
+        ({"state": "CANCELLED"}, "Slurm cancelled it before it took its claim"),
+        ({"state": "TIMEOUT"}, "it came to its time limit before it took its claim"),
+        ({"state": "NODE_FAIL"}, "Slurm lost the node before it took its claim"),
+        ({"state": "FAILED", "exit": str(127 << 8)}, "it ended with exit status 127 (FAILED) before it took its claim"),
+        ({"state": "LAUNCH_FAILED"}, "Slurm could not launch it"),
+    ],
+    ids=lambda told: told["state"] if isinstance(told, dict) else "",
+)
+def test_a_job_with_a_node_that_never_took_its_claim_is_a_failure_of_the_node(
+    looker: Looker, told: dict[str, str], how: str
+) -> None:
+    looker.slurm_says("Error running slurm prolog: 1\n")
+    looker.slurm.queue[""] = [row(nodes="n002", **told)]
+    looker.slurm.memory[""] = [record(state="CANCELLED by 0", NodeList="n002")]
+    looker.slurm.answers["sinfo"] = Ran(0, SEPARATOR.join(("n002", "drained", "Prolog error")) + "\n")
+    assert looker.one(JOB, settled=False) is None, "its claim may be on its way"
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.launch_failure) == ("node_fail", True)
+    assert report.message == (
+        f"launch failure on n002: {how}; Error running slurm prolog: 1; n002 is drained (Prolog error)"
+    )
+    assert report.failed_nodes == ("n002",)
+    assert looker.places.claim_holder(JOB.id, 0) == "conductor", "nothing of it can come later"
+
+
+def test_of_several_nodes_the_one_that_slurm_drained_failed_to_launch(looker: Looker) -> None:
+    looker.slurm_says("")
+    looker.slurm.queue[""] = [row(state="CANCELLED", nodes="n[001-003]")]
+    looker.slurm.memory[""] = [record(state="CANCELLED by 0", NodeList="n[001-003]")]
+    lines = [("n001", "idle", "none"), ("n002", "drained", "Prolog error"), ("n003", "idle", "none")]
+    looker.slurm.answers["sinfo"] = Ran(0, "".join(SEPARATOR.join(line) + "\n" for line in lines))
+    report = looker.one(JOB)
+    assert report is not None and (report.launch_failure, report.failed_nodes) == (True, ("n002",))
+
+
+def test_a_launch_that_failed_and_was_tried_again_by_slurm(looker: Looker) -> None:
+    """The next start takes the claim of the one before, which it finds free; so it is told by what it wrote."""
+    looker.slurm.queue[""] = [row(state="RUNNING", restart=1, nodes="n003")]
+    looker.slurm.memory[""] = [record(state="REQUEUED", NodeList="n002", Submit=10), record(state="RUNNING", Submit=20)]
+    looker.begin(restart=1, nodes="n003")
+    looker.begin(restart=0, nodes="n003")
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart, report.cause) == ("requeued", 1, "node_fail")
+    assert report.launch_failure and report.message.startswith("launch failure on n002: Slurm took it back")
+
+
+@pytest.mark.parametrize(
+    ("told", "words", "state"),
+    [
+        ({"state": "CANCELLED by 1000", "NodeList": "n002"}, "", "cancelled"),
+        ({"state": "CANCELLED by 0"}, "", "cancelled"),
+        (
+            {"state": "CANCELLED by 0", "NodeList": "n002"},
+            "slurmstepd: error: *** JOB 7 ON n002 CANCELLED AT X ***",
+            "cancelled",
+        ),
+        ({"state": "FAILED", "NodeList": "n002", "ExitCode": "97:0"}, "", "refused"),
+        ({"state": "PREEMPTED", "NodeList": "n002"}, "", "interrupted"),
+    ],
+    ids=["by a person", "without a node", "after its script was started", "the script gave up itself", "preempted"],
+)
+def test_what_is_no_failure_to_launch(looker: Looker, told: dict[str, str], words: str, state: str) -> None:
+    looker.slurm_says(f"{words}\n")
+    looker.slurm.memory[""] = [record(**told)]
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.launch_failure) == (state, False)
+
+
+def test_a_claim_that_is_taken_at_the_last_moment_is_no_failure_to_launch(looker: Looker) -> None:
+    looker.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n002")]
+    assert looker.one(JOB, settled=False) is None
+    looker.begin(nodes="n002")
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.launch_failure) == ("node_fail", False)
 
 
 def test_what_the_conductor_claimed_is_taken_out_of_the_queue_and_nothing_else(looker: Looker) -> None:

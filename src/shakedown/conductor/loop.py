@@ -222,6 +222,8 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         cause=report.cause,
         part=bool(report.run) or None,
         failed_nodes=list(report.failed_nodes),
+        launch_failure=report.launch_failure or None,
+        again=report.again,
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status

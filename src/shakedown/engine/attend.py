@@ -20,7 +20,8 @@ from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
 from shakedown.model.ports import OVERRAN
 
-_PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
+_PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
+_ONLY_OF_THE_JOB = ("restart", "state", "cause", "again")  # facts that no verdict on its run repeats
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
 
@@ -111,7 +112,10 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
     run = state.runs.get(job.run)
     if run is None or verdict is None or run.phase != "ended":
         return
-    alive = verdict == "node_fail"
+    launch = bool(job.facts.get("launch_failure"))  # its claim is taken: nothing of it lives
+    alive = verdict == "node_fail" and not launch
+    if launch and (run.cancelled or job.cancelling):
+        verdict = "cancelled"  # it was ended while it was being launched
     if run.cancelled and verdict in ("interrupted", "node_fail"):
         verdict = "cancelled"  # a person's word before the accident's: it must not be attempted again
     reasons = {
@@ -121,7 +125,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "interrupted": "it was ended from outside",
     }
     why = reasons[verdict] + (f": {job.message}" if job.message else "")
-    if job.message.startswith(OVERRAN):
+    if (launch and verdict == "node_fail") or job.message.startswith(OVERRAN):
         why = job.message
     _judge(state, decision, job, verdict, why, alive=alive)
 
@@ -136,9 +140,7 @@ def _at_limit(state: State, job: Job) -> str:
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
     run = state.runs[job.run]
-    value = verdict_value(state, run, verdict) | {
-        k: v for k, v in job.facts.items() if k not in ("restart", "state", "cause")
-    }
+    value = verdict_value(state, run, verdict) | {k: v for k, v in job.facts.items() if k not in _ONLY_OF_THE_JOB}
     if alive:
         value["alive"] = True
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))
@@ -175,10 +177,11 @@ def _put_back(job: Job, run: Run) -> tuple[str, str]:
     """The verdict on a run whose job waits again under the same id, and why."""
     back = f"the scheduler put it back into the queue (restart {job.facts['restart']})"
     lost = job.facts.get("cause") == "node_fail"
-    words = ["a node it ran on failed", job.message, back] if lost else [back, job.message]
+    launch = bool(job.facts.get("launch_failure"))
+    words = ["" if launch else "a node it ran on failed", job.message, back] if lost else [back, job.message]
     first, *more = (word for word in words if word)
     verdict = "cancelled" if run.cancelled else "node_fail" if lost else "interrupted"
-    return verdict, ": ".join(word for word in (first, "; ".join(more)) if word)
+    return verdict, ("; " if launch else ": ").join(word for word in (first, "; ".join(more)) if word)
 
 
 def _waiting_entry(state: State, job: Job) -> Entry | None:

@@ -57,6 +57,10 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
     for run in runs:
         if run.phase in ("ended", "checking", "judged"):
             continue
+        if job.facts.get("launch_failure"):  # none of them has begun, or will
+            gone = job.cancelling or run.cancelled
+            _judge(state, decision, job, run, "cancelled" if gone else "node_fail", job.message)
+            continue
         if run.phase == "running" or run.claim == "found":
             if said in _OWN_END and now < seen_by:
                 decision.wake(seen_by)
@@ -94,6 +98,9 @@ def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> N
     if not job.parts:
         why = "the scheduler started it again, but its runs go on in other jobs; it is ended"
         value: dict[str, Any] = {"kind": "unwanted_restart", "restart": job.facts["restart"]}
+        value |= {k: job.facts[k] for k in ("cause", "nodes", "failed_nodes", "launch_failure") if k in job.facts}
+        if job.message:
+            why = f"{job.message}; {why}"
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 
@@ -133,6 +140,6 @@ def _judge(state: State, decision: Decision, job: Job, run: Run, verdict: str, w
     value = verdict_value(state, run, verdict)
     if alive:
         value["alive"] = True
-    value |= {k: v for k, v in job.facts.items() if k in ("nodes", "failed_nodes")}
+    value |= {k: v for k, v in job.facts.items() if k in ("nodes", "failed_nodes", "launch_failure")}
     value |= {k: v for k, v in run.facts.items() if k != "state"}
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -98,9 +99,19 @@ def _collect(state: State, decision: Decision) -> None:
         facts = facts_of(state, run)
         if "restart" in facts:
             continue  # put back into the queue since: that judges the run, in this decision
+        if "again" in facts:
+            decision.record(_started_again(state, run, facts))
         case = state.index.cases[run.case]
         payload = CollectOrder(name, case, state.index.test_of(case), facts.get("output", {}))
         decision.orders.append(Order("collect", Event("check_start", run=name), payload))
+
+
+def _started_again(state: State, run: Run, facts: Mapping[str, Any]) -> Event:
+    """The scheduler started a job again that had come to its own end, perhaps since it lost a node that went on working."""
+    value = {"kind": "started_again", "restart": facts["again"]}
+    value |= {key: facts[key] for key in ("cause", "nodes", "failed_nodes") if key in facts}
+    why = state.jobs[run.job].message or "the scheduler put it back into the queue, although it had come to its own end"
+    return Event("finding", job=run.job, run=run.id, case=run.case, value=value, reason=f"{why}; it does nothing more")
 
 
 def _judge_cancelled(state: State, decision: Decision) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shakedown.engine.fold_standing import count_nodes
 from shakedown.engine.places import forget_job
 from shakedown.engine.state import Entry, Roll, State
 from shakedown.model.events import Event
@@ -22,6 +23,8 @@ def finding(state: State, event: Event) -> None:
         state.awake_since = event.time
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
+    elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":
+        count_nodes(state, event)
     job = state.jobs.get(event.job)
     if job is not None and (job.phase == "haunting" or (job.bundle and event.value.get("dead"))):
         if event.value.get("dead"):

@@ -29,7 +29,18 @@ CANCEL_AGAIN_S = 30.0
 RELEASE_AGAIN_S = 5.0
 SHUT_S, LONGEST_SHUT_S = 5.0, 60.0  # before a scheduler that takes nothing is tried again; doubled each time
 DEFER_S, LONGEST_DEFER_S = 10.0, 300.0  # before one job that was not taken is
-OF_THE_END = ("state", "exit", "elapsed_s", "nodes", "output", "failed_nodes")  # of a report: what a verdict is made of
+OF_THE_END = (  # of a report: what a verdict is made of
+    "state",
+    "exit",
+    "elapsed_s",
+    "nodes",
+    "output",
+    "failed_nodes",
+    "launch_failure",
+    "again",
+    "cause",
+)
+_OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
 
 
@@ -205,7 +216,7 @@ def job_report(state: State, event: Event) -> None:
     job.note = event.reason if said in ("queued", "running") else ""
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
-        job.facts = {k: v for k, v in value.items() if k in ("nodes", "output", "cause")}
+        job.facts = {k: v for k, v in value.items() if k in _OF_A_RESTART}
         job.facts["restart"] = max(value.get("restart", 0), job.restart + 1)
         job.message = event.reason
         state.attention[job.id] = None
@@ -215,12 +226,22 @@ def job_report(state: State, event: Event) -> None:
         state.attention[job.id] = None
     elif job.phase == "haunting":
         state.attention[job.id] = None
+    elif said == "void":
+        _did_nothing(state, job, event)
     elif job.bundle:
         fold_parts.job_report(state, job, event)
     elif job.phase != "ended" and job.run in state.runs:
         _advance(state, job, state.runs[job.run], event)
         if job.phase in ("queued", "running") and job.cancelling != "wanted":
             state.attention.pop(job.id, None)
+
+
+def _did_nothing(state: State, job: Job, event: Event) -> None:
+    """It was started, and ended without doing anything, because it must not: with its claim taken its runs wait again."""
+    job.message = event.reason
+    if job.phase != "ended":
+        job.phase = "queued"
+        state.attention[job.id] = None
 
 
 def _advance(state: State, job: Job, run: Run, event: Event) -> None:
@@ -253,7 +274,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         run.started = job.started = _began(state, job, run, event)
         job.message = job.message if job.cancelling else event.reason
         job.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
-        if said == "failed" and job.source != "local" and event.reason:
+        if said == "failed" and job.source != "local" and event.reason and "again" not in event.value:
             job.facts["words"] = (
                 event.reason
             )  # the scheduler's: a status alone does not tell "out of memory" from a kill

@@ -52,7 +52,7 @@ def job_report(state: State, job: Job, event: Event) -> None:
     elif said in ENDED and job.phase != "ended":
         job.phase, job.since = "ended", event.time
         job.message = job.message if job.cancelling else event.reason
-        job.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes")}
+        job.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes", "launch_failure")}
         if job.parts:
             state.attention[job.id] = None
         else:

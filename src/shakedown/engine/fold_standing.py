@@ -158,8 +158,7 @@ def count_failure(state: State, event: Event) -> None:
     """A first verdict on a run that had a job: what it says of its nodes, and of its case."""
     verdict = event.value["verdict"]
     if verdict == "node_fail":
-        for node in _failed_nodes(event):
-            _count_node(state, node, event)
+        count_nodes(state, event)
     number = state.index.component_number.get(event.value["component"])
     component = state.index.components[number] if number is not None else None
     if component is None or not component.stop_after:
@@ -171,6 +170,12 @@ def count_failure(state: State, event: Event) -> None:
         row = state.streaks.setdefault(key, [])
         row.append(f"{event.run} {verdict}")
         del row[: -max(REMEMBERED, component.stop_after)]
+
+
+def count_nodes(state: State, event: Event) -> None:
+    """One more failure of each node that an event says failed."""
+    for node in _failed_nodes(event):
+        _count_node(state, node, event)
 
 
 def _failed_nodes(event: Event) -> list[str]:

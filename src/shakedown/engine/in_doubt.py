@@ -18,6 +18,10 @@ def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
             return _silent_until(state, decision, job, now, policy.lost_after_s)
         if job.claim == "":
             _claim_after(decision, job, now, policy.grace_s)
+    elif job.seen == "void":
+        if job.claim == "":
+            event = Event("claim_order", job=job.id, run=job.run, reason=job.message)
+            decision.orders.append(Order("claim", event, job))
     elif job.seen in ("no_answer", "unknown"):
         return _silent_until(state, decision, job, now, policy.no_answer_s)
     return ""

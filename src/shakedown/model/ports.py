@@ -26,6 +26,7 @@ JOB_STATES = (
     "cancelled",
     "interrupted",  # ended with the conductor or by preemption, through no fault of its own
     "requeued",
+    "void",  # it was started and did nothing, as it must not: what it was to do is done, or may not be done beside another job
     "refused",  # it was accepted but cannot be started: no room, no claim, no directory; it never ran
     "absent",
     "no_answer",
@@ -119,7 +120,9 @@ class JobReport(Struct, frozen=True):
     ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed",
     "failed", "timeout" (ended at its own case's time limit, the others go on) and "refused" are said, each once in a session,
     and all that is known of the parts comes before the word that the job is over.
-    ``failed_nodes``: the names of those of its nodes that are known to have failed.
+    ``failed_nodes``: the names of those of its nodes that are known to have failed. ``launch_failure``: it was given its nodes, and
+    its script was never started there; nothing of it lives or will. ``again``: of a job that came to its own end, the number of a
+    later start of it by the scheduler, which does nothing.
     """
 
     job: str
@@ -137,6 +140,8 @@ class JobReport(Struct, frozen=True):
     cause: str = ""
     run: str = ""
     failed_nodes: tuple[str, ...] = ()
+    launch_failure: bool = False
+    again: int = 0
 
 
 class Wanted(Struct, frozen=True):

@@ -18,8 +18,12 @@ from shakedown.schedulers.script import CLAIM_TAKEN, case_environment, case_scri
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+# Slurm starts the script as the job's own: a person who runs it by hand, or in an allocation of another job, is refused before
+# anything is claimed. The name is the one that the job was submitted under, whatever it is called since.
+#
 # A restart takes its own claim, and first those of the restarts before it that nobody took: a job whose place the conductor
-# took, or another job of the same name has, cannot come in by being requeued.
+# took, or another job of the same name has, cannot come in by being requeued. A restart that finds that one before it came to
+# its own end does nothing: the work is done. An end that a signal brought about (a status of 128 and more) is not one's own.
 #
 # A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
@@ -30,10 +34,24 @@ _sd_restart=${{SLURM_RESTART_COUNT:-0}}
 _sd_control={control}
 read -r _sd_began _ </proc/uptime
 read -r _sd_host </proc/sys/kernel/hostname
+read -r _sd_token <{token} || exit {taken}
+if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" != "sd-$_sd_token-{job}" ]; then
+    echo "$0 is the script of a job of Shakedown's, {job}: only Slurm starts it, as that job. Nothing was run." >&2
+    exit {taken}
+fi
+_sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
 _sd_count=0
 set -C
 while :; do
-    if echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST ." >"$_sd_control/claim.$_sd_count"
+    _sd_end=
+    [ "$_sd_count" = "$_sd_restart" ] || {{ read -r _sd_end <"$_sd_control/marks.$_sd_count"; }} 2>/dev/null
+    case $_sd_end in
+        *" status="1[3-9][0-9]" "* | *" status="12[89]" "* | *" status="2[0-9][0-9]" "*) ;;
+        began=*" status="*" told= "*.)
+            echo "trouble=over ." >"$_sd_control/marks.$_sd_restart"
+            exit {taken} ;;
+    esac
+    if echo "$_sd_words" >"$_sd_control/claim.$_sd_count"
     then :
     elif [ "$_sd_count" = "$_sd_restart" ]
     then exit {taken}
@@ -89,7 +107,7 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
 
 def head(layout: Layout, job: str) -> str:
     """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set."""
-    return _HEAD.format(job=job, control=quoted(layout.job(job)), taken=CLAIM_TAKEN)
+    return _HEAD.format(job=job, control=quoted(layout.job(job)), token=quoted(layout.token), taken=CLAIM_TAKEN)
 
 
 def payload_script(case: Case, layout: Layout) -> str:

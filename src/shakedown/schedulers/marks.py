@@ -24,10 +24,12 @@ class Marks(Struct, frozen=True):
 
     ``claimed``: somebody took its claim, or left an end mark although the claim is gone; ``holder``: who, "conductor" or the
     scheduler's id of the job, "" not legible (yet).
+    ``node``: what slurmd calls the node that the script ran on, "" where the claim does not say.
     ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
     clock of the file system, which is one for all jobs. ``exit_status``: the payload's, None while it has not ended by itself.
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
-    ``trouble``: why the payload never ran although the job did. ``output_bytes``: what it wrote up to now. ``left``: of a job of
+    ``trouble``: why the payload never ran although the job did. ``over``: it found that an earlier start of its job had come to
+    its own end, and did nothing. ``output_bytes``: what it wrote up to now. ``left``: of a job of
     several runs that came to its own end, how many of them nobody had claimed then.
     """
 
@@ -44,6 +46,8 @@ class Marks(Struct, frozen=True):
     output_bytes: int = 0
     told: str = ""
     trouble: str = ""
+    over: bool = False
+    node: str = ""
     left: int | None = None
 
 
@@ -62,10 +66,10 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     begin = words_of(claim)
     end = words_of(read_small(places.marks(job, restart)))
     holder = "" if claim is None else holder_of(claim)
-    told = end.get("told", "")
+    told, over = end.get("told", ""), end.get("trouble") == "over"
     return Marks(
         restart,
-        claimed=claim is not None or bool(end),
+        claimed=claim is not None or (bool(end) and not over),
         holder=holder,
         host=begin.get("host", ""),
         scheduler_id="" if holder == CONDUCTOR else holder,
@@ -77,6 +81,8 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         output_bytes=_size(places, job, restart),
         told=told,
         trouble=TROUBLE.get(end.get("trouble", ""), ""),
+        over=over,
+        node=begin.get("node", ""),
         left=_count(end.get("left")),
     )
 

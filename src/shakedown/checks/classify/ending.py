@@ -32,6 +32,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str, str, int], ...] = (
     (re.compile(r"preempt", re.IGNORECASE), "preempted", "scheduler", 95),
     (re.compile(r"node ?fail|lost a node|node_fail|not responding", re.IGNORECASE), "node-failure", "node-failure", 96),
 )
+_LAUNCH = re.compile(r"launch failure on ")  # the reason of a verdict on a job whose script was never started
 _SIGNALS: dict[int, tuple[str, str]] = {
     signal.SIGSEGV: ("segmentation-fault", "segmentation-fault"),
     signal.SIGBUS: ("bus-error", "segmentation-fault"),
@@ -73,6 +74,8 @@ def weigh(verdict: str, words: str, status: int | None, found: Failure | None) -
     said = _of_words(words)
     if verdict in _ENDINGS:
         name, family, line = _ENDINGS[verdict]
+        if verdict == "node_fail" and _LAUNCH.match(words):
+            name = "launch-failure"
         if said is not None and verdict == "interrupted":
             return said
         return Failure(name, family, shown(clean(words)) or line, "scheduler")

@@ -19,8 +19,10 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Pairs
 from shakedown.model.ports import JobOrder, ReleaseOrder, SubmitAnswer
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
+from shakedown.schedulers.marks import read_restart
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.chains import Chains
+from shakedown.schedulers.slurm.evidence import KILLED
 from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
 from shakedown.schedulers.slurm.placing import Targets
@@ -39,7 +41,7 @@ from shakedown.schedulers.slurm.wire import (
     ToHelper,
 )
 from shakedown.schedulers.targets import Placing, placings
-from shakedown.schedulers.workplace import CannotStart
+from shakedown.schedulers.workplace import CONDUCTOR, CannotStart
 
 RELEASE_S = 1.5  # that the place of a held job may take; the conductor waits for an answer for 3 s
 AT_ONCE = 4  # commands of sbatch that run side by side
@@ -204,6 +206,10 @@ class Actor:
         try:
             if act.what == "claim":
                 done = [job.id for job in act.jobs if self._claim(job)]
+            elif act.what == "shut":
+                done = [job.id for job in act.jobs if self._shut(job)]
+                if left := {job.id for job in act.jobs} - set(done):
+                    done += self._tell(structs.replace(act, what="cancel"), left)
             elif act.what == "parts":
                 done = [run for job in act.jobs for run in job.parts if self._claim_part(job.id, run)]
             else:
@@ -250,6 +256,16 @@ class Actor:
     def _claim(self, job: Asked) -> bool:
         try:
             return self.places.take_claim(job.id, job.restart)
+        except (CannotStart, OSError):
+            return False
+
+    def _shut(self, job: Asked) -> bool:
+        """Whether a job that is done with can start no more: without an end of its own on disk, its next claim is taken."""
+        try:
+            own = read_restart(self.places, job.id, job.restart)
+            if own.holder == CONDUCTOR or (own.exit_status is not None and own.exit_status < KILLED):
+                return True
+            return not self.places.control(job.id).is_dir() or self.places.take_claim(job.id, job.restart + 1)
         except (CannotStart, OSError):
             return False
 

@@ -17,22 +17,24 @@ import msgspec
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
-from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
+from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label, read_small
 from shakedown.schedulers.marks import Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
-from shakedown.schedulers.slurm.evidence import KILLED, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.evidence import KILLED, SETTLE_S, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.found import Asked, Found
-from shakedown.schedulers.slurm.parsing import QueueRow, babble, last_words, queue_rows
+from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
 from shakedown.schedulers.slurm.parts import Parts
 from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
-from shakedown.schedulers.workplace import CONDUCTOR
+from shakedown.schedulers.workplace import CONDUCTOR, CannotStart
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
 _MOST_GLANCED = 1024  # files that are looked for at once
 _CLOCKS_DIFFER_S = 5.0  # the controller's and the file system's
+_MOST_RESTARTS = 16  # whose end marks are looked for
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
@@ -86,9 +88,9 @@ class Asker:
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
         found = [self._last_words(f) for f in found]
-        reports = [report for f in found if (report := weigh(f))]
+        self._sweep(rows, {job.id: job for job in jobs}, found)  # before anything is said: perhaps nobody looks again
+        reports = [report for f in found if (report := weigh(f)) and self._will_never_run(report)]
         say(self._with_parts(self.nodes.explain(reports), found))
-        self._sweep(rows, {job.id: job for job in jobs}, found)
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
         """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
@@ -176,7 +178,7 @@ class Asker:
     def _read(self, job: Asked, rows: Sequence[QueueRow], silent: dict[str, str]) -> Found:
         """A job that is not plainly alive: its marks, and for how long it has been so."""
         now = self.clock()
-        marks, trouble = self._marks(job)
+        marks, again, trouble = self._marks(job)
         if not rows and (renamed := self._renamed(marks)):
             rows = [renamed]
             if renamed.state == "RUNNING":
@@ -192,19 +194,34 @@ class Asker:
             trouble="; ".join(f"squeue: {what}" for what in silent.values()) if quiet else "",
             doubt_s=doubt,
             output=self._output(job, marks),
+            again=again,
+            never_began=not trouble and self._never_began(job, marks),
+            has_directory=marks is not None or self.places.control(job.id).is_dir(),
         )
 
-    def _marks(self, job: Asked) -> tuple[Marks | None, str]:
-        """The newest marks; those of the present restart where it has ended by itself, whatever came after."""
+    def _marks(self, job: Asked) -> tuple[Marks | None, int, str]:
+        """The marks of the newest start that did anything, and the number of one that came after it and did nothing."""
+        again = 0
         try:
             marks = read_marks(self.places, job.id)
-            if marks is not None and marks.restart > job.restart:
-                own = read_restart(self.places, job.id, job.restart)
-                marks = own if own.exit_status is not None and own.exit_status < KILLED else marks
-            marks = marks if marks and marks.claimed else read_robbed(self.places, job.id, job.restart) or marks
+            while marks is not None and marks.restart > job.restart and (marks.over or marks.holder == CONDUCTOR):
+                again = max(again, marks.restart if marks.over else 0)
+                marks = read_restart(self.places, job.id, marks.restart - 1)
+            if marks is None or not marks.claimed:
+                marks = read_robbed(self.places, job.id, job.restart) or marks
         except OSError as error:
-            return None, error.strerror or str(error)
-        return marks, ""
+            return None, 0, error.strerror or str(error)
+        return marks, again, ""
+
+    def _never_began(self, job: Asked, newest: Marks | None) -> bool:
+        """Whether this start never took its claim: nobody did, or a later start of the job in its place."""
+        try:
+            own = read_small(self.places.claim(job.id, job.restart))
+            if own is None or newest is None or newest.restart <= job.restart:
+                return own is None
+            return own == read_small(self.places.claim(job.id, newest.restart))
+        except OSError:
+            return False
 
     def _renamed(self, marks: Marks | None) -> QueueRow | None:
         """The row of a job that somebody gave another name since it began: it has the id that the claim tells.
@@ -230,39 +247,56 @@ class Asker:
             "directory": str(place.relative_to(root)),
         }
 
+    def _will_never_run(self, report: JobReport) -> bool:
+        """Before a launch is said to have failed the claim of that start is taken: nothing of it can come later."""
+        if not report.launch_failure or report.state == "requeued":  # the next start takes the claims before its own
+            return True
+        try:
+            return self.places.take_claim(report.job, report.restart)
+        except (CannotStart, OSError):
+            return False
+
     def _last_words(self, found: Found) -> Found:
-        """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains."""
-        if found.row is not None and found.row.state not in ("FAILED", "COMPLETED"):
+        """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains; else the last line there."""
+        if found.row is not None and meaning(found.row.state).state not in OVER:
             return found
         if found.marks is not None and found.marks.exit_status is not None:
             return found
-        words = ""
+        words, last = "", ""
         try:
             with self.places.slurm_output(found.job.id).open("rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _WORDS_BYTES))
-                said = list(last_words(file.read(_WORDS_BYTES).decode("utf-8", "replace")))
+                text = file.read(_WORDS_BYTES).decode("utf-8", "replace")
+                said, last = list(last_words(text)), clean(text.strip().rpartition("\n")[2])
                 words = said[-1] if len(said) > found.job.restart else ""  # earlier restarts left theirs too
         except OSError:
             pass
-        return msgspec.structs.replace(found, words=words)
+        return msgspec.structs.replace(found, words=words, said=last)
 
     # ---- jobs that must not run ----
 
     def _sweep(self, rows: dict[str, list[QueueRow]], jobs: dict[str, Asked], found: Iterable[Found]) -> None:
         """Take out of the queue what could only end at once or would be done twice.
 
-        That is: waiting jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
+        That is: jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
         """
         ended = {
-            f.job.id for f in found if f.marks and f.marks.exit_status is not None and f.marks.exit_status < KILLED
+            f.job.id: f.doubt_s
+            for f in found
+            if f.marks
+            and f.marks.restart == f.job.restart
+            and f.marks.exit_status is not None
+            and f.marks.exit_status < KILLED
         }
         surplus: dict[str, list[str]] = {}
         for job, ours in rows.items():
-            waiting = [row for row in ours if row.state in ("PENDING", "REQUEUE_HOLD", "SPECIAL_EXIT")]
-            if not waiting or (job in jobs and job not in ended):
+            alive = [row for row in ours if meaning(row.state).state in BEFORE_AND_DURING]
+            if not alive or (job in jobs and job not in ended):
                 continue
-            for row in waiting[:_MOST_SWEPT]:
+            for row in alive[:_MOST_SWEPT]:
                 surplus_restart = job in ended and row.restart > jobs[job].restart
+                if row.state == "COMPLETING" or (surplus_restart and row.state == "RUNNING" and ended[job] < SETTLE_S):
+                    continue  # it is over, or may have taken its claim: then it is another run
                 if surplus_restart or (job not in jobs and self._is_void(job, row)):
                     surplus.setdefault(row.cluster, []).append(row.id)
         for cluster, ids in surplus.items():
@@ -273,7 +307,10 @@ class Asker:
         try:
             if self.places.claim_holder(job, 0) == CONDUCTOR or self.places.claim_holder(job, row.restart) == CONDUCTOR:
                 return True
-            return row.restart > 0 and read_restart(self.places, job, row.restart - 1).exit_status is not None
+            ends = (
+                read_restart(self.places, job, number).exit_status for number in range(min(row.restart, _MOST_RESTARTS))
+            )
+            return any(status is not None and status < KILLED for status in ends)
         except OSError:
             return False
 

@@ -14,6 +14,7 @@ from shakedown.model.ports import JobReport
 from shakedown.schedulers.marks import Marks
 from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.found import Asked, Found
+from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
@@ -29,7 +30,6 @@ _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure",
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
 KILLED = 128  # a shell's exit status of what was ended by a signal, and more
 _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
-_NEVER_LAUNCHED = -53  # "0:53": slurmd could not even open the job's output or directory
 
 
 class Later(Struct, frozen=True):
@@ -62,6 +62,8 @@ def needs_accounting(found: Found) -> bool:
     if newest > found.job.restart:
         return young
     if marks is not None and (marks.exit_status is not None or marks.trouble):
+        if row is not None and row.restart > marks.restart:
+            return young  # why it was started again after its end
         return row is None and young and (marks.exit_status or 0) >= KILLED
     return row is None or (young and meaning(row.state).state == "cancelled")
 
@@ -70,15 +72,22 @@ def needs_accounting(found: Found) -> bool:
 
 
 def _from_marks(found: Found) -> Said:
+    if found.marks is not None and found.marks.over and found.marks.restart == found.job.restart:
+        why = "an earlier start of its job had come to its own end; Slurm started it again, and that start did nothing"
+        return _report(found, "void", "marks", message=why)
     marks = _own_marks(found)
     if marks is None:
         return None
     if marks.restart > found.job.restart:
         return _requeued(found, marks.restart, "marks")
+    if foreign := foreign_claim(marks, found.row):
+        return _report(found, "refused", "marks", message=foreign)
     if marks.trouble:
         return _report(found, "refused", "marks", message=marks.trouble)
     if marks.exit_status is None:
         return None
+    if marks.exit_status < KILLED and (again := _started_again(found, marks)):
+        return _ended_before(found, marks, again)
     if marks.exit_status >= KILLED:
         state = _state_of(found, marks)
         if state in _ENDED_FROM_OUTSIDE:
@@ -89,6 +98,28 @@ def _from_marks(found: Found) -> Said:
     return _report(
         found, state, "marks", exit_status=marks.exit_status, message=_note(found) if state == "failed" else ""
     )
+
+
+def _started_again(found: Found, marks: Marks) -> int:
+    """The newest start of the job after one that came to its own end; 0 where there is none."""
+    return max(found.again, found.row.restart if found.row is not None and found.row.restart > marks.restart else 0)
+
+
+def _ended_before(found: Found, marks: Marks, again: int) -> Said:
+    """It came to its own end, and Slurm put it back into the queue all the same: the end counts, and why Slurm did is told."""
+    row, young, state = found.row, found.doubt_s < SETTLE_S, "failed" if marks.exit_status else "completed"
+    if young and not found.again and row is not None and meaning(row.state).state == "running":
+        return Later()  # that start may have taken its claim: then it is another run
+    before = found.records[marks.restart] if len(found.records) > marks.restart else found.finished
+    if before is None or meaning(before.state).state in BEFORE_AND_DURING:
+        if young and found.accounting in ("told", "unasked"):
+            return Later()
+        before = None
+    lost = before is not None and meaning(before.state).state == "node_fail"
+    why = f"Slurm put it back into the queue (restart {again}), although it had come to its own end"
+    why = _joined(_failed_nodes(before.nodes) if lost and before is not None else "", why)
+    said = _report(found, state, "marks", exit_status=marks.exit_status, message=why)
+    return msgspec.structs.replace(said, again=again, cause="node_fail" if lost else "")
 
 
 def _state_of(found: Found, marks: Marks) -> str:
@@ -205,7 +236,14 @@ def _over(
     """The scheduler says that it is over, and no mark does."""
     said = meaning(word)
     young = found.doubt_s < SETTLE_S
-    never_launched = status == _NEVER_LAUNCHED and not _has_begun(found)
+    never_launched = status == NEVER_OPENED and not _has_begun(found)
+    launch = "" if _has_begun(found) else failed_launch(found, source, word, status, nodes, reason, by)
+    if launch:
+        if young and not never_launched:
+            return Later()  # its claim may be on its way
+        why = _joined(launch, found.said, _shown(reason))
+        said_of_it = _report(found, "node_fail", source, nodes=nodes, message=why)
+        return msgspec.structs.replace(said_of_it, launch_failure=True)
     if said.state in ("completed", "failed"):
         if found.marks_trouble:
             return _report(found, "no_answer", "marks", message=f"its files cannot be read: {found.marks_trouble}")
@@ -232,11 +270,11 @@ def _over(
 
 
 def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str) -> JobReport:
-    known = status is not None and status != _NEVER_LAUNCHED  # a word of Slurm's, and no signal
+    known = status is not None and status != NEVER_OPENED  # a word of Slurm's, and no signal
     code = (
         "" if status is None or not known else f" with exit status {status}" if status >= 0 else f" by signal {-status}"
     )
-    why = "its output file or work directory could not be opened" if status == _NEVER_LAUNCHED else found.words
+    why = "its output file or work directory could not be opened" if status == NEVER_OPENED else found.words
     text = f"Slurm started it on {nodes or '?'} and it ended{code} ({word}) before it took its claim"
     if status == 0:  # our script does not end so without a claim
         text = f"Slurm says that it ended well on {nodes or '?'}, but its claim and marks are gone: nothing proves that it ran"
@@ -259,6 +297,9 @@ def _requeued(found: Found, restart: int, source: str) -> Said:
             return Later()
         return _report(found, "requeued", source, restart=restart)
     word = meaning(before.state)
+    if found.never_began and (launch := requeued_launch(before)):
+        said = _report(found, "requeued", source, restart=restart, nodes=before.nodes, message=launch)
+        return msgspec.structs.replace(said, cause="node_fail", launch_failure=True)
     why = _failed_nodes(before.nodes) if word.state == "node_fail" else "" if word.state == "requeued" else word.note
     said = _report(found, "requeued", source, restart=restart, nodes=before.nodes, message=why)
     cause = word.state if word.state in ("node_fail", "interrupted") else ""

@@ -72,19 +72,29 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
     if not new and not waiting:
         return report
     nodes = names_in(report.nodes)
-    if waiting and nodes and all(node in states and _answers(states[node]) for node in nodes):
+    if (
+        waiting
+        and report.state == "node_fail"
+        and nodes
+        and all(node in states and _answers(states[node]) for node in nodes)
+    ):
         why = f"all nodes of {report.nodes} answer again; Slurm ends there what was left of it"
         return structs.replace(report, state="interrupted", message=why)
     ill = [states[node] for node in nodes if node in states and _is_ill(states[node])][:_MOST_NODES]
     words = [f"{node.name} is {node.state}" + (f" ({node.reason})" if node.reason else "") for node in ill]
-    return structs.replace(report, message="; ".join([report.message, *words]))
+    return structs.replace(report, message="; ".join([word for word in (report.message, *words) if word]))
 
 
 def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
-    """The nodes that are known to have failed: a job's only one; of several, those that are down or do not answer."""
+    """The nodes that are known to have failed: a job's only one; of several, those that are down or do not answer.
+
+    Of a job that could not be launched also those that Slurm, or somebody, gives a reason for: it drains where a prolog failed.
+    """
     nodes = names_in(report.nodes)
     if len(nodes) == 1:
         return nodes
+    if report.launch_failure:
+        return tuple(node for node in nodes if node in states and _is_ill(states[node]))
     return tuple(node for node in nodes if node in states and not _answers(states[node]))
 
 

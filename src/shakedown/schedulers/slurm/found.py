@@ -27,8 +27,10 @@ class Found(Struct, frozen=True):
 
     ``queue``, ``accounting``: whether it answered ("none": there is no accounting here). ``records``: of this job, by
     restart. ``marks_trouble``: why its marks could not be read. ``words``: what slurmstepd wrote into the job's own output
-    last. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has not been plainly waiting or
-    running. ``output``: where its output is.
+    last; ``said``: any last line there. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has
+    not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that found an
+    earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
+    ``has_directory``: the job's directory is there.
     """
 
     job: Asked
@@ -40,6 +42,10 @@ class Found(Struct, frozen=True):
     accounting: Told = "unasked"
     finished: Record | None = None
     words: str = ""
+    said: str = ""
     doubt_s: float = 0.0
     trouble: str = ""  # why a source was silent
     output: dict[str, Any] = field(default_factory=dict)
+    again: int = 0
+    never_began: bool = False
+    has_directory: bool = True

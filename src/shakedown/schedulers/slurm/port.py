@@ -56,6 +56,8 @@ class SlurmScheduler:
         self._actor: Helper | None = None
         self._late: dict[str, JobReport] = {}  # answers to submissions that came after the loop had gone on
         self._number = 0
+        self._jobs: Mapping[str, JobView] = {}  # those that are open: the engine's own, which it goes on changing
+        self._known: dict[str, JobView] = {}  # jobs that were open at the last poll
         poll_s = min((cluster.patience.poll_s for cluster in clusters), default=5.0)
         look_setup = Setup("look", root, token, tuple(clusters), command_s)
         self._looking = Looking(look_setup, reactor, poll_s, look_s, self._calls.update)
@@ -88,6 +90,10 @@ class SlurmScheduler:
     def poll(self, jobs: Mapping[str, JobView]) -> Sequence[JobReport]:
         """What has arrived; begins a look where none is under way."""
         self._hear_actor()
+        if shut := self._shut(jobs):
+            self._hire()
+            if self._actor is not None:
+                self._actor.send(shut)
         reports = self._looking.poll(jobs)
         seen = {report.job for report in reports}
         late, self._late = self._late, {}
@@ -122,11 +128,24 @@ class SlurmScheduler:
         return dict(self._calls)
 
     def close(self) -> None:
-        """End the helpers. The jobs go on."""
+        """End the helpers. The jobs go on; those that are done with can start no more."""
         self._looking.close()
+        if shut := self._shut(self._jobs):
+            self._hire()
+            self._ask(shut, lambda heard: isinstance(heard, Acted) and heard.number == shut.number, ACT_S)
         self._drop_actor()
 
     # ---- the one who acts ----
+
+    def _shut(self, jobs: Mapping[str, JobView]) -> Act | None:
+        """The order to see that jobs that are done with never start again, whoever requeues them; None where there are none."""
+        self._jobs = jobs
+        if self._known.keys() == jobs.keys():
+            return None
+        gone = [job for name, job in self._known.items() if name not in jobs and job.scheduler_id]
+        self._known = dict(jobs)
+        asked = [Asked(job.id, job.scheduler_id, job.restart) for job in gone]
+        return Act(self._next_number(), "shut", asked) if asked else None
 
     def _act(self, what: str, jobs: Sequence[JobView]) -> list[str]:
         releases = [job for job in jobs if isinstance(job, ReleaseOrder)]

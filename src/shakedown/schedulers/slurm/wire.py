@@ -49,7 +49,9 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Act(Struct, frozen=True, tag=True):
-    """``what``: cancel, release (with ``releases``), claim, or parts: of one job, those in ``parts``."""
+    """``what``: cancel, release (with ``releases``), claim, shut (jobs that are done with must never start again), or parts: of one
+    job, those in ``parts``.
+    """
 
     number: int
     what: str
