@@ -21,7 +21,7 @@ from shakedown.model.nouns import Check, FigureSpec, Test
 EXPLODING = Check("matches", "output", "(a+)+$", 'output matches "(a+)+$"')
 DONE = Check("contains", "output", "done", 'output contains "done"')
 BAIT = b"a" * 64 + b"b\ndone\n"
-TOO_SLOW = "it took longer than the 0.6 s that all checks and figures of a run may take"
+TOO_SLOW = "it took more than the 0.6 s of processor time that all checks and figures of a run may take"
 
 
 def alive(pid: int) -> bool:
@@ -78,7 +78,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, run: str, what: Callable[[], object
 
 
 def hang() -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
     time.sleep(60)
 
 
@@ -86,14 +86,39 @@ def test_a_worker_that_hangs_is_ended_and_the_rest_of_its_orders_are_done_by_ano
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_at(monkeypatch, "r000003", hang)
-    collector = room.open(workers=1, seconds=0.3, excerpt=0.1, classify=0.1, grace=0.2)
+    collector = room.open(workers=1, wall=1.0)
     (first,) = collector.pids()
     got = room.collect(collector, [room.order(Test("t", checks=(DONE,)), BAIT) for _ in range(8)])
     assert [run for run, evidence in got.items() if not evidence.checks[0].held] == ["r000003"]
     detail = "the worker that read it gave no answer for 1 s and was ended"
     assert got["r000003"].checks[0].detail == detail
     assert got["r000003"].problems == (detail,)
+    assert got["r000003"].trouble == detail
     assert collector.pids() != [first]
+
+
+def test_a_worker_that_is_stopped_takes_no_time_from_its_run_and_its_run_no_blame(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_at(monkeypatch, "r000001", lambda: time.sleep(1.5))
+    collector = room.open(workers=1, seconds=0.3, quick=0.1, excerpt=0.1, classify=0.1, grace=0.1)
+    evidence = room.collect(collector, [room.order(Test("t", checks=(DONE,)), BAIT)])["r000001"]
+    assert (evidence.checks[0].held, evidence.trouble) == (True, "")
+
+
+def test_what_works_without_an_end_and_heeds_no_signal_is_the_tests_own(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
+        while True:
+            pass
+
+    stop_at(monkeypatch, "r000001", work)
+    collector = room.open(workers=1, seconds=0.2, excerpt=0.1, classify=0.1, grace=0.1)
+    evidence = room.collect(collector, [room.order(Test("t", checks=(DONE,)), BAIT)])["r000001"]
+    detail = "reading it took more than 0.5 s of processor time without an end, and was ended"
+    assert (evidence.checks[0].held, evidence.checks[0].detail, evidence.trouble) == (None, detail, "")
 
 
 def test_what_a_busy_worker_gave_up_is_done_once_and_by_another(
@@ -123,7 +148,7 @@ def test_a_worker_that_dies_again_at_the_same_run_is_told_so_of_that_run_alone(
     got = room.collect(room.open(), [room.order(Test("t", checks=(DONE,)), BAIT) for _ in range(5)])
     detail = "the worker that read it ended unexpectedly (signal 9 (SIGKILL), perhaps for lack of memory)"
     assert [run for run, evidence in got.items() if not evidence.checks[0].held] == ["r000002"]
-    assert got["r000002"].problems == (detail,)
+    assert (got["r000002"].problems, got["r000002"].trouble) == ((detail,), detail)
 
 
 def test_a_worker_that_is_killed_once_costs_no_run_its_evidence(
@@ -159,6 +184,7 @@ def test_a_fault_of_ours_is_told_of_its_run_and_the_worker_lives_on(
     before = collector.pids()
     got = room.collect(collector, [room.order(Test("t", checks=(DONE,)), BAIT) for _ in range(2)])
     assert got["r000001"].checks[0].detail == "a fault of Shakedown itself: KeyError: 'figure'"
+    assert got["r000001"].trouble == got["r000001"].checks[0].detail
     assert got["r000002"].checks[0].held is True
     assert collector.pids() == before
 
@@ -263,14 +289,14 @@ def test_the_conductor_keeps_no_output_in_its_memory(room: Room) -> None:
 
 
 def test_work_within_its_time_is_returned_and_an_alarm_that_comes_late_harms_nothing() -> None:
-    old = signal.signal(signal.SIGALRM, worker._alarm)
+    old = signal.signal(signal.SIGPROF, worker._alarm)
     try:
         assert within(5.0, lambda: 7) == 7
         assert within(0.02, lambda: time.sleep(5)) is None
-        os.kill(os.getpid(), signal.SIGALRM)
+        os.kill(os.getpid(), signal.SIGPROF)
         with pytest.raises(TimeUp):
             worker._armed = True
-            os.kill(os.getpid(), signal.SIGALRM)
+            os.kill(os.getpid(), signal.SIGPROF)
     finally:
         worker._armed = False
-        signal.signal(signal.SIGALRM, old)
+        signal.signal(signal.SIGPROF, old)

@@ -57,6 +57,7 @@ class Listener:
         jobs = {str(n): SimpleNamespace(phase="running" if n < running else "queued") for n in range(running + queued)}
         self.logged: list[tuple[str, str]] = []
         self.state: Any = SimpleNamespace(jobs=jobs, runs={}, stopping="", builds_running=lambda: 0)
+        self.state.only_undetermined, self.state.undetermined = False, {}
 
     def log(self, event: str, value: dict[str, Any], reason: str) -> None:
         self.logged.append((event, reason))

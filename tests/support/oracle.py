@@ -135,7 +135,10 @@ class Oracle:
         if event.event == "submit_order" and value.get("part"):
             books.bundles[event.job].append(event.run)
             books.jobs[event.job] = event.event
-        if event.job and event.event in NEXT and event.job not in books.bundles:
+        of_job = (
+            event.job and event.event in NEXT and "supersedes" not in value
+        )  # its job is over and forgotten by then
+        if of_job and event.job not in books.bundles:
             before = books.jobs.get(event.job)
             need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")
             need(

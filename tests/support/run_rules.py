@@ -25,6 +25,11 @@ RUN = {
     "submit_deferred": {"submit_order", "verdict"},
     "check_start": {"check_start", "verdict"},  # collected again after a crash
     "verdict": {"retry", "given_up"},
+    "undetermined": {
+        "check_start",
+        "verdict",
+        "given_up",
+    },  # judged again until it can be; never attempted again for it
     "final": set(),
     "retry": set(),
     "given_up": set(),
@@ -40,7 +45,7 @@ BY_DEFAULT = {"interrupted": (1000, 0.0), "node_fail": (2, 0.0), "submit_failed"
 NEVER_AGAIN = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
 OWN_END = frozenset({"completed", "failed"})
 DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
-CHECKED = frozenset({"passed", "incorrect", "performance", "failed"})
+CHECKED = frozenset({"passed", "incorrect", "performance", "failed", "undetermined"})
 SLACK = 1e-6
 
 
@@ -97,11 +102,16 @@ class RunRules:
         for run in runs:
             before = self.runs.get(run, "")
             if event.event == "verdict" and "supersedes" in event.value:
-                need(before in ("verdict", "final", "retry", "given_up"), f"{run} has no verdict to supersede")
-                return
+                known = ("verdict", "final", "retry", "given_up", "undetermined")
+                need(before in known, f"{run} has no verdict to supersede")
+                if before != "undetermined":
+                    return
             need(event.event in RUN[before], f"run {run}: {event.event} after {before or 'nothing'}")
+            if before == "undetermined" and event.event == "check_start":
+                continue
             final = event.event == "verdict" and event.value.get("final")
-            self.runs[run] = "final" if final else event.event
+            open_yet = event.event == "verdict" and event.value["verdict"] == "undetermined"
+            self.runs[run] = "final" if final else "undetermined" if open_yet else event.event
 
     # ---- jobs that may exist -------------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """The verdict on a run that ended: its report and its evidence against its test. ``judge`` is the way in.
 
 failed: the exit status is not the one the test asks for. incorrect: a check does not hold, cannot be decided, or a
-required figure is missing. performance: all of that is well, but a figure lies outside a frozen contract row that judges
-runs. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
+required figure is missing. undetermined: no check is known not to hold, and something could not be read or judged for a
+reason that is neither the run's nor its test's. performance: all of that is well, but a figure lies outside a frozen
+contract row that judges runs. passed: all is well. A report of another end (timeout, node_fail...) names the verdict itself.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import room_for, trim
 from shakedown.model.contracts import beside, holds, source_text
-from shakedown.model.events import COMPLETED
+from shakedown.model.events import COMPLETED, UNDETERMINED
 from shakedown.model.failures import Failure
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, FigureSpec, Test
@@ -37,6 +38,7 @@ _ECHO = re.compile(
     r"srun: (error: \S+: tasks? [\d,-]+: (Exited with exit code|Terminated)|Job step aborted|Terminating)"
     r"|slurmstepd: error: \*\*\* STEP .* CANCELLED"
 )
+_AGAIN = "it is judged again by itself when that has passed; if it stays: shakedown rejudge"
 _SHELL_SAYS = {126: "a command could not be executed", 127: "a command was not found"}
 
 
@@ -112,6 +114,8 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
         words = (report.message.strip(), telling_line(evidence.excerpt))
         return "failed", _with_words(fault, "; ".join(word for word in words if word))
     wrong = _what_is_wrong(test, evidence)
+    if _is_undetermined(test, evidence):
+        return UNDETERMINED, f"could not be judged: {cut(printable(evidence.trouble), 160)}; {_AGAIN}"
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         return "incorrect", cut(printable(wrong[0]), REASON_LIMIT - len(more)) + more
@@ -219,6 +223,16 @@ def _what_is_wrong(test: Test, evidence: Evidence) -> list[str]:
     there = {name for name, _ in evidence.figures}
     absent = [_absent(spec, evidence.problems) for spec in test.figures if spec.required and spec.name not in there]
     return failing + undecided + absent
+
+
+def _is_undetermined(test: Test, evidence: Evidence) -> bool:
+    """Whether trouble of ours hides something. A check that was seen not to hold is wrong whatever else could not be seen."""
+    if not evidence.trouble or any(check.held is False for check in evidence.checks):
+        return False
+    there = {name for name, _ in evidence.figures}
+    asked = sum(check.kind != "exit" for check in test.checks)
+    open_checks = len(evidence.checks) < asked or any(check.held is None for check in evidence.checks)
+    return open_checks or any(spec.name not in there for spec in test.figures)
 
 
 def _failing(check: CheckResult) -> str:

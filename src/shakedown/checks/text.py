@@ -29,11 +29,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A subject that cannot be looked at. ``held`` False: it is not there; None: it may be, but it cannot be read."""
+    """A subject that cannot be looked at. ``held`` False: it is not there; None: it may be, but it cannot be read.
+
+    ``trouble``: it cannot be read for a reason that is not the run's: a disk that gives an error, a directory that is away.
+    """
 
     subject: str
     detail: str
     held: bool | None = None
+    trouble: bool = False
 
 
 Contents = Text | Missing

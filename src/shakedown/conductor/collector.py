@@ -15,10 +15,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from shakedown.checks import extract
 from shakedown.conductor.hiring import BUSY_S, Task, Worker, fork_worker, how_it_ended, is_collected, kill_and_wait
 from shakedown.conductor.reading import ReadingLimits
-from shakedown.conductor.worker import Answer, Order, pack
+from shakedown.conductor.worker import Answer, Order, no_evidence, pack
 from shakedown.model.errors import ShakedownError
 from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
@@ -202,19 +201,33 @@ class WorkerCollector:
             return False
         before = len(self._arrived)
         self._dying = [pid for pid in self._dying if not is_collected(pid)]
-        late = self._limits.seconds + self._limits.excerpt + self._limits.classify + self._limits.grace
         for worker in list(self._workers):
             number, seconds = worker.at_work()
-            if number and seconds > late:
+            late = self._too_late(worker, seconds) if number else ""
+            if late:
                 os.kill(worker.pid, signal.SIGKILL)
                 self._dying.append(worker.pid)
-                self._replace(worker, f"the worker that read it gave no answer for {seconds:.0f} s and was ended", 1)
+                self._replace(worker, late, 1, trouble=seconds > self._limits.wall)
             elif worker.is_busy() and len(worker.tasks) > 1:
                 self._take_back(worker, number)
         if not self._workers:
             self._hire()
         self._hand_out()
         return len(self._arrived) > before
+
+    def _too_late(self, worker: Worker, seconds: float) -> str:
+        """Why a worker that is at one run for so long is ended, or "".
+
+        One that works all the time and heeds no signal is kept busy by what its test asks for; one that was stopped, or waits
+        for a disk or for memory, says nothing about the run.
+        """
+        most = self._limits.seconds + self._limits.excerpt + self._limits.classify + self._limits.grace
+        if seconds > self._limits.wall:
+            return f"the worker that read it gave no answer for {seconds:.0f} s and was ended"
+        worked = worker.worked() if seconds > most else None
+        if worked is not None and worked > most:
+            return f"reading it took more than {most:g} s of processor time without an end, and was ended"
+        return ""
 
     def _take_back(self, worker: Worker, number: int) -> None:
         """What a busy worker has not begun is done by others, if there are any; it finds that out from its page."""
@@ -239,7 +252,7 @@ class WorkerCollector:
                 hint="nothing is lost; 'shakedown resume' goes on once they can run (memory, process limits)",
             )
 
-    def _replace(self, worker: Worker, why: str, tries: int) -> None:
+    def _replace(self, worker: Worker, why: str, tries: int, trouble: bool = True) -> None:
         """Hire another and order again what this one had; what it was at, only if it was tried less than ``tries`` times."""
         number, _ = worker.at_work()
         culprit = worker.tasks.get(number)
@@ -249,7 +262,7 @@ class WorkerCollector:
             culprit.tries += 1
             if culprit.tries >= tries:
                 tasks.remove(culprit)
-                self._arrived.append(_no_evidence(culprit.order, why))
+                self._arrived.append(no_evidence(culprit.order.run, culprit.order.test, why, trouble))
         self._waiting.extendleft(reversed(tasks))
         self._hire()
 
@@ -271,8 +284,3 @@ class WorkerCollector:
         os.close(worker.orders)
         os.close(worker.answers)
         worker.page.close()
-
-
-def _no_evidence(order: CollectOrder, why: str) -> Evidence:
-    """Evidence that says why there is none."""
-    return Evidence(order.run, extract.undecided(order.test, why), (), (why,))

@@ -9,10 +9,11 @@ import signal
 import time
 from dataclasses import dataclass, field
 from mmap import PAGESIZE, mmap
+from pathlib import Path
 
 from shakedown.checks.judge import signal_name
 from shakedown.conductor.reading import ReadingLimits
-from shakedown.conductor.worker import AT_WORK, COUNT, SECONDS, SINCE, TAKEN_BACK, Answer, Messages, serve
+from shakedown.conductor.worker import AT_WORK, COUNT, SECONDS, SINCE, SPENT, TAKEN_BACK, Answer, Messages, serve
 from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Test
@@ -50,6 +51,15 @@ class Worker:
         """The order it works on (0: none), and for how many seconds."""
         number = COUNT.unpack_from(self.page, AT_WORK)[0]
         return number, time.monotonic() - SECONDS.unpack_from(self.page, SINCE)[0]
+
+    def worked(self) -> float | None:
+        """Seconds of processor time that it took for the order that it works on; None where nobody can tell."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return None
+        ticks = int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK") - float(SECONDS.unpack_from(self.page, SPENT)[0])
 
     def take_back(self, number: int) -> None:
         """Tell it to pass over all orders up to this number that it has not begun."""

@@ -19,6 +19,7 @@ from shakedown.events.identity import user_name
 from shakedown.events.writer import DiskFull
 from shakedown.model.ports import JobReport
 
+TRIES = 5  # to judge what could not be judged, before a conductor leaves that has nothing else to do: half a minute
 HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -49,7 +50,10 @@ class Interruptions:
             again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
             self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
         self._ask_people(state)
-        return bool(state.stopping) and not state.jobs and not state.runs and not state.builds_running()
+        if stays_undetermined(state):
+            return True
+        open_runs = len(state.runs) > len(state.undetermined)
+        return bool(state.stopping) and not (state.jobs or open_runs or state.builds_running())
 
     def _ask_people(self, state: State) -> None:
         """Say once what nothing goes on without."""
@@ -75,12 +79,25 @@ def _is_deaf(number: signal.Signals) -> bool:
     return signal.getsignal(number) == signal.SIG_IGN
 
 
+def stays_undetermined(state: State) -> str:
+    """Purpose: why a campaign that has nothing else to do is left: runs that were tried often enough still cannot be judged."""
+    if not state.only_undetermined or any(again.tries < TRIES for again in state.undetermined.values()):
+        return ""
+    names, count = list(state.undetermined), len(state.undetermined)
+    some = ", ".join(names[:3]) + (f" and {count - 3} more" if count > 3 else "")
+    of = "1 run" if count == 1 else f"{count} runs"
+    return f"{of} could not be judged ({some}); 'shakedown why {names[0]}' says why, and resume judges again"
+
+
 def leave(conductor: Conductor, end_runs: EndRuns) -> str:
     """Purpose: put what is still open in order; why we leave, in words.
 
     Local runs are ended, known dead, recorded as interrupted and tried again. A cluster's jobs stay as they are.
     """
     state = conductor.state
+    undetermined = "" if state.stopping else stays_undetermined(state)
+    if undetermined:
+        return undetermined
     if not state.stopping:
         who = {"who": user_name(os.getuid())}
         conductor.log("stop_request", value=who, reason="the conductor was told to leave at once")

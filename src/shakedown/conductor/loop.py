@@ -23,7 +23,7 @@ from shakedown.engine.places import facts_of
 from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.contracts import rows_of
-from shakedown.model.events import Event
+from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, JobView, Ports, SubmitAnswer
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _is_news(state: State, report: JobReport) -> bool:
     job = state.jobs.get(report.job)
     if job is not None and report.run:
         run = state.runs.get(report.run) if report.run in job.parts else None
-        return run is not None and report.state != run.seen and run.phase not in ("ended", "checking", "judged")
+        return run is not None and report.state != run.seen and run.phase in ("ordered", "queued", "running")
     return job is not None and (
         report.state != job.seen
         or report.restart > job.restart
@@ -246,7 +246,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     """Judge what a worker collected; evidence of a run that is judged already comes from a driver's former life."""
     state = conductor.state
     run = state.runs.get(evidence.run)
-    if run is None or run.phase != "checking":
+    if run is None or run.phase not in ("checking", "undetermined"):
         return
     case = state.index.cases[run.case]
     facts = facts_of(state, run)
@@ -266,6 +266,10 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     rows = () if unwanted else rows_of(state.index.document, case)
     judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
+    if run.phase == "undetermined":
+        if judgement.verdict == UNDETERMINED:
+            return  # as before: no news
+        value |= {"supersedes": state.undetermined[run.id].seq, "was": UNDETERMINED}
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
     value |= _present(message=report.message)
     value |= _present(

@@ -10,8 +10,9 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """How much of one run a worker reads, and how long it may take. Sizes in bytes (``line``: characters), times in seconds."""
+    """How much of one run a worker reads, and how long it may take. Sizes in bytes (``line``: characters), times in seconds.
+
+    Times are processor time, which a machine that is busy, swaps or waits for its disks does not take from a run; only
+    ``wall`` is by the clock on the wall: who is over it is stopped or waits for something, and says nothing about the run.
+    """
 
     scanned: int = 64 << 20  # of one output or file; of a larger one the beginning and the end are read
     line: int = LINE_LIMIT  # of one line handed to a regular expression
@@ -42,6 +47,7 @@ class ReadingLimits:
     excerpt: float = 0.5  # for the last lines of an output that nothing else asked for
     classify: float = 1.5  # for the line of an output that tells most of a failure
     grace: float = 2.0  # what a worker may be late before it is replaced
+    wall: float = 120.0  # from the beginning to the end of one run, whatever the worker waits for
     memory: int = 2 << 30  # what a worker may take more than it began with
     files: int = 10_000  # that one golden glob may find
 
@@ -74,19 +80,28 @@ class RunReader:
     files: Pairs
     limits: ReadingLimits
     pack: OpenPack
+    trouble: list[str] = field(default_factory=list)  # what could not be read for reasons that are not the run's
     _known: dict[str, Contents] = field(default_factory=dict)
     _roots: list[str] = field(default_factory=list)
 
     def read(self, subject: str) -> Contents:
         """Purpose: the contents of ``output`` or of a file in the run's directory."""
         if subject not in self._known:
-            self._known[subject] = self._read_output() if subject == "output" else self._read_file(subject)
+            contents = self._read_output() if subject == "output" else self._read_file(subject)
+            self._known[subject] = self._noted(contents)
         return self._known[subject]
+
+    def _noted(self, contents: Contents) -> Contents:
+        """Trouble is remembered: it may be why the run cannot be judged."""
+        if isinstance(contents, Missing) and contents.trouble:
+            self.trouble.append(contents.detail)
+        return contents
 
     def look(self, path: str) -> Missing | None:
         """Purpose: None where a regular file is there; else why it is not, or why that cannot be told."""
-        handle = _find(path, self._path(path), self._allowed())
+        handle = self._present(partial(_find, path, self._path(path), self._allowed()))
         if isinstance(handle, Missing):
+            self._noted(handle)
             return handle
         os.close(handle)
         return None
@@ -104,7 +119,7 @@ class RunReader:
         if known is None:
             known = self._read_output(_EXCERPT_BYTES)
             if isinstance(known, Missing):
-                self._known["output"] = known  # worth a sentence, though no check asked for it
+                self._known["output"] = self._noted(known)  # worth a sentence, though no check asked for it
         return excerpt(known) if isinstance(known, Text) else ""
 
     def parts(self, head: int, tail: int) -> tuple[str, ...]:
@@ -128,7 +143,7 @@ class RunReader:
         pointer = self.output
         size = int(pointer.get("bytes", 0))
         if "lost" in pointer:
-            return Missing("output", f"the output could not be kept: {printable(str(pointer['lost']))}")
+            return Missing("output", f"the output could not be kept: {printable(str(pointer['lost']))}", trouble=True)
         if not pointer or not size:
             return decode("output", b"", absent=True)
         name = str(pointer.get("pack") or pointer.get("file") or "")
@@ -138,19 +153,20 @@ class RunReader:
                 return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail, head)
             opened = _open_regular("output", self.layout.root / name, self._allowed())
             if isinstance(opened, Missing):
-                return Missing("output", f"the output is gone: {opened.detail}")
+                return Missing("output", f"the output is gone: {opened.detail}", trouble=True)
             try:
                 return self._slice(opened, 0, size, tail, head)
             finally:
                 os.close(opened)
         except OSError as error:
-            return Missing("output", f"the output is gone: {printable(name)} cannot be read: {error.strerror}")
+            why = f"the output is gone: {printable(name)} cannot be read: {error.strerror}"
+            return Missing("output", why, trouble=True)
 
     def _slice(self, descriptor: int, offset: int, size: int, tail: int, head: int) -> Contents:
         """The output, or its last and first bytes, out of a larger file; a pack that is too short is said to be."""
         there = min(size, max(0, os.fstat(descriptor).st_size - offset))
         if there < size:
-            return Missing("output", f"the output is gone: of its {size} bytes {there} are left")
+            return Missing("output", f"the output is gone: of its {size} bytes {there} are left", trouble=True)
         if tail and tail + head < size:
             end = _read(descriptor, offset + size - tail, tail)
             return (
@@ -177,20 +193,23 @@ class RunReader:
         try:
             return self._decode(path, descriptor, 0, os.fstat(descriptor).st_size)
         except OSError as error:
-            return Missing(path, f"file {printable(path)} cannot be read: {error.strerror}")
+            return Missing(path, f"file {printable(path)} cannot be read: {error.strerror}", trouble=True)
         finally:
             os.close(descriptor)
 
     def _sum(self, path: str) -> str | Missing:
         descriptor = self._open(path)
         if isinstance(descriptor, Missing):
+            self._noted(descriptor)
             return descriptor
         digest = hashlib.sha256()
         try:
             while data := os.read(descriptor, _CHUNK):
                 digest.update(data)
         except OSError as error:
-            return Missing(path, f"file {printable(path)} cannot be read: {error.strerror}")
+            gone = Missing(path, f"file {printable(path)} cannot be read: {error.strerror}", trouble=True)
+            self._noted(gone)
+            return gone
         finally:
             os.close(descriptor)
         return digest.hexdigest()
@@ -208,12 +227,40 @@ class RunReader:
                 if len(paths) > self.limits.files:
                     found[glob] = Missing(glob, f"{printable(glob)} finds more than {self.limits.files} files")
                     break
-        except (OSError, ValueError, NotImplementedError) as error:
+        except OSError as error:
+            gone = Missing(glob, f"{printable(glob)} cannot be looked for: {error}", trouble=True)
+            self._noted(gone)
+            found[glob] = gone
+        except (ValueError, NotImplementedError) as error:
             found[glob] = Missing(glob, f"{printable(glob)} cannot be looked for: {error}")
         return sorted(paths)
 
     def _open(self, path: str) -> int | Missing:
-        return _open_regular(path, self._path(path), self._allowed())
+        return self._present(partial(_open_regular, path, self._path(path), self._allowed()))
+
+    def _present(self, look: Callable[[], int | Missing]) -> int | Missing:
+        """A file that is not there says something about the run only where the place that it would be in is there.
+
+        So it is looked for again once that is known to be there: it may have come back in between.
+        """
+        found = look()
+        if not isinstance(found, Missing) or found.held is not False:
+            return found
+        away = self._away()
+        return Missing(found.subject, f"{found.detail}, and {away}", trouble=True) if away else look()
+
+    def _away(self) -> str:
+        """What hides the run's files as a whole, or "": a directory that was moved, a file system that is not mounted."""
+        places = [(self.layout.root, "the campaign's directory"), (self.layout.work, "the directory of all runs")]
+        if self.output.get("directory") or self.directory.is_symlink():  # made for the run, whatever it left there
+            places.append((self.directory, "the run's directory"))
+        for place, name in places:
+            try:
+                place.stat()
+            except OSError as error:
+                if place != self.layout.work or place.is_symlink() or error.errno != errno.ENOENT:
+                    return f"{name} is away: {error.strerror}"
+        return ""
 
     def _path(self, path: str) -> Path:
         return self.directory / path
@@ -268,7 +315,8 @@ def _find(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG):
             return Missing(subject, f"there is no {name}: {error.strerror}", held=False)
-        return Missing(subject, f"{name} cannot be read: {error.strerror}")
+        lasting = error.errno in (errno.ELOOP, errno.EACCES)  # the run's own doing
+        return Missing(subject, f"{name} cannot be read: {error.strerror}", trouble=not lasting)
     except ValueError as error:
         return Missing(subject, f"{name} cannot be read: {error}")
     kind = stat.S_IFMT(os.fstat(handle).st_mode)
@@ -286,6 +334,7 @@ def _open_regular(subject: str, path: Path, allowed: Collection[str]) -> int | M
     try:
         return os.open(f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        return Missing(subject, f"file {printable(subject)} cannot be read: {error.strerror}")
+        lasting = error.errno in (errno.EACCES, errno.EPERM)
+        return Missing(subject, f"file {printable(subject)} cannot be read: {error.strerror}", trouble=not lasting)
     finally:
         os.close(handle)

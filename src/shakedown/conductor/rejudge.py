@@ -18,16 +18,19 @@ from shakedown.checks.trim import TRIMMED, size
 from shakedown.conductor.amending import ANOTHER_NAME, another_unit
 from shakedown.conductor.frozen_rows import FrozenRows
 from shakedown.conductor.reading import run_directory
+from shakedown.engine.plan import NEVER_RETRIED
 from shakedown.events.identity import user_name
 from shakedown.metrics.failures import failure_of
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
-from shakedown.model.events import VALUE_LIMIT, Event
+from shakedown.model.events import UNDETERMINED, VALUE_LIMIT, Event
 from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
 
-FROM_OUTPUT = frozenset({"passed", "failed", "incorrect", "performance"})  # verdicts that evidence can change
+FROM_OUTPUT = frozenset(
+    {"passed", "failed", "incorrect", "performance", UNDETERMINED}
+)  # verdicts that evidence can change
 Wait = Callable[[], None]
 _BEAT_S = 1.0  # between two signs of life while workers are busy
 AT_ONCE = 64  # runs that are collected together
@@ -217,10 +220,14 @@ def _judge_one(
 ) -> Event | None:
     """The superseding verdict, or None where nothing differs."""
     judgement = judge(case, test, _report(old), evidence, rows, str(old.value.get("mode", "")))
+    if judgement.verdict == UNDETERMINED:  # trouble is no reason to take a verdict back
+        return _finding(old, judgement.reason.partition(";")[0], act)
     if not _differs(old, judgement):
         return None
     facts = {name: old.value[name] for name in _FACTS if name in old.value}
     facts |= {"supersedes": old.seq, "was": old.value.get("verdict", ""), "rejudged": act.value()}
+    if old.value.get("verdict") == UNDETERMINED and judgement.verdict in NEVER_RETRIED:
+        facts["final"] = True  # it is the first verdict that says anything
     facts |= {"figures": {}, "problems": []}  # said even where empty: what is not said again stays as it was
     value = facts | fit(judgement, VALUE_LIMIT - size(facts)).value()
     return Event("verdict", case=old.case, run=old.run, job=old.job, value=value, reason=judgement.reason)

@@ -39,7 +39,8 @@ Returned = TypeVar("Returned")
 
 HEADER = struct.Struct("<I")  # each message: its length, then msgpack
 COUNT, SECONDS = struct.Struct("<Q"), struct.Struct("<d")
-AT_WORK, SINCE, TAKEN_BACK = 0, 8, 16  # places in the shared page: order (0: none), monotonic time, order
+# places in the shared page: order (0: none), monotonic time, order, processor time
+AT_WORK, SINCE, TAKEN_BACK, SPENT = 0, 8, 16, 24
 ANSWER_AT_ONCE_S = 0.005  # answers wait no longer than this for others to be sent with
 DETAIL_LIMIT, PROBLEM_LIMIT, MOST_PROBLEMS = 300, 300, 20
 
@@ -107,6 +108,7 @@ def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: Reading
             if order.number <= COUNT.unpack_from(page, TAKEN_BACK)[0]:
                 continue
             SECONDS.pack_into(page, SINCE, time.monotonic())
+            SECONDS.pack_into(page, SPENT, time.process_time())
             COUNT.pack_into(page, AT_WORK, order.number)
             reader = RunReader(layout, order.run, order.output, order.files, limits, pack_file)
             evidence = _safely(order.run, tests[order.test_number], reader, limits, classes)
@@ -125,7 +127,7 @@ def _become_a_worker(kept: set[int], limits: ReadingLimits) -> None:
         signal.signal(number, signal.SIG_IGN)  # a terminal tells the whole group; the conductor decides
     for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGALRM, _alarm)
+    signal.signal(signal.SIGPROF, _alarm)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -156,13 +158,21 @@ def _send(answers: int, waiting: bytearray, page: mmap) -> None:
 
 
 def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
-    """A fault of ours at one run is told of that run; the others must not suffer."""
+    """Trouble or a fault of ours at one run is told of that run, which is then undetermined; the others must not suffer."""
     try:
         evidence = take_evidence(run, test, reader, limits)
         return with_failure(evidence, test, reader, limits, classes)
-    except Exception as error:  # noqa: BLE001 - said in the evidence, which makes the run incorrect
-        why = cut(printable(f"a fault of Shakedown itself: {type(error).__name__}: {error}"), PROBLEM_LIMIT)
-        return Evidence(run, extract.undecided(test, why), (), (why,))
+    except (OSError, MemoryError) as error:
+        why = getattr(error, "strerror", None) or "there was no memory left"
+        return no_evidence(run, test, f"the worker that read it could not go on: {why}")
+    except Exception as error:  # noqa: BLE001 - said in the evidence, which makes the run undetermined
+        return no_evidence(run, test, f"a fault of Shakedown itself: {type(error).__name__}: {error}")
+
+
+def no_evidence(run: str, test: Test, why: str, trouble: bool = True) -> Evidence:
+    """Purpose: evidence that says why there is none. ``trouble``: neither the run nor its test is at fault."""
+    said = cut(printable(why), PROBLEM_LIMIT)
+    return Evidence(run, extract.undecided(test, said), (), (said,), trouble=said if trouble else "")
 
 
 # ---- one run ---------------------------------------------------------------------------------------------------------
@@ -176,17 +186,19 @@ def take_evidence(run: str, test: Test, reader: RunReader, limits: ReadingLimits
     items: list[Item] = [check for check in test.checks if check.kind != "exit"]
     items.extend(test.figures)
     results: dict[int, Result] = {}
-    end = time.monotonic() + limits.seconds
+    end = time.process_time() + limits.seconds
     for turn in (limits.quick, limits.seconds):
         for number, item in enumerate(items):
-            left = min(turn, end - time.monotonic())
+            left = min(turn, end - time.process_time())
             if number not in results and left > 0:
                 result = within(left, partial(_evaluate, item, reader, limits))
                 if result is not None:
                     results[number] = result
         if len(results) == len(items):
             break
-    too_slow = f"it took longer than the {limits.seconds:g} s that all checks and figures of a run may take"
+    too_slow = (
+        f"it took more than the {limits.seconds:g} s of processor time that all checks and figures of a run may take"
+    )
     everything = [results.get(number) or without(item, too_slow) for number, item in enumerate(items)]
     return _evidence(run, everything, reader, limits)
 
@@ -230,6 +242,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         tuple((figure.name, figure.value) for figure in taken if figure.value is not None),
         tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
         last_lines,
+        trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
     )
 
 
@@ -268,20 +281,20 @@ def _alarm(number: int, frame: FrameType | None) -> None:
 
 
 def within(seconds: float, work: Callable[[], Returned]) -> Returned | None:
-    """Purpose: what ``work`` returns, or None where it takes longer.
+    """Purpose: what ``work`` returns, or None where it takes more processor time.
 
     Python's regular expressions heed signals. What does not heed them is ended from outside, see ``collector``.
     """
     global _armed
     try:
         _armed = True
-        signal.setitimer(signal.ITIMER_REAL, seconds, _ALARM_AGAIN_S)
+        signal.setitimer(signal.ITIMER_PROF, seconds, _ALARM_AGAIN_S)
         try:
             return work()
         finally:
             _armed = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
     except TimeUp:
         _armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         return None

@@ -37,6 +37,7 @@ def decide(state: State, now: float) -> Decision:
     _settle(state, decision, now)
     attend(state, decision, now)
     _collect(state, decision)
+    _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
     _build(state, decision, now)
     if not any(order.event.event == "requeued" for order in decision.orders):  # it takes a waiting entry for itself
@@ -101,9 +102,28 @@ def _collect(state: State, decision: Decision) -> None:
             continue  # put back into the queue since: that judges the run, in this decision
         if "again" in facts:
             decision.record(_started_again(state, run, facts))
-        case = state.index.cases[run.case]
-        payload = CollectOrder(name, case, state.index.test_of(case), facts.get("output", {}))
-        decision.orders.append(Order("collect", Event("check_start", run=name), payload))
+        _order_collecting(state, decision, run, facts)
+
+
+def _order_collecting(state: State, decision: Decision, run: Run, facts: dict[str, Any]) -> None:
+    case = state.index.cases[run.case]
+    payload = CollectOrder(run.id, case, state.index.test_of(case), facts.get("output", {}))
+    decision.orders.append(Order("collect", Event("check_start", run=run.id), payload))
+
+
+def _judge_again(state: State, decision: Decision, now: float) -> None:
+    """What could not be judged is tried again, less and less often, until it can be or a person wants no more of it."""
+    for name, again in islice(state.undetermined.items(), BATCH):
+        run = state.runs[name]
+        unwanted = state.cancelled or run.cancelled
+        if unwanted:
+            value = {"component": state.index.components[run.component].name, "repeat": run.repeat}
+            why = f"{run.verdict}, and it was cancelled: {unwanted}"
+            decision.record(Event("given_up", case=run.case, run=name, value=value | mode_facts(run.mode), reason=why))
+        elif again.again_at <= now:
+            _order_collecting(state, decision, run, run.facts)
+        else:
+            decision.wake(again.again_at)
 
 
 def _started_again(state: State, run: Run, facts: Mapping[str, Any]) -> Event:

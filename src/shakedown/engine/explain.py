@@ -21,6 +21,7 @@ _DOING = {
     "running": "it is running",
     "ended": "it ended and its output is about to be collected",
     "checking": "its output is being checked",
+    "undetermined": "it ended and could not be judged; it is judged again by itself, or by shakedown rejudge",
     "judged": "it is judged; whether it is attempted again is being settled",
 }
 

@@ -57,6 +57,8 @@ def driver_start(state: State, event: Event) -> None:
         if run.phase == "checking":
             run.phase = "ended"
             state.to_collect[run.id] = None
+    for again in state.undetermined.values():  # what was in the way may be gone
+        again.tries, again.again_at = 0, event.time
     state.builds = {key: build for key, build in state.builds.items() if build.phase in ("done", "failed")}
 
 

@@ -18,7 +18,7 @@ OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output")
 def part_report(state: State, job: Job, event: Event) -> None:
     """A part began or came to its own end. Once ended it says nothing new."""
     run, said = state.runs.get(event.run), event.value["state"]
-    if run is None or run.phase in ("ended", "checking", "judged"):
+    if run is None or run.phase in ("ended", "checking", "judged", "undetermined"):
         return
     run.seen = said
     if job.phase in ("ordered", "ambiguous", "queued"):

@@ -7,20 +7,42 @@ from bisect import insort
 from shakedown.engine import fold_parts
 from shakedown.engine.fold_standing import count_failure
 from shakedown.engine.modes import mode_in
-from shakedown.engine.places import count_closed, enqueue, fly, forget_job, number_of, roll_of, take
-from shakedown.engine.state import Entry, Job, Run, State, Tally
-from shakedown.model.events import Event
+from shakedown.engine.places import (
+    count_closed,
+    count_live,
+    enqueue,
+    facts_of,
+    fly,
+    forget_job,
+    number_of,
+    roll_of,
+    take,
+)
+from shakedown.engine.state import Entry, Job, Run, State, Tally, Undetermined
+from shakedown.model.events import UNDETERMINED, Event
+
+_FIRST_TRY_S, _LONGEST_TRY_S = 1.0, 300.0  # between two tries to judge what could not be judged
+_ENDED_WITH = ("exit", "elapsed_s", "nodes", "output")
 
 
 def check_start(state: State, event: Event) -> None:
+    """A run is being judged; where it could not be before, this says when to try again should it come to nothing."""
     state.to_collect.pop(event.run, None)
-    state.runs[event.run].phase = "checking"
+    again = state.undetermined.get(event.run)
+    if again is None:
+        state.runs[event.run].phase = "checking"
+        return
+    again.tries += 1
+    again.again_at = event.time + min(_FIRST_TRY_S * 2.0**again.tries, _LONGEST_TRY_S)
 
 
 def verdict(state: State, event: Event) -> None:
     value = event.value
     verdict = value["verdict"]
     number = state.index.component_number.get(value["component"])
+    if "supersedes" in value and event.run in state.undetermined:
+        _judged_after_all(state, event)
+        return
     if "supersedes" in value:
         if number is not None:
             _count_verdict(state.tallies[number], value.get("was", ""), -1)
@@ -33,13 +55,49 @@ def verdict(state: State, event: Event) -> None:
         _judge_waiting(state, event, number)
         return
     _count_verdict(state.tallies[run.component], verdict, 1)
-    count_failure(state, event)
+    if verdict != UNDETERMINED:
+        count_failure(state, event)
     _count_work(state, run, event)
     state.to_collect.pop(run.id, None)
     state.part_ends.pop(run.id, None)
+    ended = facts_of(state, run).get("state", "") if verdict == UNDETERMINED else ""
     _leave_job(state, run, bool(value.get("alive")))
-    run.phase, run.verdict = "judged", verdict
-    if value.get("final"):
+    run.verdict = verdict
+    if verdict == UNDETERMINED:
+        _keep(state, run, event, ended)
+    else:
+        _settle_or_close(state, run, bool(value.get("final")))
+
+
+def _keep(state: State, run: Run, event: Event, ended: str) -> None:
+    """Nothing can be said of it yet: it stays wanted, with all that is known of its end, and is judged again before long."""
+    count_live(state, run, -1)
+    run.phase, run.seen = "undetermined", ""
+    run.facts = {name: event.value[name] for name in _ENDED_WITH if name in event.value} | {"state": ended}
+    if event.value.get("message"):
+        run.facts["words"] = event.value["message"]
+    state.undetermined[run.id] = Undetermined(event.seq, 0, event.time + _FIRST_TRY_S)
+
+
+def _judged_after_all(state: State, event: Event) -> None:
+    """What could not be judged has its verdict now. It counts as the first, for nothing was counted so far but the work."""
+    run, value = state.runs[event.run], event.value
+    if value["verdict"] == UNDETERMINED:
+        state.undetermined[run.id].seq = event.seq
+        return
+    _count_verdict(state.tallies[run.component], UNDETERMINED, -1)
+    _count_verdict(state.tallies[run.component], value["verdict"], 1)
+    count_failure(state, event)
+    del state.undetermined[run.id]
+    count_live(state, run, 1)
+    run.verdict, run.facts = value["verdict"], {}
+    _settle_or_close(state, run, bool(value.get("final")))
+    state.doubted = event.seq
+
+
+def _settle_or_close(state: State, run: Run, final: bool) -> None:
+    run.phase = "judged"
+    if final:
         _close_run(state, run)
     else:
         state.to_settle[run.id] = None
@@ -108,6 +166,7 @@ def _close_run(state: State, run: Run) -> None:
 
 
 def given_up(state: State, event: Event) -> None:
+    state.undetermined.pop(event.run, None)
     _close_run(state, state.runs[event.run])
 
 

@@ -54,8 +54,14 @@ def number_of(identifier: str) -> int:
 
 
 def fly(state: State, run: Run, sign: int = 1) -> None:
-    """A run of a component is in flight, or no longer."""
+    """A run of a component is in flight, or no longer. One that only could not be judged yet is live in no mix."""
     state.tallies[run.component].in_flight += sign
+    if run.phase != "undetermined":
+        count_live(state, run, sign)
+
+
+def count_live(state: State, run: Run, sign: int) -> None:
+    """A run of a mix lives, or no longer."""
     roll = roll_of(state, run.component)
     if roll is not None:
         test = state.index.cases[run.case].test
@@ -75,7 +81,9 @@ def roll_of(state: State, component: int) -> Roll | None:
 
 
 def facts_of(state: State, run: Run) -> dict[str, Any]:
-    """What the end of a run was reported with: of a part its own, else its job's."""
+    """What the end of a run was reported with: of a part its own, else its job's, which is forgotten once it is judged."""
+    if run.phase == "undetermined":
+        return run.facts
     job = state.jobs[run.job]
     return run.facts if job.bundle else job.facts
 

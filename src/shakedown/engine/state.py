@@ -77,7 +77,7 @@ class Shut:
 @dataclass(slots=True)
 class Run:
     """A live attempt. ``phase``: ordered, queued, running, ended (to be collected), checking, judged (only its verdict's
-    consequence is open)."""
+    consequence is open), undetermined (it ended and could not be judged; its ``facts`` are kept to judge it by)."""
 
     id: str
     case: str
@@ -191,6 +191,15 @@ class Roll:
 
 
 @dataclass(slots=True)
+class Undetermined:
+    """A run that ended and could not be judged: by which event, how often it was tried again since, when that is next."""
+
+    seq: int
+    tries: int
+    again_at: float
+
+
+@dataclass(slots=True)
 class Pause:
     """Why a component orders nothing new. ``phase``: it came to the end of this part of its time, "" = somebody paused it.
 
@@ -252,6 +261,7 @@ class State:
     attention: dict[str, None] = field(default_factory=dict)  # jobs that decide must look at, in order
     to_collect: dict[str, None] = field(default_factory=dict)  # runs that ended and are not being collected yet
     part_ends: dict[str, None] = field(default_factory=dict)  # parts of jobs whose own end needs no collecting
+    undetermined: dict[str, Undetermined] = field(default_factory=dict)  # runs that are to be judged again
     to_settle: dict[str, None] = field(default_factory=dict)  # runs whose verdict asks for a retry or an end
     builds: dict[str, BuildState] = field(default_factory=dict)
     shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now
@@ -326,6 +336,24 @@ class State:
         """Every wanted result of a component is judged or unavailable, and its procedures are attested."""
         number = self.index.component_number[name]
         return self.tallies[number].over and not self.unattested(number)
+
+    @property
+    def only_undetermined(self) -> bool:
+        """Nothing is left to do but to judge runs that could not be judged so far."""
+        if not self.undetermined or self.jobs or len(self.runs) > len(self.undetermined) or self.builds_running():
+            return False
+        held = {self.index.components[self.runs[run].component].name for run in self.undetermined}
+        for component in self.index.components * len(
+            self.index.components
+        ):  # whoever waits for one that is held is held, too
+            if held.intersection(component.after):
+                held.add(component.name)
+        names = [component.name for component in self.index.components]
+        own = {self.runs[run].component for run in self.undetermined}
+        return all(
+            not tally.waiting or (names[number] in held and number not in own)
+            for number, tally in enumerate(self.tallies)
+        )
 
     def builds_running(self) -> int:
         return sum(build.phase in ("ordered", "started") for build in self.builds.values())

@@ -98,6 +98,7 @@ def _component(population: Population, around: Around) -> ComponentScore:
         unavailable=population.unavailable,
         criteria=criteria,
         warm_ups=sum(len(case.warm_ups) for case in population.cases),
+        undetermined=tuple(row.run for case in population.cases for row in case.undetermined),
         aside=tuple(pair for case in population.cases for pair in case.aside.items()),
     )
 

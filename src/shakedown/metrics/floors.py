@@ -166,8 +166,8 @@ def holes_of(population: Population, around: Around, clock: Clock) -> dict[str, 
     """Purpose: test -> its holes, by time. A run that is live now ends the last one when it began."""
     spans: dict[str, list[Span]] = {case.case.test: [] for case in population.cases}
     tests = {case.case.id: case.case.test for case in population.cases}
-    for row in population.rows:
-        if (span := span_of(row)) is not None:
+    for row in (*population.rows, *(row for case in population.cases for row in case.undetermined)):
+        if (span := span_of(row)) is not None:  # whatever its verdict: it ran
             spans[tests[row.case]].append(span)
     for run in around.record.open.values():
         counts = run.component == around.component.name and run.mode != FILLER and run.case in tests

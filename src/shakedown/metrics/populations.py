@@ -16,13 +16,15 @@ from shakedown.metrics.overlap import Steps, set_aside, span_of, spans_of
 from shakedown.metrics.rows import OpenRun, RunRow, UnavailableRow
 from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import FILLER, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
-from shakedown.model.events import COMPLETED, VERDICTS
+from shakedown.model.events import COMPLETED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.places import sharing
 
 RULES = (
     "An attempt is a run that was judged, whatever the verdict; a retry erases nothing.",
     "A wanted result is one repeat of a case; it is passed when one of its attempts is.",
+    "A run that could not be read or judged for reasons that are not its own is undetermined: it is in no count but its own, and "
+    "its result is still to come.",
     "A verdict that the plan expects of a case counts as passed, and stays visible as what it is.",
     "A run that completed ran to its end: passed, incorrect or performance; of these, incorrect ones are not correct.",
     "A wrong answer is never left out of correct / completed, whatever ruling stands beside it.",
@@ -50,8 +52,9 @@ class CaseRuns(Struct, frozen=True):
     """One available case of a component: what is wanted of it and what was judged.
 
     ``wanted`` results by mode, "" for a component without modes. ``warm_ups`` are in no count, nor are runs from ``before`` the
-    component's clock was started anew. ``aside``: run -> why its
-    figures do not count. ``more``: nobody can say yet how many results will be ordered; ``closed``: no attempt will follow.
+    component's clock was started anew. ``undetermined``: runs that ended and could not be judged, in no count either; their
+    results are still to come, whatever else is over. ``aside``: run -> why its figures do not count. ``more``: nobody can say
+    yet how many results will be ordered; ``closed``: no attempt will follow.
     """
 
     case: Case
@@ -63,6 +66,7 @@ class CaseRuns(Struct, frozen=True):
     more: bool = False
     closed: bool = False
     before: tuple[RunRow, ...] = ()
+    undetermined: tuple[RunRow, ...] = ()
 
     @property
     def repeats(self) -> int:
@@ -81,7 +85,10 @@ class CaseRuns(Struct, frozen=True):
     @property
     def to_come(self) -> int:
         """Results that are wanted and not judged; of a case with ``more`` only those known so far."""
-        return 0 if self.closed else self.repeats - self.judged
+        if not self.closed:
+            return self.repeats - self.judged
+        settled = {(row.mode, row.result) for row in self.rows}
+        return len({(row.mode, row.result) for row in self.undetermined} - settled)
 
     def settles(self, row: RunRow) -> bool:
         return self.closed or not row.retried or good(row, self.case)
@@ -103,7 +110,10 @@ class CaseRuns(Struct, frozen=True):
         if not mode:
             return self
         wanted = tuple(pair for pair in self.wanted if pair[0] == mode)
-        return replace(self, wanted=wanted, rows=tuple(row for row in self.rows if row.mode == mode))
+        undetermined = tuple(row for row in self.undetermined if row.mode == mode)
+        return replace(
+            self, wanted=wanted, rows=tuple(row for row in self.rows if row.mode == mode), undetermined=undetermined
+        )
 
     def keep(self, counts: Callable[[RunRow], bool]) -> CaseRuns:
         """Without some rows. A result none of whose rows is left is no longer wanted, unless it is still to come."""
@@ -266,8 +276,11 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
         warm_ups = tuple(row for row in mine if is_warm_up(row, component))
         before = tuple(row for row in counted if start_of(row) < since)
         counted = tuple(row for row in counted if start_of(row) >= since) if before else counted
+        undetermined = tuple(row for row in counted if row.verdict == UNDETERMINED)
+        counted = tuple(row for row in counted if row.verdict != UNDETERMINED) if undetermined else counted
         given_up = sum(row.run in record.given_up for row in counted)
-        available.append(CaseRuns(case, wanted, counted, given_up, warm_ups, before=before))
+        runs = CaseRuns(case, wanted, counted, given_up, warm_ups, before=before, undetermined=undetermined)
+        available.append(runs)
     return Population(tuple(available), tuple(missing))
 
 
@@ -282,7 +295,9 @@ def _until_time(component: Component, population: Population, record: Record, ov
 
     def ordered(case: CaseRuns) -> CaseRuns:
         rows = tuple(row for row in case.rows if not row.was_taken_back)
-        results = {row.result for row in rows} | {run.result for run in asked if run.case == case.case.id}
+        results = {row.result for row in (*rows, *case.undetermined)} | {
+            run.result for run in asked if run.case == case.case.id
+        }
         return replace(case, rows=rows, wanted=(("", len(results)),), more=not closed, closed=closed)
 
     return population.each(ordered)

@@ -93,7 +93,8 @@ class ComponentScore(Struct, frozen=True):
 
     ``passed`` counts wanted results, ``attempts`` runs that were judged; ``as_expected`` are attempts that ended with
     the verdict their case expects. ``verdicts`` counts attempts by verdict, in the order of the vocabulary. ``warm_ups``
-    are in none of these. ``aside``: (run, why its figures do not count).
+    are in none of these, nor are ``undetermined`` runs, which could not be judged: their results are still to come.
+    ``aside``: (run, why its figures do not count).
     """
 
     name: str
@@ -111,6 +112,7 @@ class ComponentScore(Struct, frozen=True):
     criteria: tuple[CriterionScore, ...]
     warm_ups: int = 0
     aside: tuple[tuple[str, str], ...] = ()
+    undetermined: tuple[str, ...] = ()
 
 
 class Scorecard(Struct, frozen=True):

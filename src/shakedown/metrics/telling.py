@@ -74,6 +74,9 @@ def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool
     parts = (
         [] if finished else [f"{plural(coming, 'result')} still to come" if coming else "the campaign has not ended"]
     )
+    unknown = [run for c in components for run in c.undetermined]
+    if unknown:
+        parts.append(f"{plural(len(unknown), 'run')} undetermined ({some(unknown)})")
     parts += [f"already not met: {some(failed)}"] if failed else []
     parts += [f"undecided: {_with_reasons(undecided)}"] if undecided and (finished or not coming) else []
     parts += [f"{plural(missing, 'case')} unavailable"] if missing else []
@@ -201,6 +204,10 @@ def _of_case(case: CaseRuns) -> list[str]:
     found = []
     if case.case.expect and any(row.verdict == "passed" for row in case.rows):
         found.append(f"{case.case.id} passed although the plan expects {case.case.expect}")
+    if case.undetermined:
+        row = case.undetermined[0]
+        are = plural(len(case.undetermined), "run") + (" is" if len(case.undetermined) == 1 else " are")
+        found.append(f"{are} undetermined of {case.case.id}, in no count, such as {row.run}: {row.reason}")
     bad = [row for row in case.warm_ups if row.verdict != "passed"]
     if bad:
         what = plural(len(bad), "warm-up run")

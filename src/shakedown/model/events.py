@@ -103,8 +103,10 @@ VERDICTS: Final[dict[str, str]] = {
     "submit_failed": "The scheduler refused it.",
     "cancelled": "A person cancelled it.",
     "lost": "Nothing that was asked could tell what became of it before the deadline.",
+    "undetermined": "It ran to its end, but what it left could not be read or judged for reasons not its own; it is judged again.",
 }
 
+UNDETERMINED: Final = "undetermined"  # neither for nor against what was tested: in no count but its own
 COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
 NEVER_STARTED: Final = frozenset({"build_failed", "submit_failed"})  # verdicts of attempts that executed nothing
 

@@ -232,6 +232,8 @@ class Evidence(Struct, frozen=True):
 
     ``figures``: name -> value in the unit of its spec; a figure that is not there is missing, not zero.
     ``problems``: sentences about what could not be read: too large, too slow, not text.
+    ``trouble``: why something could not be looked at although nothing is wrong with the run or its test (a disk that gives
+    an error, a worker that was stopped); "" where there was no such trouble.
     """
 
     run: str
@@ -242,6 +244,7 @@ class Evidence(Struct, frozen=True):
     failure: Failure | None = (
         None  # what the most telling line says, should it be judged to have failed; None: not looked at
     )
+    trouble: str = ""
 
 
 class Collector(Protocol):

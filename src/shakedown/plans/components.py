@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.events import VERDICTS
+from shakedown.model.events import UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Retry, Test
 from shakedown.plans.cases import Resolved, resolve
 from shakedown.plans.component_filling import (
@@ -29,7 +29,7 @@ from shakedown.plans.narrowing import Room, read_windows, read_yields
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
 
-_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "cancelled")
+_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "cancelled", UNDETERMINED)
 _BESIDE = ("system", "partition", "toolchain")
 
 
@@ -246,7 +246,8 @@ def _retries(node: Node, written: dict[str, tuple[int, float]], problems: Proble
             near = did_you_mean(verdict, VERDICTS) or f"verdicts are: {', '.join(VERDICTS)}"
             problems.at(key_place(node, verdict), f"there is no verdict '{verdict}'", near)
         elif verdict in _NEVER_RETRIED:
-            problems.at(key_place(node, verdict), f"'{verdict}' is never attempted again", "such a verdict stands")
+            stands = "it is judged again by itself" if verdict == UNDETERMINED else "such a verdict stands"
+            problems.at(key_place(node, verdict), f"'{verdict}' is never attempted again", stands)
         retries.append(Retry(verdict, times, backoff_s))
     return tuple(retries)
 

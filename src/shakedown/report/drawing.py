@@ -39,6 +39,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "submit_failed": ("h", "#6b3f1d"),
     "cancelled": ("_", "#6b7280"),
     "lost": ("*", "#6b7280"),
+    "undetermined": ("$?$", "#6b7280"),
 }
 
 _SETTINGS: dict[str, Any] = {

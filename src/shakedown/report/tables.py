@@ -57,7 +57,7 @@ _CRITERIA = (
 _BY_CASE = ("component", "criterion", "case", "outcome", "measured", "count", "arithmetic", "reason")
 _COMPONENTS = (
     "component", "kind", "outcome", "wanted", "judged", "passed", "to_come", "attempts", "given_up", "as_expected",
-    "unavailable", "warm_ups",
+    "unavailable", "warm_ups", "undetermined",
 )  # fmt: skip
 _CASES = (
     "component", "case", "test", "partition", "toolchain", "nodes", "ranks", "cores_per_rank", "wanted", "judged",
@@ -108,7 +108,7 @@ def _components(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
     for one in scorecard.components:
         yield (
             one.name, one.kind, one.outcome, one.wanted, one.judged, one.passed, one.to_come, one.attempts, one.given_up,
-            one.as_expected, len(one.unavailable), one.warm_ups,
+            one.as_expected, len(one.unavailable), one.warm_ups, len(one.undetermined),
         )  # fmt: skip
 
 

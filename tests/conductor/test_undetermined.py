@@ -1,0 +1,216 @@
+"""What could not be judged: neither for nor against a test, judged again by itself, and no campaign is over with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from stage import TROUBLE, Campaign, random_deaths, small_document
+
+from shakedown.conductor.driving import fold
+from shakedown.conductor.leaving import TRIES, stays_undetermined
+from shakedown.conductor.loop import Conductor, hear
+from shakedown.conductor.operators import commands_for
+from shakedown.engine import decide
+from shakedown.metrics.criteria import score
+from shakedown.metrics.scorecard import exit_status
+from shakedown.metrics.table import Record, fold_runs
+from shakedown.model.errors import MET, UNDECIDED
+from shakedown.model.events import Event
+from shakedown.model.nouns import Check, Document, Test
+from shakedown.model.ports import CheckResult, Collector, CollectOrder, Evidence, Ports
+
+TROUBLED = Evidence("r000001", (CheckResult("output contains done", None, "EIO"),), trouble="Input/output error")
+WELL = Evidence("r000001", (CheckResult("output contains done", True),))
+WRONG = Evidence("r000001", (CheckResult("output contains done", False, "it is nowhere"),))
+
+
+def one_case(gate: bool = False) -> Document:
+    """One case with one check; ``gate``: another component waits for its component."""
+    document = small_document(tests=1, repeats=1, budgets={})
+    test = Test("t0", checks=(Check("contains", "output", "done", "output contains done"),))
+    components = document.components if gate else document.components[:1]
+    return msgspec.structs.replace(document, components=components, tests=(test, *document.tests[1:]))
+
+
+class Arrived:
+    """A collector that has something to say, once."""
+
+    def __init__(self, *things: Any) -> None:
+        self.things = list(things)
+
+    def poll(self) -> list[Any]:
+        things, self.things = self.things, []
+        return things
+
+
+@dataclass
+class Stage:
+    """A campaign of one run that came to its end; nobody drives it on but the test."""
+
+    campaign: Campaign = field(default_factory=lambda: Campaign(one_case()))
+
+    def __post_init__(self) -> None:
+        self.conductor: Conductor = self.campaign._conductor(100)
+        self.conductor.watch = None
+        self.conductor.commands = commands_for(self.campaign.documents.__getitem__)
+        self.conductor.log("campaign_start", value={"campaign": "toy", "document": next(iter(self.campaign.documents))})
+        self.conductor.log("driver_start")
+        self.decide()
+        self.conductor.log("submit_accepted", job="j000001", value={"id": "7"})
+        ended = {"state": "completed", "source": "marks", "exit": 0, "elapsed_s": 5.0, "nodes": "n1"}
+        self.conductor.log("job_report", job="j000001", run="r000001", value=ended)
+        self.decide()
+
+    def decide(self) -> list[str]:
+        found = decide(self.conductor.state, self.conductor.state.time)
+        return [self.conductor.log(order.event).event for order in found.orders]
+
+    def arrives(self, evidence: Evidence) -> None:
+        self.conductor.ports.collector = Arrived(evidence)  # type: ignore[assignment]
+        hear(self.conductor)
+
+    def later(self, seconds: float) -> None:
+        clock = self.campaign.clock
+        clock.wait(clock.now() + seconds)
+        self.conductor.state.time = clock.now()
+
+    def verdicts(self) -> list[Event]:
+        self.conductor.commit()
+        return self.campaign.events("verdict")
+
+    def record(self) -> Record:
+        self.conductor.commit()
+        return fold_runs(self.campaign.log.events())
+
+
+def test_what_cannot_be_read_is_judged_again_and_then_counts_as_its_first_verdict() -> None:
+    stage = Stage()
+    stage.arrives(TROUBLED)
+    (first,) = stage.verdicts()
+    assert (first.value["verdict"], first.value["exit"], first.value["elapsed_s"]) == ("undetermined", 0, 5.0)
+    assert "final" not in first.value
+    assert first.reason == (
+        "could not be judged: Input/output error; it is judged again by itself when that has passed; "
+        "if it stays: shakedown rejudge"
+    )
+    assert stage.decide() == []  # not at once
+    stage.later(2.0)
+    assert stage.decide() == ["check_start"]
+    stage.arrives(TROUBLED)
+    assert len(stage.verdicts()) == 1  # no news
+    stage.later(10.0)
+    assert stage.decide() == ["check_start"]
+    stage.arrives(WELL)
+    _, second = stage.verdicts()
+    assert (second.value["verdict"], second.value["supersedes"], second.value["was"]) == (
+        "passed",
+        first.seq,
+        "undetermined",
+    )
+    assert stage.decide() == ["campaign_end"]
+    assert stage.campaign.events("retry") + stage.campaign.events("given_up") == []
+    assert stage.conductor.state.tallies[0].verdicts == {"passed": 1}
+    scorecard = score(stage.campaign.document, stage.record())
+    assert (exit_status(scorecard), scorecard.components[0].attempts) == (MET, 1)
+
+
+@pytest.mark.parametrize("gate", [False, True])
+def test_while_it_stays_nothing_is_over_and_nothing_is_met_or_not(gate: bool) -> None:
+    stage = Stage(Campaign(one_case(gate)))
+    stage.arrives(TROUBLED)
+    state = stage.conductor.state
+    for _ in range(TRIES):
+        assert stays_undetermined(state) == ""
+        stage.later(300.0)
+        assert "check_start" in stage.decide()
+        stage.arrives(TROUBLED)
+    assert stays_undetermined(state) == (
+        "1 run could not be judged (r000001); 'shakedown why r000001' says why, and resume judges again"
+    )
+    component = score(stage.campaign.document, stage.record()).components[0]
+    assert (component.attempts, component.judged, component.to_come, component.given_up) == (0, 0, 1, 0)
+    assert component.undetermined == ("r000001",)
+    assert [item.outcome for item in component.criteria] == ["undecided"]
+    stage.conductor.log("driver_start")  # whoever resumes it looks at once
+    assert stage.decide() == ["check_start"]
+
+
+def test_a_cancelled_one_is_over_and_the_outcome_stays_undecided() -> None:
+    stage = Stage()
+    stage.arrives(TROUBLED)
+    stage.conductor.log("cancel_request", value={"runs": ["r000001"]}, reason="the file system is gone for good")
+    assert stage.decide() == ["given_up"]
+    assert stage.decide() == ["campaign_end"]
+    scorecard = score(stage.campaign.document, stage.record())
+    assert exit_status(scorecard) == UNDECIDED
+    assert "1 run undetermined (r000001)" in scorecard.summary
+
+
+def test_a_check_that_was_seen_not_to_hold_is_wrong_whatever_else_could_not_be_read() -> None:
+    stage = Stage()
+    stage.arrives(msgspec.structs.replace(WRONG, trouble="Input/output error"))
+    assert [event.value["verdict"] for event in stage.verdicts()] == ["incorrect"]
+
+
+def test_trouble_that_hides_nothing_changes_nothing() -> None:
+    stage = Stage()
+    stage.arrives(msgspec.structs.replace(WELL, trouble="Input/output error"))
+    assert [event.value["verdict"] for event in stage.verdicts()] == ["passed"]
+
+
+# ---- whole campaigns ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Troubled:
+    """A collector before a disk that gives errors for a while: each run is unreadable a few times, some many times."""
+
+    inner: Collector
+    seed: int
+    left: dict[str, int]
+    asked: list[CollectOrder] = field(default_factory=list)
+
+    def start(self, orders: Sequence[CollectOrder]) -> None:
+        self.inner.start(orders)
+
+    def poll(self) -> list[Evidence]:
+        return [self._spoilt(evidence) for evidence in self.inner.poll()]
+
+    def _spoilt(self, evidence: Evidence) -> Evidence:
+        left = self.left.setdefault(evidence.run, Random(f"{self.seed} {evidence.run}").choice((0, 0, 1, 3, 9)))
+        if not left:
+            return evidence
+        self.left[evidence.run] = left - 1
+        checks = tuple(CheckResult(check.text, None, "EIO") for check in evidence.checks)
+        return Evidence(evidence.run, checks, trouble="Input/output error")
+
+
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_campaigns_with_outputs_that_cannot_be_read_for_a_while_come_out_as_without(seed: int, local: bool) -> None:
+    """Under crashes and a state that is thrown away, too; the oracle watches every event."""
+    left: dict[str, int] = {}
+
+    def spoil(ports: Ports) -> Ports:
+        ports.collector = Troubled(ports.collector, seed, left)
+        return ports
+
+    def verdicts(campaign: Campaign) -> Counter[tuple[str, str]]:
+        return Counter((row.case, row.verdict) for row in fold_runs(campaign.log.events()).current())
+
+    document = small_document(tests=3, repeats=3)
+    fates: dict[str, Any] = {} if local else {"fates": TROUBLE}
+    plain = Campaign(document, seed, local=local, **fates).run()
+    spoilt = Campaign(document, seed, local=local, change_ports=spoil, amnesia=seed % 2 == 0, **fates).run()
+    assert verdicts(spoilt) == verdicts(plain)
+    assert any(event.value["verdict"] == "undetermined" for event in spoilt.events("verdict"))
+    crashed = Campaign(document, seed, local=local, change_ports=spoil, dies=random_deaths(seed), **fates).run()
+    assert crashed.state.phase == "ended"
+    assert fold(crashed.log.events(), crashed.documents.__getitem__, crashed.policy) == crashed.state
+    assert not any(row.verdict == "undetermined" for row in fold_runs(crashed.log.events()).current())
