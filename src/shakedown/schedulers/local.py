@@ -113,6 +113,10 @@ class LocalScheduler:
         """Nothing is submitted held here: every job may start already."""
         return [order.id for order in orders]
 
+    def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """Nothing is kept here: what waits is taken back by its claim."""
+        return []
+
     def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
         """No job has parts here: starting one for each run costs next to nothing."""
         return []
@@ -125,9 +129,12 @@ class LocalScheduler:
         """None: there is nobody else to ask on this machine."""
         return {}
 
-    def take_claim(self, job: JobView) -> bool:
-        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell."""
-        taken = self._workplace.take_claim(job.id, job.restart)
+    def take_claim(self, job: JobView) -> bool | None:
+        """Make sure that the job can never start. None where the disk does not let us tell."""
+        try:
+            taken = self._workplace.take_claim(job.id, job.restart)
+        except CannotStart:
+            return None
         if taken:
             self._unqueue(job.id)
         else:
