@@ -60,6 +60,9 @@ class Slurm:
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
         return [job.id for job in jobs]
 
+    def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        return [job.id for job in jobs]
+
     def release(self, orders: Sequence[ReleaseOrder]) -> Sequence[str]:
         return [order.id for order in orders]
 

@@ -22,6 +22,7 @@ from thousand import SOON, Nasty
 import shakedown.conductor.loop as loop_module
 import shakedown.engine.attend as attend_module
 import shakedown.engine.attend_parts as parts_module
+import shakedown.engine.guard as guard_module
 import shakedown.engine.in_doubt as doubt_module
 import shakedown.engine.sweeping as sweeping_module
 from shakedown.engine import State
@@ -320,6 +321,12 @@ BROKEN: dict[str, Broken] = {
         patched(sweeping_module, "_unbegun", idle_means_begun),
         plan=small_sweep,
         others=Others(tuple((f"n{number}", 0.0, 300.0) for number in range(1, 6))),
+    ),
+    "away": Broken(
+        {"away": ((120.0, 60.0),)},
+        "spends an attempt while nothing can start",
+        patched(guard_module, "_is_due", lambda guard: False),
+        plan=partial(small_document, tests=2, repeats=9, budgets={}),
     ),
 }
 # Fates that mislead as lies do: the same id starts again.

@@ -319,6 +319,13 @@ def test_what_a_cleaner_of_old_files_removed_is_made_again(site: Site) -> None:
     site.prepare("echo one")
     for name in ("jobs", "work", "outputs", "payloads"):
         shutil.rmtree(site.places.layout.root / name)
+    with pytest.raises(CannotStart, match="the directory of the campaign's jobs is away") as caught:
+        site.prepare("echo one", job="j000002")
+    assert caught.value.transient
+    assert not site.places.layout.jobs.exists(), "whoever took it away brings it back"
+    with pytest.raises(OSError, match="is away"):
+        site.places.take_claim("j000001", 0)
+    site.places.away_s = 0.0
     site.prepare("echo one", job="j000002")
     assert site.start("j000002").wait(60) == 0
     assert site.marks("j000002").exit_status == 0

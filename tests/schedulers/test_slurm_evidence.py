@@ -282,7 +282,7 @@ def test_a_claim_that_could_not_be_written_is_not_told_as_a_second_start(looker:
     looker.places.claim("j000001", 0).write_bytes(b"")
     looker.slurm.queue[""] = [row(state="FAILED", reason="NonZeroExitCode", exit=97 << 8, nodes="n001")]
     report = looker.one(JOB)
-    assert report is not None and report.state == "interrupted"
+    assert report is not None and report.state == "refused"
     assert report.message.startswith("it could not write its claim, and ended without running")
 
 

@@ -81,7 +81,7 @@ def _gone(event: Event) -> bool:
     """It never was at the scheduler, or never will be any more."""
     if event.event == "finding":
         return bool(event.value.get("dead"))
-    return event.event in ("claim_taken", "submit_deferred") and not event.value.get("part")
+    return event.event in ("claim_taken", "returned", "submit_deferred") and not event.value.get("part")
 
 
 # ---- at every instant --------------------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ class LoadRules:
         if event.job in self.jobs and not event.value.get("part"):
             self._over(event.job, event.time)
 
-    _submit_deferred = _claim_taken
+    _submit_deferred = _returned = _claim_taken
 
     def _finding(self, event: Event) -> None:
         kind = event.value.get("kind")

@@ -107,7 +107,7 @@ class ModeRules:
         elif event.event == "requeued":
             books.live[event.job] = None
             books.attempted.add((value["component"], event.case, mode_of(value), value["repeat"]))
-        elif event.event in ("claim_taken", "submit_deferred"):
+        elif event.event in ("claim_taken", "returned", "submit_deferred"):
             books.live.pop(event.job, None)
             if event.run in books.wants:
                 books.withdrawn[event.run] = books.wants[event.run]

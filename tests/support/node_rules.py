@@ -107,7 +107,7 @@ class NodeRules:
         if not event.value.get("part"):
             self._begun(event)
 
-    _submit_deferred = _claim_taken
+    _submit_deferred = _returned = _claim_taken
 
     def _verdict(self, event: Event) -> None:
         self._begun(event)
@@ -170,6 +170,8 @@ class PartRules:
     def _submit_deferred(self, event: Event) -> None:
         for run in list(self.inside[event.job]):
             self._leave(run)
+
+    _returned = _submit_deferred
 
     def _leave(self, run: str) -> None:
         job = self.home.pop(run, None)

@@ -30,18 +30,25 @@ NEXT = {
         "verdict",
     },
     "submit_unknown": {"submit_unknown", "job_report", "claim_order", "verdict", "cancel_order"},
-    "submit_accepted": {"job_report", "claim_order", "verdict", "cancel_order", "release_order"},
+    "submit_accepted": {"job_report", "claim_order", "verdict", "cancel_order", "release_order", "hold_order"},
     "release_order": {"released", "release_order", "job_report", "claim_order", "verdict", "cancel_order"},
-    "released": {"release_order", "job_report", "claim_order", "verdict", "cancel_order"},
-    "submit_refused": {"job_report", "verdict"},
-    "job_report": {"job_report", "verdict", "claim_order", "cancel_order", "finding", "requeued", "release_order"},
-    "claim_order": {"claim_taken", "claim_found", "claim_order", "job_report"},
-    "claim_found": {"job_report", "verdict", "cancel_order", "finding"},
+    "released": {"release_order", "job_report", "claim_order", "verdict", "cancel_order", "hold_order"},
+    "submit_refused": {"job_report", "verdict", "returned"},
+    "job_report": {
+        *("job_report", "verdict", "claim_order", "cancel_order", "finding", "requeued", "release_order", "hold_order"),
+        "returned",
+    },
+    "hold_order": {"held", "hold_order", "release_order", "job_report", "claim_order", "verdict", "cancel_order"},
+    "held": {"release_order", "hold_order", "job_report", "claim_order", "verdict", "cancel_order"},
+    "claim_order": {"claim_taken", "claim_found", "claim_unknown", "claim_order", "job_report"},
+    "claim_unknown": {"claim_order", "job_report", "verdict", "cancel_order", "hold_order"},
+    "returned": set(),
+    "claim_found": {"job_report", "verdict", "cancel_order", "finding", "returned"},
     "claim_taken": set(),
     "submit_deferred": set(),
     "cancel_order": {"cancel_done", "job_report", "verdict", "cancel_order", "claim_order"},
     "cancel_done": {"job_report", "verdict", "cancel_order", "claim_order", "finding"},
-    "requeued": {"job_report", "verdict", "cancel_order", "claim_order"},
+    "requeued": {"job_report", "verdict", "cancel_order", "claim_order", "hold_order"},
     "verdict": {"job_report", "finding", "requeued", "cancel_order"},
     "finding": {"job_report", "finding", "cancel_order", "requeued"},
 }
@@ -54,7 +61,7 @@ class Books:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: dict[str, str] = field(default_factory=dict)  # job -> its last event
     job_runs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job -> run by restart
-    void_jobs: set[str] = field(default_factory=set)
+    void_jobs: dict[str, int] = field(default_factory=dict)  # job -> the restart from which on nothing of it runs
     bundles: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job of several runs -> its runs
     verdicts: dict[str, str] = field(default_factory=dict)
     attempts: Counter[Want] = field(default_factory=Counter)
@@ -64,7 +71,7 @@ class Books:
 
 
 # Reasons that end by the clock on the wall, or by what is looked up now and then.
-BY_THE_CLOCK = ("shut:", "stagger", "window", "ramp", "drain", "pause", "clock", "yield", "idle", "sweep")
+BY_THE_CLOCK = ("shut:", "held:", "stagger", "window", "ramp", "drain", "pause", "clock", "yield", "idle", "sweep")
 
 __all__ = ["Oracle", "Violation"]
 
@@ -148,7 +155,7 @@ class Oracle:
             books.jobs[event.job] = event.event
         if event.event in ("submit_order", "requeued"):
             self._ordered(event)
-        elif event.event in ("claim_taken", "submit_deferred"):
+        elif event.event in ("claim_taken", "returned", "submit_deferred"):
             self._given_back(event)
         elif event.event == "verdict":
             self._judged(event)
@@ -200,7 +207,7 @@ class Oracle:
         books = self.books
         runs = [event.run]
         if not event.value.get("part"):
-            books.void_jobs.add(event.job)
+            books.void_jobs[event.job] = max(0, len(books.job_runs[event.job]) - 1)
             runs = [run for run in books.bundles[event.job] if self.parts.home.get(run, event.job) == event.job] or runs
         for run in runs:
             if run not in books.verdicts and books.runs[run]["job"] == event.job:
@@ -333,7 +340,8 @@ class Oracle:
             if not self.ended_early:
                 self.nodes.at_the_end()
         for execution in world.executions:
-            need(execution.job not in books.void_jobs, f"{execution.job} ran although its claim was taken")
+            void = execution.restart >= books.void_jobs.get(execution.job, execution.restart + 1)
+            need(not void, f"{execution.job} ran although its claim was taken")
             if execution.part:
                 executed[execution.run] += 1
                 continue

@@ -194,7 +194,7 @@ def _waits(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
     run = _run_of(campaign, event)
     if run is not None:
         run.charged = run.freed = None
-        if event["event"] == "claim_taken":
+        if event["event"] != "submit_deferred":
             run.state = "waiting again"
 
 
@@ -278,6 +278,7 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "job_report": _reported,
     "release_order": _released,
     "claim_taken": _waits,
+    "returned": _waits,
     "submit_deferred": _waits,
     "verdict": _judged,
     "ruled": _ruled,

@@ -19,10 +19,11 @@ from shakedown.model.ports import ENDED
 # The published transition table of a run, by events; of a build below.
 RUN = {
     "": {"submit_order", "requeued", "verdict"},
-    "submit_order": {"claim_taken", "submit_deferred", "check_start", "verdict"},
-    "requeued": {"claim_taken", "check_start", "verdict"},
+    "submit_order": {"claim_taken", "returned", "submit_deferred", "check_start", "verdict"},
+    "requeued": {"claim_taken", "returned", "check_start", "verdict"},
     "claim_taken": {"submit_order", "verdict"},
     "submit_deferred": {"submit_order", "verdict"},
+    "returned": {"submit_order", "verdict"},
     "check_start": {"check_start", "verdict"},  # collected again after a crash
     "verdict": {"retry", "given_up"},
     "undetermined": {
@@ -95,7 +96,11 @@ class RunRules:
             handler(event)
 
     def _step(self, event: Event) -> None:
-        if event.event in ("claim_taken", "submit_deferred") and not event.value.get("part") and self.parts[event.job]:
+        if (
+            event.event in ("claim_taken", "returned", "submit_deferred")
+            and not event.value.get("part")
+            and self.parts[event.job]
+        ):
             runs = [run for run in self.parts[event.job] if self.job_of[run] == event.job]
         else:
             runs = [event.run]
@@ -148,6 +153,8 @@ class RunRules:
     def _submit_deferred(self, event: Event) -> None:
         self.parts.pop(event.job, None)
         self.live.pop(event.job, None)
+
+    _returned = _submit_deferred
 
     def _finding(self, event: Event) -> None:
         if event.value.get("dead"):

@@ -17,7 +17,7 @@ from shakedown.twin import Fates, Lies, Others
 Draw = random.Random
 
 # Each lie -> what it is drawn from when it is on. ``purge_s`` is always something; the others are off by default.
-LIES: dict[str, tuple[float, ...]] = {
+LIES: dict[str, tuple[Any, ...]] = {
     "refused": (0.1, 0.3),
     "timed_out": (0.1, 0.4),
     "lost_submit": (0.1, 0.3),
@@ -37,6 +37,7 @@ LIES: dict[str, tuple[float, ...]] = {
     "release_unheard": (0.2, 0.5),
     "release_lost": (0.6, 0.8),
     "idle_untrue": (0.1, 0.3),
+    "away": (((20.0, 60.0),), ((90.0, 25.0),), ((45.0, 300.0),)),
 }
 # What makes a lie matter: it is told of nothing otherwise.
 WITH: dict[str, dict[str, float]] = {
@@ -88,7 +89,7 @@ def troubles_of(seed: int, document: Document, about: str, local: bool) -> Troub
 
 def _lies(draw: Draw, about: str) -> Lies:
     share = draw.choice((0.0, 0.1, 0.3, 0.5))
-    said = {name: draw.choice(LIES[name]) for name in LIES if name == about or draw.random() < share}
+    said: dict[str, Any] = {name: draw.choice(LIES[name]) for name in LIES if name == about or draw.random() < share}
     if about in LIES:
         said |= WITH.get(about, {})
         said[about] = draw.choice(LIES[about])

@@ -22,7 +22,8 @@ class CountedScheduler(SimulatedScheduler):
     def _submit(self, order: JobOrder) -> SubmitAnswer:
         known, answer = order.job in self.world.jobs, super()._submit(order)
         if answer.outcome == "refused":
-            self.seen["refused" if "limit" in answer.message else "outage"] += 1
+            away = "away" if "is away" in answer.message else "outage"
+            self.seen["refused" if "limit" in answer.message else away] += 1
         elif answer.outcome == "unknown" and order.job in self.world.jobs and not known:
             self.seen["timed_out"] += 1
         elif answer.outcome == "unknown" and not self._comes_later:
@@ -49,7 +50,8 @@ class CountedScheduler(SimulatedScheduler):
 
     def _about(self, view: JobView, job: SimulatedJob | None) -> JobReport:
         report = super()._about(view, job)
-        self.seen["outage"] += report.state == "no_answer"
+        away = self.world.is_away()
+        self.seen["away" if away else "outage"] += report.state == "no_answer"
         return report
 
     def _from_marks(self, view: JobView, job: SimulatedJob | None) -> JobReport | None:
@@ -98,7 +100,7 @@ class CountedWorld(World):
         super().__init__(*what)
 
     def becomes(self, job: SimulatedJob, state: str) -> None:
-        self.seen["unstartable"] += state == "refused"
+        self.seen["away" if self.is_away() else "unstartable"] += state == "refused"
         super().becomes(job, state)
 
     def _marks_lost(self, job: SimulatedJob) -> bool:

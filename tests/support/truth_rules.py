@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ class TruthRules:
         self.held: set[str] = set()
         self.let_go: dict[str, float] = {}  # job -> when it was last asked for that it is
         self.unwanted: set[str] = set()  # jobs that were started again although nobody wanted it
+
+        self.burnt: Counter[str] = Counter()  # pool -> attempts that were spent while the campaign's directory was away
 
     def amend(self, document: Any) -> None:
         """What really runs does not ask for plans."""
@@ -63,6 +66,7 @@ class TruthRules:
     def _verdict(self, event: Event) -> None:
         """What came to its own end and said so in time was not cut off: marks that are late are waited for."""
         world, policy = self.campaign.world, self.campaign.policy
+        self._burns(event)
         jobs = world.jobs.get(event.job, [])
         marks = jobs[-1].marks.get(event.run) if jobs else None
         if event.value["verdict"] != "interrupted" or marks is None or marks.ended is None or policy is None:
@@ -70,8 +74,21 @@ class TruthRules:
         in_time = world.lies.marks_late_s + 2 * self.campaign.poll_s < policy.grace_s
         need(not in_time or jobs[-1].state != "completed", f"{event.run} is interrupted although it came to its end")
 
+    def _burns(self, event: Event) -> None:
+        """A few jobs are judged before anybody sees that all fare alike: no more spend an attempt."""
+        world = self.campaign.world
+        jobs = world.jobs.get(event.job, [])
+        if event.value["verdict"] != "submit_failed" or not jobs:
+            return
+        when = jobs[-1].history[-1][0] - world.began
+        if any(since <= when < since + lasts for since, lasts in world.lies.away):
+            self.burnt[jobs[-1].pool] += 1
+            need(self.burnt[jobs[-1].pool] <= 2, f"{event.run} spends an attempt while nothing can start")
+
     def _claim_taken(self, event: Event) -> None:
         self.taken.add((event.job, event.run if event.value.get("part") else ""))
+
+    _returned = _claim_taken
 
     # ---- the machine -----------------------------------------------------------------------------------------------------
 

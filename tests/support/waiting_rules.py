@@ -27,6 +27,7 @@ class WaitingRules:
     def __init__(self, oracle: Any) -> None:
         self.oracle = oracle
         self.deferred: dict[str, float] = {}  # pool -> when a job was not taken there
+        self.held: set[str] = set()  # pools whose queue is held: one job at a time probes, and it alone may start
         self.stopping = self.cancelled = False
         self.stopped: set[tuple[str, str]] = set()
         self.built: set[str] = set()
@@ -38,6 +39,10 @@ class WaitingRules:
         value = event.value
         if event.event == "submit_deferred":
             self.deferred.update(dict.fromkeys(self._pools(), event.time))
+        elif value.get("kind") == "queue_held":
+            self.held.add(value["pool"])
+        elif value.get("kind") == "queue_released":
+            self.held.discard(value["pool"])
         elif event.event in ("stop_request", "driver_start"):
             self.stopping = event.event == "stop_request"
         elif event.event == "cancel_request" and value.get("all"):
@@ -80,7 +85,7 @@ class WaitingRules:
         held = component.name in oracle.loads.paused or {"", component.name} & oracle.loads.draining
         held = held or (component.name, case.id) in self.stopped or oracle.loads.allowed.closed(component, now)
         early = oracle.runs.again.get(want, 0.0) > now or (case.build and case.build not in self.built)
-        shut = now - self.deferred.get(case.partition, -LONGEST_SHUT_S) < LONGEST_SHUT_S
+        shut = case.partition in self.held or now - self.deferred.get(case.partition, -LONGEST_SHUT_S) < LONGEST_SHUT_S
         return not (held or early or shut) and all(self._is_over(name, component) for name in component.after)
 
     def _is_over(self, name: str, then: Component) -> bool:

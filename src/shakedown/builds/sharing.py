@@ -76,7 +76,10 @@ class SharedScheduler:
     def survey(self, wanted: Wanted) -> Survey | None:
         return self.scheduler.survey(wanted)
 
-    def take_claim(self, job: JobView) -> bool:
+    def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        return self.scheduler.hold(jobs)
+
+    def take_claim(self, job: JobView) -> bool | None:
         return self.scheduler.take_claim(job)
 
     def calls(self) -> Mapping[str, int]:

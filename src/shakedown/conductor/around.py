@@ -27,6 +27,16 @@ def release(conductor: Conductor, orders: Sequence[Order]) -> None:
         conductor.log("released", job=order.event.job, run=order.event.run, value=value)
 
 
+def hold(conductor: Conductor, orders: Sequence[Order]) -> None:
+    """Purpose: keep waiting jobs from starting while their queue is held; who could not be asked for is asked for again."""
+    if not orders:
+        return
+    taken = set(conductor.ports.scheduler.hold([order.payload for order in orders]))
+    for order in orders:
+        value = {} if order.event.job in taken else {"taken": False}
+        conductor.log("held", job=order.event.job, run=order.event.run, value=value)
+
+
 def take_parts(conductor: Conductor, orders: Sequence[Order]) -> None:
     """Purpose: keep parts of jobs from beginning; of those that did, their marks and their job's end decide."""
     by_job: dict[str, list[Order]] = {}

@@ -21,6 +21,7 @@ from shakedown.twin.fates import Lies
 
 FOR_EVER_S = 10 * 365 * 86400.0
 AWAY_S, HANGS_S = 600.0, 4 * 3600.0  # without another word: how long a conductor is away, and a target hangs
+DIRECTORY_S = 15.0  # and the campaign's directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def _run(name: str) -> Apply:
 def _lie(name: str) -> Apply:
     def apply(found: Troubles, value: str, system: System) -> Troubles:
         amount = _seconds(value) if name.endswith("_s") else _share(value)
-        return replace(found, lies=replace(found.lies, **{name: amount}))
+        return replace(found, lies=replace(found.lies, **{name: amount}))  # type: ignore[arg-type]
 
     return apply
 
@@ -156,6 +157,10 @@ def _crash(found: Troubles, value: str, system: System) -> Troubles:
     if not after:
         raise ValueError("the conductor cannot die before it has begun")
     return replace(found, crashes=(*found.crashes, (after, away)))
+
+
+def _away(found: Troubles, value: str, system: System) -> Troubles:
+    return replace(found, lies=replace(found.lies, away=(*found.lies.away, _when(value, DIRECTORY_S))))
 
 
 _SHARE, _TIME = "SHARE", "TIME"
@@ -200,6 +205,12 @@ FAULTS: dict[str, Fault] = {
     "marks_lost": Fault("this share of the jobs never writes that it ended", _SHARE, "5%", _lie("marks_lost")),
     "unstartable": Fault(
         "this share of the jobs is taken and then cannot be started", _SHARE, "3%", _lie("unstartable")
+    ),
+    "away": Fault(
+        "the campaign's directory is away from then on, for 15 s or so long: what starts then ends before its claim",
+        "TIME[/TIME]",
+        "1h",
+        _away,
     ),
     "outage": Fault("in this share of the minutes no source answers", _SHARE, "5%", _lie("outage")),
     "release_slow": Fault("a held job is let go so much later", _TIME, "30 s", _lie("release_s")),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from shakedown.checks.judge import judge
-from shakedown.conductor.around import look_around, release, take_parts
+from shakedown.conductor.around import hold, look_around, release, take_parts
 from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide, evolve
 from shakedown.engine.modes import mode_facts
@@ -323,6 +323,7 @@ def _carry_out(conductor: Conductor, decision: Decision) -> None:
         by_kind.setdefault(order.kind, []).append(order)
     if by_kind.keys() - {"record", "collect"}:
         conductor.commit()
+    hold(conductor, by_kind.get("hold", []))
     _submit(conductor, by_kind.get("submit", []))
     _cancel(conductor, by_kind.get("cancel", []))
     _claim(conductor, by_kind.get("claim", []))
@@ -337,9 +338,11 @@ def _carry_out(conductor: Conductor, decision: Decision) -> None:
 def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
     """Jobs whose claim is ours can do nothing any more. They leave the queue now: perhaps nothing is polled from here on."""
     void: list[JobView] = []
-    for order in orders:
-        taken = conductor.ports.scheduler.take_claim(order.payload)
-        conductor.log("claim_taken" if taken else "claim_found", job=order.event.job, run=order.event.run)
+    taken: bool | None = True
+    for order in orders:  # where nobody can tell of one, each of the others would be waited for in vain
+        taken = conductor.ports.scheduler.take_claim(order.payload) if taken is not None else None
+        name = "claim_unknown" if taken is None else "claim_taken" if taken else "claim_found"
+        conductor.log(name, job=order.event.job, run=order.event.run)
         if taken and order.payload.scheduler_id:
             void.append(order.payload)
     if void:

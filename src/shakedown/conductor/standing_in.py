@@ -45,6 +45,9 @@ class _Nothing(Struct):
     def release(self, orders: Sequence[Any]) -> Sequence[str]:
         return ()
 
+    def hold(self, jobs: Sequence[Any]) -> Sequence[str]:
+        return ()
+
     def take_parts(self, job: Any, runs: Sequence[str]) -> Sequence[str]:
         return ()
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from shakedown.engine import attend_parts
+from shakedown.engine.fold_guard import pool_of
+from shakedown.engine.guard import give_back
 from shakedown.engine.in_doubt import cancel_if_wanted, look_into
 from shakedown.engine.loads import Promised, shrunk
 from shakedown.engine.modes import mode_facts
@@ -39,6 +41,8 @@ def attend(state: State, decision: Decision, now: float) -> None:
             _restarted(state, decision, job)
         elif job.phase == "haunting":
             _haunting(state, decision, job, now)
+        elif job.phase == "refused" and give_back(decision, job, now):
+            continue
         elif job.phase == "refused":
             _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.message}")
         elif job.phase == "ended":
@@ -53,7 +57,7 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
     """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
     stopping = state.stopping if state.index.policy.withdraw_on_stop else ""
     whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
-    late = _may_not_follow(state, now)
+    late = _may_not_follow(state, now) | _in_held_queues(state)
     if not (stopping or whole or late or state.stale):
         return
     most = len(decision.orders) + BATCH
@@ -63,12 +67,23 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
     for job in reversed(list(jobs)):  # who follows another one first: it could start once that is gone
         why = stopping or whole.get(job.component) or late.get(job.id) or job.stale
         here = job.phase == "queued" and job.successor not in staying
-        if why and here and not (job.claim or job.restart or job.id in state.attention):
+        if why and here and now < job.claim_after:
+            decision.wake(job.claim_after)
+        elif why and here and not (job.claim or job.restart or job.id in state.attention):
             staying.pop(job.id, None)
             event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")
             decision.orders.append(Order("claim", event, job))
             if len(decision.orders) >= most:
                 return
+
+
+def _in_held_queues(state: State) -> dict[str, str]:
+    """Where the scheduler is our own, what waits in a queue that is held is taken back, but for the job that probes."""
+    if not state.index.policy.withdraw_on_stop:
+        return {}
+    held = {pool: guard.probe for pool, guard in state.guards.items() if guard.since}
+    jobs = (job for job in state.jobs.values() if held and job.phase == "queued" and pool_of(state, job) in held)
+    return {job.id: "its queue is held" for job in jobs if job.id != held[pool_of(state, job)]}
 
 
 def _age(job: Job) -> int:

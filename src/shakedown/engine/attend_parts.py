@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
+from shakedown.engine.guard import give_back
 from shakedown.engine.in_doubt import cancel_if_wanted, look_into
 from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.state import Job, Run, State
@@ -24,6 +25,8 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     runs = [state.runs[name] for name in islice(job.parts, BATCH)]
     if "restart" in job.facts:
         _restarted(state, decision, job, runs)
+    elif job.phase == "refused" and runs and give_back(decision, job, now):
+        return
     elif job.phase == "refused":
         for run in runs:
             _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.message}")

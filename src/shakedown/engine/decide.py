@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from shakedown.engine.attend import attend
+from shakedown.engine.guard import keep_queues
 from shakedown.engine.modes import mode_facts
 from shakedown.engine.orders import BATCH, Decision, Order
 from shakedown.engine.places import facts_of
@@ -34,6 +35,8 @@ def decide(state: State, now: float) -> Decision:
     _announce(state, decision)
     if tell_time(state, decision, now) or stand(state, decision, now):
         return decision  # they take waiting entries away; the rest is decided without them
+    if keep_queues(state, decision, now):
+        return decision
     _settle(state, decision, now)
     attend(state, decision, now)
     _collect(state, decision)

@@ -45,6 +45,8 @@ def driver_start(state: State, event: Event) -> None:
             job.claim = ""
         if job.cancelling == "ordered":
             job.cancelling = "wanted"
+        if job.kept == "ordered":
+            job.kept = "wanted"
         if job.release == "ordered":
             job.release, job.release_after = "wanted", event.time
             state.unreleased[job.id] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shakedown.engine import fold_guard
 from shakedown.engine.fold_standing import count_nodes
 from shakedown.engine.places import forget_job
 from shakedown.engine.state import Entry, Roll, State
@@ -21,6 +22,8 @@ def finding(state: State, event: Event) -> None:
             roll.fallen[event.value["test"]] = event.time
     elif kind == "stood_still":
         state.awake_since = event.time
+    elif kind in ("queue_held", "queue_released"):
+        fold_guard.finding(state, event)
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":

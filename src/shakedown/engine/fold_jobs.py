@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from shakedown.engine import fold_parts
+from shakedown.engine import fold_guard, fold_parts
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import (
     charge,
@@ -60,6 +60,8 @@ def submit_order(state: State, event: Event) -> None:
         widen(state, state.jobs[event.job], run)
     else:
         _new_job(state, event, run)
+        if state.jobs[event.job].charged:
+            fold_guard.probes(state, state.jobs[event.job], event.time)
     _roll_on(state, entry, event.time)
 
 
@@ -98,6 +100,7 @@ def release_order(state: State, event: Event) -> None:
     """From here the budgets of a held job are charged; it is released again and again until the scheduler took that."""
     job = state.jobs[event.job]
     job.release = "ordered"
+    fold_guard.probes(state, job, event.time)
     if not job.charged:
         job.targets = dict(event.value.get("targets", {}))
         assert job.held is not None
@@ -136,6 +139,7 @@ def submit_accepted(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.scheduler_id = event.value.get("id", "")
     state.shut.pop(_pool(state, job), None)
+    fold_guard.count_answer(state, job, event)
     if job.phase in ("ordered", "ambiguous"):
         job.phase = "queued"
         for run in runs_of(state, job):
@@ -152,6 +156,7 @@ def submit_deferred(state: State, event: Event) -> None:
     """Nothing was attempted: the runs keep their ids and wait, and so does every other of their pool for a moment."""
     job = state.jobs[event.job]
     _shut(state, _pool(state, job), event)
+    fold_guard.probe_is_gone(state, job, event.time)
     for run in reversed(runs_of(state, job)):
         if job.bundle:
             fold_parts.go_back(state, job, run)  # its pool waits as a whole, and so they go together again
@@ -190,6 +195,7 @@ def _shut(state: State, pool: str, event: Event) -> None:
 def submit_refused(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.phase, job.message = "refused", event.reason
+    fold_guard.count_answer(state, job, event)
     state.attention[job.id] = None
 
 
@@ -210,6 +216,7 @@ def job_report(state: State, event: Event) -> None:
         fold_parts.part_report(state, job, event)
         return
     changed = said != job.seen
+    fold_guard.count_report(state, job, event)
     if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
         job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
     job.seen, job.source = said, value.get("source", "")
@@ -333,6 +340,7 @@ def claim_taken(state: State, event: Event) -> None:
     """The job, or this part of it, never ran and never will. Its runs keep their ids and wait again, before all others."""
     job = state.jobs[event.job]
     runs = [state.runs[event.run]] if event.value.get("part") else runs_of(state, job)
+    fold_guard.probe_is_gone(state, job, event.time)
     for run in reversed(runs):
         fold_parts.go_back(state, job, run)
     if not event.value.get("part") or (not job.parts and job.phase == "ended"):
@@ -346,6 +354,8 @@ def claim_found(state: State, event: Event) -> None:
             state.runs[event.run].claim = "found"
         return
     job.claim = "found"
+    if job.spared and job.phase == "refused":  # it may have run after all: it is asked about again
+        job.phase, job.seen = "running" if job.started is not None else "queued", ""
     state.attention[job.id] = None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator, Mapping
 from itertools import chain
 
 from shakedown.engine.attend import withdrawn
+from shakedown.engine.guard import is_held
 from shakedown.engine.loads import choose_targets, fits_slot, is_bound, shrunk
 from shakedown.engine.ordering import Promise, order_after, order_held, room_for
 from shakedown.engine.orders import Decision, Order
@@ -97,6 +98,8 @@ def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
 def _release_again(state: State, decision: Decision, now: float) -> None:
     for job in [state.jobs[name] for name in state.unreleased]:
         if job.phase != "queued" or not _may_go(state, job):
+            continue
+        if is_held(state, _class(job).pool) and state.guards[_class(job).pool].probe != job.id:
             continue
         if now >= job.release_after:
             _release(state, decision, job, job.targets)

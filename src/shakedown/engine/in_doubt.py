@@ -39,11 +39,12 @@ def cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
 
 def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> None:
     """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
-    if now >= job.since + grace_s:
+    due = max(job.since + grace_s, job.claim_after)
+    if now >= due:
         why = f"no source knows it {grace_s:g} s after it was ordered"
         decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
     else:
-        decision.wake(job.since + grace_s)
+        decision.wake(due)
 
 
 def _silent_until(state: State, decision: Decision, job: Job, now: float, patience_s: float) -> str:

@@ -72,6 +72,11 @@ class Ledger:
             if not self.held[key]:
                 del self.held[key]
 
+    def follows_no_more(self, job: Job) -> None:
+        """The job that it was to follow is over. One that is over itself takes nothing any more."""
+        if self.followers.pop(job.id, job) is None and not job.charged and job.held is not None:
+            self.held.setdefault(job.held, {})[job.id] = None
+
     def begin(self, job: Job) -> None:
         """A job waits for nodes no more."""
         if job.held is not None and job.held.units > 1:

@@ -10,7 +10,7 @@ from shakedown.model.events import Event
 
 BATCH = 256  # orders of one kind in one decision: bounds the loop's step, the rest follows in the next
 
-OrderKind = Literal["record", "build", "submit", "cancel", "claim", "claim_part", "release", "collect"]
+OrderKind = Literal["record", "build", "submit", "cancel", "claim", "claim_part", "release", "hold", "collect"]
 
 
 @dataclass(frozen=True, slots=True)

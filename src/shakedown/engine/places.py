@@ -196,6 +196,8 @@ def _pass_on(state: State, job: Job) -> None:
         doubt(state, successor, f"job {job.id}, which it was to follow, was taken back")
     if not successor.charged and successor.phase not in ("ended", "haunting"):
         charge(state, successor)
+    else:
+        state.ledger.follows_no_more(successor)
 
 
 def doubt(state: State, job: Job, why: str) -> None:

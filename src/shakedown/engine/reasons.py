@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from shakedown.engine.guard import guard_reason
 from shakedown.engine.loads import Promised, budget_reason
 from shakedown.engine.modes import base, warm_up
 from shakedown.engine.places import closed_key
@@ -102,6 +103,7 @@ def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> 
         or budget_reason(state, key, ahead.loads, now)
         or _reserved(state, key, ahead)
         or _stagger(state, key, now, ahead)
+        or (guard_reason(state, key.pool, now, ahead.units) if state.guards else None)
         or _shut(state, key, now)
     )
 

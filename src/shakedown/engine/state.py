@@ -75,6 +75,29 @@ class Shut:
 
 
 @dataclass(slots=True)
+class Guard:
+    """What keeps the queue of a pool from being burnt: see ``guard.py``.
+
+    ``row``: jobs that ended before their claim, or were refused, one after the other: job -> (when, its case). ``what``: of
+    refused submissions, why, without particulars; ``why``: the last of these words as they were. ``since``: since when the queue
+    is held, 0 = it is not. ``until``: when the next job probes; ``probe``: the one that does; ``strikes``: how many did in vain;
+    ``tried``: their cases; ``proved``: the case of one that did not. ``suspects``: cases that failed where another one began ->
+    when that was seen.
+    """
+
+    row: dict[str, tuple[float, str]] = field(default_factory=dict)
+    what: str = ""
+    why: str = ""
+    since: float = 0.0
+    until: float = 0.0
+    strikes: int = 0
+    probe: str = ""
+    proved: str = ""
+    tried: dict[str, None] = field(default_factory=dict)
+    suspects: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Run:
     """A live attempt. ``phase``: ordered, queued, running, ended (to be collected), checking, judged (only its verdict's
     consequence is open), undetermined (it ended and could not be judged; its ``facts`` are kept to judge it by)."""
@@ -142,6 +165,11 @@ class Job:
     overtaken: int = 0  # units of jobs ordered later that began before it
     hearsay: bool = False  # only accounting said that it runs
     stale: str = ""  # why it is to be ordered again, if it has not begun: a node was excluded
+    claim_after: float = 0.0  # before then its claim is not tried again
+    kept: str = ""  # from starting, while its queue is held: "", wanted (again), ordered, taken
+    keep_after: float = 0.0
+    spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
+    not_taken: bool = False  # its submission was refused
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
 
@@ -265,6 +293,7 @@ class State:
     to_settle: dict[str, None] = field(default_factory=dict)  # runs whose verdict asks for a retry or an end
     builds: dict[str, BuildState] = field(default_factory=dict)
     shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now
+    guards: dict[str, Guard] = field(default_factory=dict)  # pool -> what keeps its queue from being burnt
     asked: dict[str, int] = field(default_factory=dict)  # commands of the scheduler -> how often, by this driver
     asked_for_s: float = 0.0  # how long it had driven by then
     driven_since: float = 0.0

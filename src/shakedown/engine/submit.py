@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from shakedown.engine.falling import tell_fallen
+from shakedown.engine.guard import probe_first, was_tried
 from shakedown.engine.holding import release_held, top_up
 from shakedown.engine.modes import FILLER, base
 from shakedown.engine.ordering import Promise, order_job, room_for
@@ -36,7 +37,8 @@ def submit(state: State, decision: Decision, now: float) -> None:
     plan = Promise(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
     rolling = mixes(state, decision, now)
     left = release_held(state, decision, plan, rolling, now)
-    for key, queue in in_order(_worth_asking(state, plan, rolling)):
+    asked = in_order(_worth_asking(state, plan, rolling))
+    for key, queue in sorted(asked, key=lambda item: probe_first(state, item[0])) if state.guards else asked:
         if room_for(state, plan, key) <= 0:
             continue
         reason = _submit_from(state, decision, plan, key, queue, now)
@@ -151,7 +153,9 @@ def _submit_mix(
 
         def may_go(key: ClassKey, full: Callable[[State, Outlook, ClassKey], bool] = full) -> bool:
             fits = key not in left and not full(state, plan.ahead, key) and room_for(state, plan, key) > 0
-            return fits and mix.reason(state, key, now, plan.ahead) is None
+            if not fits or mix.reason(state, key, now, plan.ahead) is not None:
+                return False
+            return not was_tried(state, key.pool, key.case) or not _others_may_probe(state, plan, mix, key, now)
 
         while any(key.mode == mode and may_go(key) for key in mix.queues):  # else ranking them is for nothing
             key, entry = next(((key, entry) for key, entry in candidates() if may_go(key)), (None, None))
@@ -165,6 +169,12 @@ def _submit_mix(
         _wake_when_due(state, decision, key, reason, now)
         _note(state, decision, key, queue, reason)
     tell_fallen(state, decision, mix, now)
+
+
+def _others_may_probe(state: State, plan: Promise, mix: Mix, key: ClassKey, now: float) -> bool:
+    """Whether another case of the mix, that did not probe a held queue in vain, may begin there."""
+    others = (one for one in mix.queues if one.pool == key.pool and not was_tried(state, one.pool, one.case))
+    return any(mix.reason(state, one, now, plan.ahead) is None for one in others)
 
 
 def _note(state: State, decision: Decision, key: ClassKey, queue: Queue, reason: Reason | None) -> None:

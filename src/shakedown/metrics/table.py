@@ -349,7 +349,7 @@ def _waits_again(record: Record, event: Event) -> None:
     """The job was not taken, or never ran and never will; its run waits under its own id."""
     run = event.run or record._jobs.get(event.job, "")
     if run in record.open:
-        claimed = event.event == "claim_taken"
+        claimed = event.event != "submit_deferred"
         row = replace(record.open[run], charged=None, freed=None)
         record.open[run] = replace(row, state="waiting again", job="") if claimed else row
 
@@ -370,6 +370,7 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "job_report": _job_report,
     "release_order": _release_order,
     "claim_taken": _waits_again,
+    "returned": _waits_again,
     "submit_deferred": _waits_again,
     "verdict": _verdict,
     "retry": _retry,

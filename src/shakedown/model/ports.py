@@ -176,7 +176,11 @@ class Scheduler(Protocol):
         self, orders: Sequence[ReleaseOrder]
     ) -> Sequence[str]: ...  # ids of held jobs that may start from now on
 
-    def take_claim(self, job: JobView) -> bool: ...  # True: we hold it, the job can never run
+    def hold(self, jobs: Sequence[JobView]) -> Sequence[str]: ...  # ids of waiting jobs that are kept until released
+
+    def take_claim(
+        self, job: JobView
+    ) -> bool | None: ...  # True: we hold it, the job can never run; None: nobody can tell
 
     def take_parts(
         self, job: JobView, runs: Sequence[str]

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from shakedown.schedulers.parts_script import parts_script
 from shakedown.schedulers.workplace import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
 
 MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
+AWAY_S = 600.0  # for which the directory of all jobs is expected to come back, before it is made again
 _CACHED_CASES = 1024
 _TOKEN = re.compile(r"[0-9a-f]{8}")
 _JOB = re.compile(r"[a-z]+[0-9]+")
@@ -36,6 +38,9 @@ class JobPlaces:
     layout: Layout
     _workplace: Workplace = field(init=False)
     _payloads: dict[str, tuple[Case, Path]] = field(default_factory=dict)
+    away_s: float = AWAY_S
+    _seen_jobs: bool = False  # the directory of all jobs was there
+    _away_since: float = 0.0  # by a clock that nobody sets; 0 = it is not away
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.layout.root.absolute())
@@ -48,7 +53,9 @@ class JobPlaces:
         CannotStart with a sentence.
         """
         try:
+            self.see_jobs()
             self.control(order.job).mkdir(parents=True, exist_ok=True)
+            self._seen_jobs = True
             text = self._prepare_parts(order) if order.parts else self._prepare_run(order)
             script = self.script(order.job)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -59,6 +66,20 @@ class JobPlaces:
         except ValueError as error:
             raise CannotStart(f"run {order.run} cannot be started: {error}") from error
         return script
+
+    def see_jobs(self) -> None:
+        """Purpose: see that the directory of all jobs, once it was there, still is. Raises OSError where it is away.
+
+        Whoever moved it away, or unmounted it, brings it back, and must not find another in its place. What is away for long was
+        removed, and may be made again.
+        """
+        if self.layout.jobs.is_dir():
+            self._seen_jobs, self._away_since = True, 0.0
+        elif self._seen_jobs:
+            now = time.monotonic()
+            self._away_since = self._away_since or now
+            if now - self._away_since < self.away_s:
+                raise OSError(errno.ESTALE, "the directory of the campaign's jobs is away", str(self.layout.jobs))
 
     def _prepare_run(self, order: JobOrder) -> str:
         case = order.case
@@ -147,8 +168,9 @@ class JobPlaces:
     def take_claim(self, job: str, restart: int) -> bool:
         """Purpose: take a job's claim for the conductor, so that it can never run, requeued or not. False: it has been taken.
 
-        Raises CannotStart where the disk does not let us tell.
+        Raises CannotStart or OSError where the disk does not let us tell.
         """
+        self.see_jobs()
         if make_claim(self.claim(job, restart), job, self.layout):
             return True
         return self.claim_holder(job, restart) == CONDUCTOR
@@ -167,6 +189,7 @@ class JobPlaces:
         Raises CannotStart or OSError where the disk does not let us tell.
         """
         mark = self.layout.part_mark(job, run)
+        self.see_jobs()
         if make_claim(mark, job, self.layout):
             return True
         data = read_small(mark)

@@ -115,6 +115,10 @@ class LocalScheduler:
         """Nothing is submitted held here: every job may start already."""
         return [order.id for order in orders]
 
+    def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """Nothing is kept here: what waits is taken back by its claim."""
+        return []
+
     def take_parts(self, job: JobView, runs: Sequence[str]) -> Sequence[str]:
         """No job has parts here: starting one for each run costs next to nothing."""
         return []
@@ -127,8 +131,8 @@ class LocalScheduler:
         """None: there is nobody else to ask on this machine."""
         return {}
 
-    def take_claim(self, job: JobView) -> bool:
-        """Make sure that the job can never start. Raises CannotStart where the disk does not let us tell.
+    def take_claim(self, job: JobView) -> bool | None:
+        """Make sure that the job can never start. None where the disk does not let us tell.
 
         A job of ours that was started is left alone, although its shell may not have reached its claim yet: it goes on to its
         end, and its report follows.
@@ -139,7 +143,7 @@ class LocalScheduler:
             taken = self._workplace.take_claim(job.id, job.restart)
         except CannotStart:
             if job.id not in self._queue:
-                raise
+                return None
             taken = True  # it waits at a gate of ours, which never opens now: nobody else can start it
         if taken:
             self._unqueue(job.id)

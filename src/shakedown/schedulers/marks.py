@@ -109,6 +109,7 @@ def _newest_restart(places: JobPlaces, job: str) -> int | None:
                 int(match[1]) for entry in islice(entries, _MOST_ENTRIES) if (match := _MARK.fullmatch(entry.name))
             ]
     except (FileNotFoundError, NotADirectoryError):
+        places.see_jobs()  # a job that left nothing is not the same as a directory of jobs that is away
         return None
     return max(found, default=None)
 

@@ -51,6 +51,8 @@ class Lies:
     ``unstartable``: it takes the job and then cannot start it. ``outage``: share of the minutes in which no source answers.
     ``release_s``: a held job is let go so much later. ``release_unheard``: a release times out although it is carried out.
     ``release_lost``: it times out and is not. ``idle_untrue``: share of the nodes in use that are called idle, minute by minute.
+    ``away``: (from, for how long) the campaign's directory is away: jobs that start then end before their claim, and no file of
+    a job can be read.
     """
 
     refused: float = 0.0
@@ -72,6 +74,7 @@ class Lies:
     release_unheard: float = 0.0
     release_lost: float = 0.0
     idle_untrue: float = 0.0
+    away: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from shakedown.twin.news import News
 from shakedown.twin.surveys import look_around
 from shakedown.twin.world import World
 
+_AWAY = "the directory of the campaign's jobs is away"
+
 
 class SimulatedScheduler:
     """One driver's view. A new driver gets a new one, to which everything is news; the world stays.
@@ -32,7 +34,7 @@ class SimulatedScheduler:
 
     def __init__(self, world: World, poll_s: float = 5.0, quiet: bool = False) -> None:
         self.world = world
-        self.quiet = quiet and not world.local and not world.lies.outage
+        self.quiet = quiet and not world.local and not (world.lies.outage or world.lies.away)
         self.poll_s = 0.0 if world.local or self.quiet else poll_s
         self.news = News(world, poll_s) if self.quiet else None
         self._told: set[tuple[str, str, str]] = set()  # (job, part, state)
@@ -52,6 +54,8 @@ class SimulatedScheduler:
         lot = self.world.draw("submit", order.job).random()
         if self._outage():
             return SubmitAnswer(order.job, "refused", transient=True, message="unable to contact the controller")
+        if self.world.is_away():
+            return SubmitAnswer(order.job, "refused", transient=True, message=_AWAY)
         if lot < lies.refused:
             return SubmitAnswer(order.job, "refused", transient=True, message="job submit limit reached")
         lot -= lies.refused
@@ -104,8 +108,12 @@ class SimulatedScheduler:
             self.world.cancel(job.id)
         return [job.id for job in jobs]
 
-    def take_claim(self, job: JobView) -> bool:
-        return self._claim(job.id, job.restart)
+    def hold(self, jobs: Sequence[JobView]) -> list[str]:
+        """Keep waiting jobs from starting."""
+        return [] if self._outage() else [job.id for job in jobs if self.world.hold(job.id)]
+
+    def take_claim(self, job: JobView) -> bool | None:
+        return None if self.world.is_away() else self._claim(job.id, job.restart)
 
     def take_parts(self, job: JobView, runs: Sequence[str]) -> list[str]:
         """Those of a job's parts that had not begun; they never will."""
@@ -141,11 +149,13 @@ class SimulatedScheduler:
     def _report(self, view: JobView, reports: list[JobReport]) -> None:
         known = self.world.jobs.get(view.id, [])
         job = next((job for job in known if not job.void), known[-1] if known else None)
-        if job is not None and job.order.parts:
+        if job is not None and job.order.parts and not self.world.is_away():
             self._report_parts(job, reports)
         reports.append(self._about(view, job))
 
     def _about(self, view: JobView, job: SimulatedJob | None) -> JobReport:
+        if self.world.is_away() and (job is None or job.state not in IN_QUEUE):
+            return JobReport(view.id, "no_answer", "marks", message=f"its files cannot be read: {_AWAY}")
         marked = self._from_marks(view, job)
         if marked is not None:
             return marked

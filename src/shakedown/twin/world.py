@@ -132,6 +132,21 @@ class World:
                 self.noticed(job)
                 self.enter(job)
 
+    def hold(self, name: str) -> bool:
+        """Waiting jobs of this name may not start before they are released. Whether there was any."""
+        found = False
+        for job in self.jobs.get(name, []):
+            if job.state == "queued":
+                self._leave_queue(job)
+                job.held = found = True
+                self.look_at(self.rooms[job.pool])
+        return found
+
+    def is_away(self) -> bool:
+        """Whether the campaign's directory is away now: nobody can read or write there, no conductor and no job."""
+        after = self.clock.now() - self.began
+        return any(since <= after < since + lasts for since, lasts in self.lies.away)
+
     def cancel(self, name: str) -> None:
         """Someone ends every job of this name."""
         for job in self.jobs.get(name, []):
@@ -205,10 +220,11 @@ class World:
         return self.local
 
     def _start(self, job: SimulatedJob) -> None:
-        if self.chance(self.lies.unstartable, "start", job.name, job.restart):
+        if self.is_away() or self.chance(self.lies.unstartable, "start", job.name, job.restart):
             self._free(job)
             self.becomes(job, "refused")
             self._let_on(job)
+            self._dirty[job.pool] = None
             return
         job.started = self.clock.now()
         self.becomes(job, "running")

@@ -205,7 +205,7 @@ class Actor:
         why_not: dict[str, str] = {}
         try:
             if act.what == "claim":
-                done = [job.id for job in act.jobs if self._claim(job)]
+                done = [job.id for job in act.jobs if self._claim(job, why_not)]
             elif act.what == "shut":
                 done = [job.id for job in act.jobs if self._shut(job)]
                 if left := {job.id for job in act.jobs} - set(done):
@@ -253,10 +253,11 @@ class Actor:
         except (CannotStart, OSError):
             return False
 
-    def _claim(self, job: Asked) -> bool:
+    def _claim(self, job: Asked, why_not: dict[str, str]) -> bool:
         try:
             return self.places.take_claim(job.id, job.restart)
-        except (CannotStart, OSError):
+        except (CannotStart, OSError) as error:
+            why_not[job.id] = str(error)
             return False
 
     def _shut(self, job: Asked) -> bool:
@@ -270,7 +271,10 @@ class Actor:
             return False
 
     def _tell(self, act: Act, wanted: set[str]) -> list[str]:
-        """Cancel or release, by id; and only what bears our name now, whatever had that id before. Returns for whom it worked."""
+        """Cancel, hold or release, by id; and only what bears our name now, whatever had that id before.
+
+        Returns for whom it worked.
+        """
         done: list[str] = []
         several = len(self.clusters) > 1
         for cluster in self.clusters:
@@ -280,6 +284,8 @@ class Actor:
                 continue
             if act.what == "cancel":
                 ran = self.run(commands.scancel(cluster.name, several, ids), self.command_s)
+            elif act.what == "hold":
+                ran = self.run(commands.scontrol_hold(cluster.name, several, ids), self.command_s)
             else:
                 ran = self.run(commands.scontrol_release(cluster.name, several, ids), self.command_s)
             if ran.timed_out or re.search("unable to contact|connect", ran.error, re.IGNORECASE):

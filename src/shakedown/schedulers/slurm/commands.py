@@ -128,6 +128,10 @@ def scontrol_release(cluster: str, several: bool, ids: Iterable[str]) -> list[st
     return ["scontrol", *_where(cluster, several), "release", ",".join(ids)]
 
 
+def scontrol_hold(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
+    return ["scontrol", *_where(cluster, several), "hold", ",".join(ids)]
+
+
 def probe_job(
     cluster: Cluster, partition: str, label: str, script: str, most: int, without: Sequence[str], several: bool
 ) -> list[str]:

@@ -254,8 +254,9 @@ def _over(
         if young:
             return Later()
         if status == CLAIM_TAKEN:
-            why = _STARTED_TWICE if found.marks is not None and found.marks.holder else _EMPTY_CLAIM
-            return _report(found, "interrupted", source, nodes=nodes, message=why)
+            if found.marks is None or not found.marks.holder:
+                return _report(found, "refused", source, nodes=nodes, message=_EMPTY_CLAIM)
+            return _report(found, "interrupted", source, nodes=nodes, message=_STARTED_TWICE)
     if word in ("DEADLINE", "NODE_FAIL") and not nodes and not _has_begun(found):
         return Later() if young else _ended_waiting(found, source, word, said.note)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):

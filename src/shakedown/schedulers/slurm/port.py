@@ -120,9 +120,15 @@ class SlurmScheduler:
         """What the looks found besides since the last call."""
         return self._looking.survey(wanted)
 
-    def take_claim(self, job: JobView) -> bool:
-        """Make sure that the job can never start. False where it holds its claim, or where the file system does not let us tell."""
-        return self._act("claim", [job]) == [job.id]
+    def hold(self, jobs: Sequence[JobView]) -> Sequence[str]:
+        """Keep jobs in the queue from starting until they are released."""
+        return self._act("hold", jobs)
+
+    def take_claim(self, job: JobView) -> bool | None:
+        """Make sure that the job can never start. False where it holds its claim; None where nobody can tell."""
+        unknown: dict[str, str] = {}
+        done = self._act("claim", [job], unknown)
+        return None if unknown else done == [job.id]
 
     def calls(self) -> Mapping[str, int]:
         return dict(self._calls)
@@ -147,23 +153,32 @@ class SlurmScheduler:
         asked = [Asked(job.id, job.scheduler_id, job.restart) for job in gone]
         return Act(self._next_number(), "shut", asked) if asked else None
 
-    def _act(self, what: str, jobs: Sequence[JobView]) -> list[str]:
+    def _act(self, what: str, jobs: Sequence[JobView], unknown: dict[str, str] | None = None) -> list[str]:
         releases = [job for job in jobs if isinstance(job, ReleaseOrder)]
-        return self._ask_act(what, [Asked(job.id, job.scheduler_id, job.restart) for job in jobs], releases)
+        return self._ask_act(what, [Asked(job.id, job.scheduler_id, job.restart) for job in jobs], releases, unknown)
 
-    def _ask_act(self, what: str, asked: list[Asked], releases: Sequence[ReleaseOrder] = ()) -> list[str]:
+    def _ask_act(
+        self,
+        what: str,
+        asked: list[Asked],
+        releases: Sequence[ReleaseOrder] = (),
+        unknown: dict[str, str] | None = None,
+    ) -> list[str]:
+        """Those for whom it worked. ``unknown`` is given the jobs of which nobody could tell, all of them where nobody answers."""
         done: list[str] = []
         number = self._next_number()
 
         def take(message: FromHelper) -> bool:
             if isinstance(message, Acted) and message.number == number:
                 done.extend(message.jobs)
-                self._why_held |= message.why_not
+                (self._why_held if unknown is None else unknown).update(message.why_not)
                 return True
             return False
 
         self._hire()
-        self._ask(Act(number, what, asked, list(releases)), take, ACT_S)
+        silent = self._ask(Act(number, what, asked, list(releases)), take, ACT_S)
+        if silent and unknown is not None:
+            unknown.update({job.id: silent for job in asked})
         return done
 
     def _explained(self, report: JobReport) -> JobReport:

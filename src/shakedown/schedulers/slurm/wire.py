@@ -49,8 +49,8 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Act(Struct, frozen=True, tag=True):
-    """``what``: cancel, release (with ``releases``), claim, shut (jobs that are done with must never start again), or parts: of one
-    job, those in ``parts``.
+    """``what``: cancel, hold, release (with ``releases``), claim, shut (jobs that are done with must never start again), or parts: of
+    one job, those in ``parts``.
     """
 
     number: int
@@ -86,7 +86,9 @@ class Stopped(Struct, frozen=True, tag=True):
 
 
 class Acted(Struct, frozen=True, tag=True):
-    """``jobs``: those that it worked for, of parts their runs. ``why_not``: of others, why a held job was not let go."""
+    """``jobs``: those that it worked for, of parts their runs. ``why_not``: of others, why a held job was not let go, or
+    why nobody can tell whether its claim is taken.
+    """
 
     number: int
     jobs: list[str]

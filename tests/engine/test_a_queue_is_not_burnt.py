@@ -1,0 +1,171 @@
+"""A queue is not burnt: what keeps every job from starting costs them a while, and none of them an attempt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import msgspec
+import pytest
+from stage import Campaign, random_deaths, small_document
+
+from shakedown.engine import explain
+from shakedown.engine.explain import explain_run
+from shakedown.model.nouns import Component, Document
+from shakedown.model.ports import JobOrder, Ports, SubmitAnswer
+from shakedown.twin import Fates, Lies
+
+STEADY = Fates(mean_s=60, spread_s=20)
+structs = msgspec.structs.replace
+
+
+def plan_of(repeats: int = 12, tests: tuple[str, ...] = ("t0", "t1", "t3"), local: bool = False) -> Document:
+    plain = small_document(tests=4, budgets={}, local=local)
+    cases = tuple(structs(case, build="") for case in plain.cases)
+    return structs(plain, components=(Component("many", "functionality", tests, repeats),), builds=(), cases=cases)
+
+
+def attempts(campaign: Campaign) -> set[int]:
+    return {event.value["attempt"] for event in campaign.events("submit_order")}
+
+
+def verdicts(campaign: Campaign) -> Counter[str]:
+    return Counter(event.value["verdict"] for event in campaign.events("verdict"))
+
+
+def findings(campaign: Campaign, kind: str) -> list[float]:
+    return [event.time for event in campaign.events("finding") if event.value["kind"] == kind]
+
+
+# ---- the campaign's directory is away ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("away", [((120.0, 15.0),), ((100.0, 400.0),), ((40.0, 25.0), (300.0, 90.0))])
+@pytest.mark.parametrize("lies", [Lies(), Lies(stale_s=7, marks_late_s=5, accounting_late_s=12)], ids=["told", "late"])
+def test_a_directory_that_is_away_costs_no_run_an_attempt(away: tuple[tuple[float, float], ...], lies: Lies) -> None:
+    """What starts meanwhile ends before its claim; of what ends meanwhile nobody can read how, until it is back."""
+    campaign = Campaign(plan_of(), fates=STEADY, lies=replace(lies, away=away), seed=3).run()
+
+    assert (attempts(campaign), verdicts(campaign)) == ({1}, {"passed": 36})
+    held, released = findings(campaign, "queue_held"), findings(campaign, "queue_released")
+    assert held
+    assert len(released) == len(held)
+    back = max(since + lasts for since, lasts in away) + campaign.world.began
+    assert released[-1] < back + 90, "the probe took its claim soon after the directory was back"
+
+
+def test_what_waits_at_the_scheduler_is_kept_there_and_one_probes() -> None:
+    """The jobs of a queue begin one after the other as nodes fall idle: most of them are kept from it in time."""
+    fates, seen = Fates(mean_s=60, spread_s=59), list[str]()
+    lies = Lies(unstartable=0.0, away=((60.0, 120.0),), idle_untrue=0.0)
+
+    def look(campaign: Campaign, wait: int) -> None:
+        state, now = campaign.state_now(), campaign.clock.now()
+        if state.guards and any(guard.since for guard in state.guards.values()):
+            seen.extend(waiting.text for waiting in explain(state, now=now))
+            seen.extend(explain_run(state, run.id, now) for run in state.runs.values())
+
+    slow_starts = plan_of(repeats=30)
+    campaign = Campaign(slow_starts, fates=fates, lies=lies, seed=5, script=look).run()
+
+    (held,), (released,) = findings(campaign, "queue_held"), findings(campaign, "queue_released")
+    asked = [event for event in campaign.events("submit_order") if held <= event.time < released]
+    let_go = [event for event in campaign.events("release_order") if held <= event.time < released]
+    assert 1 <= len(asked) + len(let_go) <= 8, "one at a time, and later each time"
+    assert any(text.startswith("the queue of c:batch is held since") for text in seen)
+    assert (attempts(campaign), verdicts(campaign)) == ({1}, {"passed": 90})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_holds_through_crashes_of_the_conductor(seed: int) -> None:
+    lies = Lies(away=((50.0, 60.0), (400.0, 30.0)), release_lost=0.2, release_unheard=0.2, timed_out=0.1)
+    plan = plan_of(repeats=6)
+    campaign = Campaign(
+        plan, fates=STEADY, lies=lies, seed=seed, dies=random_deaths(seed, 0.02, 12), amnesia=True
+    ).run()
+
+    assert campaign.crashes
+    assert verdicts(campaign)["passed"] == 18
+    assert attempts(campaign) == {1}
+
+
+# ---- jobs that cannot start, submissions that are refused ----------------------------------------------------------------
+
+
+class Refusing:
+    """A scheduler that refuses, for good, what ``why`` gives a reason for."""
+
+    def __init__(self, ports: Ports, why: object) -> None:
+        self.inner, self.why = ports.scheduler, why
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+    def submit(self, orders: list[JobOrder]) -> list[SubmitAnswer]:
+        answers = []
+        for order in orders:
+            why = self.why(order)  # type: ignore[operator]
+            refused = SubmitAnswer(order.job, "refused", message=why)
+            answers.append(refused if why else self.inner.submit([order])[0])
+        return answers
+
+
+def refusing(campaign: Campaign, why: object) -> Campaign:
+    campaign.change_ports = lambda ports: structs_of(ports, scheduler=Refusing(ports, why))
+    return campaign
+
+
+def structs_of(ports: Ports, **changes: object) -> Ports:
+    return structs(ports, **changes)
+
+
+def test_submissions_that_are_refused_for_the_same_reason_hold_the_queue() -> None:
+    """The account is shut for ten minutes: every case would be refused, in the same words but for names."""
+    campaign = Campaign(plan_of(), fates=STEADY)
+    refused_until = campaign.clock.now() + 600
+
+    def why(order: JobOrder) -> str:
+        return f"Invalid account for {order.run} (jobs/{order.job})" if campaign.clock.now() < refused_until else ""
+
+    refusing(campaign, why).run()
+    assert verdicts(campaign) == {"passed": 36}
+    assert attempts(campaign) == {1}
+    (held,), (released,) = findings(campaign, "queue_held"), findings(campaign, "queue_released")
+    assert released < refused_until + 310
+    tried = [event for event in campaign.events("submit_order") if held < event.time < refused_until]
+    assert 3 <= len(tried) <= 10
+
+
+def test_what_one_case_asks_for_is_its_own_affair() -> None:
+    """It is refused as often as its plan allows, and the others never wait for it."""
+    campaign = Campaign(plan_of(repeats=4), fates=STEADY)
+    refusing(campaign, lambda order: "node configuration is not available" if order.case.id == "t0" else "").run()
+    assert verdicts(campaign) == {"passed": 8, "submit_failed": 24}
+    assert findings(campaign, "queue_held") == []
+
+
+def test_a_case_that_cannot_start_does_not_hold_the_others_for_long() -> None:
+    """Its jobs are taken and end before their claims. Another case probes, takes its claim, and the first is judged by itself."""
+    campaign = Campaign(plan_of(repeats=6), fates=STEADY)
+    chance = campaign.world.chance
+
+    def broken(share: float, *what: object) -> bool:
+        if what and what[0] == "start":
+            return campaign.world.jobs[str(what[1])][0].case.id == "t0"
+        return chance(share, *what)
+
+    campaign.world.chance = broken  # type: ignore[method-assign]
+    campaign.run()
+    counted = verdicts(campaign)
+    assert counted["passed"] == 12
+    assert counted["submit_failed"] >= 6
+    given_up = {event.case for event in campaign.events("given_up")}
+    assert given_up == {"t0"}
+    late = [event.time for event in campaign.events("verdict") if event.value["verdict"] == "passed"]
+    assert max(late) - campaign.world.began < 900
+
+
+def test_on_this_machine_what_waits_is_taken_back_and_runs_later() -> None:
+    campaign = Campaign(plan_of(local=True), fates=STEADY, lies=Lies(away=((90.0, 40.0),)), local=True).run()
+    assert verdicts(campaign) == {"passed": 36}
+    assert attempts(campaign) == {1}
