@@ -18,6 +18,7 @@ from shakedown.model.ports import JobOrder
 from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER
 from shakedown.processes.table import read_marker, read_process, read_table
+from shakedown.schedulers.workplace import CannotStart
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine

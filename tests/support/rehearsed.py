@@ -14,7 +14,7 @@ from shakedown.conductor.rehearsed_time import Rehearsal
 from shakedown.conductor.rehearsing import Rehearsed, rehearse
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.reader import read_events
-from shakedown.metrics.limits import Limit, Limits, main_limits
+from shakedown.metrics.limits import Limit, Limits
 from shakedown.metrics.table import fold_runs
 from shakedown.model.filling import Fill
 from shakedown.model.frozen import freeze
@@ -36,9 +36,8 @@ class Played:
 
     @property
     def limits(self) -> Limits:
-        found = main_limits(self.outcome.limits)
-        assert found is not None
-        return found
+        assert self.outcome.limits is not None
+        return self.outcome.limits
 
     @property
     def worst(self) -> Limit:

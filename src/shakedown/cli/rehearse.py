@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.output import json_option, say, site_option
+from shakedown.cli.output import json_option, site_option
 
 
 def _show_faults(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -47,6 +47,12 @@ def _show_faults(context: click.Context, option: click.Parameter, asked: bool) -
     help="List the faults there are, and end.",
 )
 @click.option("--open-gates", is_flag=True, help="Open gates that stay closed, to see what comes after them.")
+@click.option(
+    "--try/--no-try",
+    "try_all",
+    default=None,
+    help="Loosen in turn each thing that may limit it, rehearse again, and measure the gain. Without either: where that is cheap.",
+)
 @site_option
 @click.option("--id", "identifier", default=None, help="The rehearsal's name; without it the plan's and a number.")
 @click.option("--report", is_flag=True, help="Write the report at the end, without its PDF.")
@@ -59,6 +65,7 @@ def command(
     seed: int | None,
     faults: tuple[str, ...],
     open_gates: bool,
+    try_all: bool | None,
     site: str | None,
     identifier: str | None,
     report: bool,
@@ -71,11 +78,13 @@ def command(
     rehearsal is kept in rehearsed/ of the site; status, why, log, runs, nodes, figures and report take its name like any other.
     The same plan, scenario and seed give the same log, byte for byte.
 
+    What limits the plan is measured by rehearsing it again with one thing loosened at a time (--try), as many at once as there are
+    cores; where that would take long it is not done unless asked for, and what is said is a first guess.
+
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished).
     """
-    from shakedown.cli.rehearsing import Wish, rehearse_and_show
+    from shakedown.cli.rehearsing import Show, Wish, rehearse_and_show
 
     wish = Wish(plan, Path(site) if site else None, system, scenario, seed, faults, open_gates, identifier)
-    return rehearse_and_show(
-        wish, quiet=quiet, as_json=as_json, report=report, tell=lambda text: None if quiet else say(text)
-    )
+    show = Show(quiet, as_json, report, try_all)
+    return rehearse_and_show(wish, show)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.driving import how_to_name, show_scorecard, site_of, this_machine
-from shakedown.cli.output import say
+from shakedown.cli.output import emit, say
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
     from shakedown.conductor.rehearsed_time import Rehearsal
     from shakedown.conductor.rehearsing import Rehearsed
+    from shakedown.conductor.trials import Base
     from shakedown.engine import State
     from shakedown.metrics.limits import Limits
+    from shakedown.metrics.trials import Verdict
 
 SILENT_S = 2.0  # what takes no longer than this needs no progress
 REDRAW_S = 0.5
@@ -41,11 +42,27 @@ class Wish:
     identifier: str | None
 
 
-def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell: Callable[[str], None]) -> int:
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What is to be shown. ``try_all``: measure what limits the plan; None = where that is cheap."""
+
+    quiet: bool = False
+    as_json: bool = False
+    report: bool = False
+    try_all: bool | None = None
+
+    def tell(self, text: str) -> None:
+        if not self.quiet:
+            say(text)
+
+
+def rehearse_and_show(wish: Wish, show: Show) -> int:
     """Purpose: rehearse a plan, then print its scorecard and what limits it. The exit status is its outcome's."""
     from shakedown.conductor.rehearsed_time import Onlooker
     from shakedown.conductor.rehearsing import in_short, rehearse
+    from shakedown.conductor.trials import Base
 
+    tell, quiet = show.tell, show.quiet
     layout, rehearsal = new_rehearsal(wish)
     tell(f"rehearsal {layout.root.name} in {layout.root}: a model, no measurement")
     began, progress = time.monotonic(), Progress(quiet=quiet)
@@ -60,15 +77,69 @@ def rehearse_and_show(wish: Wish, quiet: bool, as_json: bool, report: bool, tell
         closed = [name for name, found in outcome.state.outcomes.items() if found.outcome != "met"]
         if closed and not wish.open_gates:
             say("hint: --open-gates goes on all the same, to see what comes after")
-    status = show_scorecard(layout, outcome, as_json)
-    say("\n".join(["", *_limits_in_words(outcome.limits)]))
-    if report:
+    base = Base(layout, outcome.state.index.document, rehearsal, outcome)
+    status = _show_all(base, show)
+    if show.report:
         from shakedown.report import write_report
 
         say(f"report: {write_report(layout.root, tell=tell)}")
     else:
         tell(f"report: shakedown report {how_to_name(layout)}")
     return status
+
+
+def _show_all(base: Base, show: Show) -> int:
+    """The scorecard, where the node-hours went, and what limits the plan: measured, or guessed."""
+    from shakedown.conductor.trials import is_cheap
+
+    wanted = is_cheap(base) if show.try_all is None else show.try_all
+    if show.as_json:
+        return _emit_all(base, _tried(base, show) if wanted else None)
+    status = show_scorecard(base.layout, base.outcome, as_json=False)
+    say("\n".join(["", *_limits_in_words(base.outcome.limits)]))
+    if base.outcome.limits is not None:
+        from shakedown.metrics.trials import lines_of
+
+        found = _tried(base, show) if wanted else None
+        say("\n".join(_guess_in_words(base.outcome.limits) if found is None else lines_of(found)))
+    return status
+
+
+def _emit_all(base: Base, tried: Verdict | None) -> int:
+    """The scorecard as JSON, with what limits the plan beside it."""
+    import msgspec
+
+    from shakedown.events.reader import read_events
+    from shakedown.metrics.criteria import score
+    from shakedown.metrics.scorecard import exit_status
+    from shakedown.metrics.table import fold_runs
+    from shakedown.model.errors import UNDECIDED
+
+    scorecard = score(base.outcome.state.index.document, fold_runs(read_events(base.layout.log)))
+    data = {**msgspec.to_builtins(scorecard), "limits": base.outcome.limits, "tried": tried}
+    emit(data, as_json=True, render=str)
+    return exit_status(scorecard) if base.outcome.finished else UNDECIDED
+
+
+def _tried(base: Base, show: Show) -> Verdict | None:
+    """What limits the plan, measured, with how far it is."""
+    from shakedown.conductor.trials import try_all
+
+    progress = Progress(quiet=show.quiet)
+    found = try_all(base, lambda done, asked: progress.draw(f"tried {done} of {asked} changes"))
+    progress.done()
+    return found
+
+
+def _guess_in_words(main: Limits) -> list[str]:
+    """What limits the plan as far as one rehearsal tells, and how to know."""
+    if main.worst is None:
+        return ["what limits it: nothing keeps more than 1% of them"]
+    return [
+        f"what limits it, as a first guess: {main.worst.says}",
+        f"what might help: {main.worst.change}",
+        "to know: shakedown rehearse --try rehearses it again with one thing loosened at a time, and measures each",
+    ]
 
 
 def _times_in_words(outcome: Rehearsed) -> list[str]:
@@ -85,21 +156,16 @@ def _times_in_words(outcome: Rehearsed) -> list[str]:
     return ["run times on this machine:", *sorted(lines)[:MOST_TESTS], *more] if lines else []
 
 
-def _limits_in_words(found: tuple[Limits, ...]) -> list[str]:
-    """What limits the component that had most of the machine, and where its node-hours went."""
-    from shakedown.metrics.limits import main_limits, table_of
-    from shakedown.metrics.words import show_number, show_share
+def _limits_in_words(main: Limits | None) -> list[str]:
+    """Where the node-hours of the plan went."""
+    from shakedown.metrics.limits import had_in_words, partitions_in_words, table_of
 
-    main = main_limits(found)
     if main is None:
         return ["what limits it: nothing had the machine for any time"]
-    lines = [f"{main.component}: {show_share(main.share)} of {show_number(main.node_hours)} node-hours worked"]
+    lines = [had_in_words(main), *(f"  {line}" for line in partitions_in_words(main))]
     if main.unbuilt:
         lines += [f"builds failed: {main.unbuilt} results never ran; 'shakedown why CASE' says how each failed"]
-    if main.worst is None:
-        return [*lines, "what limits it: nothing keeps more than 1% of them"]
-    lines += [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
-    return [*lines, f"what limits it: {main.worst.says}", f"what to change: {main.worst.change}"]
+    return [*lines, *(f"  {share:>6}  {says}" for share, _, says in table_of(main))]
 
 
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
@@ -146,7 +212,19 @@ class Progress:
             return
         self._next = now + (REDRAW_S if self.terminal else LINE_S)
         judged = sum(sum(tally.verdicts.values()) for tally in state.tallies)
-        text = f"day {passed_s / 86400:.1f} on the machine: {judged} runs judged, {len(state.jobs)} jobs, {state.seq} events"
+        self._draw(
+            f"day {passed_s / 86400:.1f} on the machine: {judged} runs judged, {len(state.jobs)} jobs, {state.seq} events"
+        )
+
+    def draw(self, text: str) -> None:
+        """Something is done: say so, where the last word is long enough ago."""
+        now = time.monotonic() - self.began
+        if self.quiet or now < max(self._next, SILENT_S):
+            return
+        self._next = now + (REDRAW_S if self.terminal else LINE_S)
+        self._draw(text)
+
+    def _draw(self, text: str) -> None:
         if self.terminal:
             self._drawn = True
             click.echo(f"\r\x1b[K{text}", err=True, nl=False)

@@ -1,20 +1,22 @@
-"""The books of a rehearsal: what nodes did at every moment, and why they did nothing, by component.
+"""The books of a rehearsal: what nodes did at every moment, and why they did nothing.
 
 What happened is taken from the machine itself; why nodes were idle is asked of the engine, at moments that lie close at first and
-further apart as the rehearsal goes on. Asking alters nothing: neither the campaign nor its log depend on it.
+further apart as the rehearsal goes on. Asking alters nothing: neither the campaign nor its log depend on it. Only nodes of
+partitions that cases of the plan run on are in the books, each once, whatever partitions it is in.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from shakedown.engine import State
 from shakedown.engine.idle import Cause, why_idle
-from shakedown.metrics.limits import Books
+from shakedown.metrics.limits import Books, Nodes
 from shakedown.model.events import COMPLETED, Event
 from shakedown.twin.figures import took
-from shakedown.twin.nodes import Room
+from shakedown.twin.nodes import Room, one_each
 from shakedown.twin.world import World
 
 _CLOSE = 400  # the engine is asked again after this part of the time that has passed...
@@ -22,28 +24,58 @@ _MUCH = 50  # ... or when the idle nodes have changed by this part of all
 _RIGHT = "passed"
 
 
-@dataclass(slots=True)
-class _PoolBooks:
-    """One pool since it was looked at last. ``causes``: why its ``idle`` nodes were idle then; ``asked``: when, at how many."""
+@dataclass
+class _Ground:
+    """The nodes that some partitions of the plan have together. ``name``: of these partitions; ``mask``: the nodes, as bits.
 
+    ``idle``, ``down``: how many were so at the last look; ``causes``: why they were idle; ``asked``: when, at how many.
+    """
+
+    rooms: list[Room]
+    name: str
+    mask: int
     idle: int = 0
     down: int = 0
     causes: list[Cause] = field(default_factory=list)
     asked: float = float("-inf")
     asked_idle: int = -1
 
+    @cached_property
+    def count(self) -> int:
+        return self.mask.bit_count()
 
-@dataclass(slots=True)
+    def idle_now(self) -> int:
+        return (self.rooms[0].pool.idle & self.mask).bit_count()
+
+    def down_now(self) -> int:
+        return (self.rooms[0].pool.closed & self.mask).bit_count()
+
+
+@dataclass
 class Losses:
-    """``look`` is called once a turn, when everything is decided; ``hear`` for every event."""
+    """``look`` is called once a turn, when everything is decided; ``hear`` for every event. ``longest``: case -> the longest of its
+    runs that passed, in seconds."""
 
     world: World
     began: float = 0.0
     at: float = 0.0
     component: str = ""
-    pools: dict[str, _PoolBooks] = field(default_factory=dict)
-    books: dict[str, Books] = field(default_factory=dict)
-    slowed: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    books: Books = field(default_factory=Books)
+    longest: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @cached_property
+    def grounds(self) -> list[_Ground]:
+        """The nodes that the plan can use, by what shares them."""
+        used = {case.partition for case in self.world.document.cases if not case.unavailable}
+        rooms = {name: room for name, room in self.world.rooms.items() if name in used} or self.world.rooms
+        found = []
+        for first in one_each(rooms):
+            mine = [room for room in rooms.values() if room.pool is first.pool]
+            mask = 0
+            for room in mine:
+                mask |= room.mask
+            found.append(_Ground(mine, " + ".join(room.name for room in mine), mask))
+        return found
 
     def look(self, state: State) -> None:
         """The time since the last look is over: enter it, and see how it stands now."""
@@ -51,28 +83,30 @@ class Losses:
         if not self.began:
             self.began = self.at = now
         if now > self.at:
-            for name, room in self.world.rooms.items():
-                self._enter(room, self.pools.setdefault(name, _PoolBooks()), now)
+            for ground in self.grounds:
+                self._enter(ground, now)
+            self.books.seconds += now - self.at
         self.at = now
-        for name, room in self.world.rooms.items():
-            self._see(state, name, room, self.pools.setdefault(name, _PoolBooks()), now)
+        for ground in self.grounds:
+            self._see(state, ground, now)
 
     def nobody_drove(self) -> None:
         """The conductor was away since the last look: what fell idle meanwhile did so for want of one."""
         now = self.world.clock.now()
-        for name, room in self.world.rooms.items():
-            pool = self.pools.setdefault(name, _PoolBooks())
-            pool.causes = [Cause(self.component, "away", 1.0)]
-            self._enter(room, pool, now)
-            pool.idle, pool.causes, pool.asked = (room.pool.idle & ~room.pool.closed).bit_count(), [], float("-inf")
+        for ground in self.grounds:
+            ground.causes = [Cause(self.component, "away", 1.0)]
+            self._enter(ground, now)
+            ground.idle, ground.causes, ground.asked = ground.idle_now(), [], float("-inf")
+        self.books.seconds += now - self.at
         self.at = now
 
     def hear(self, state: State, event: Event) -> None:
         """What a run took of the machine, and whether it was for something."""
         if event.event != "verdict" or event.value.get("supersedes"):
             return
+        books = self.books
         if event.value.get("verdict") == "build_failed" and state.index.cases[event.case].expect != "build_failed":
-            self._books(str(event.value.get("component", ""))).unbuilt += 1
+            books.unbuilt += 1
         if not event.job:
             return
         run = state.runs.get(event.run)
@@ -80,69 +114,97 @@ class Losses:
         elapsed = elapsed or float(event.value.get("elapsed_s") or 0.0)
         case = state.index.cases[event.case]
         name = state.index.components[run.component].name if run is not None else self.component
-        books, taken, verdict = self._books(name), elapsed * case.shape.units, str(event.value.get("verdict", ""))
+        taken, verdict = elapsed * case.shape.units, str(event.value.get("verdict", ""))
         if verdict in COMPLETED and healthy and elapsed > healthy * 1.001:
-            books.slowed += (elapsed - healthy) * case.shape.units
+            books.lose(name, "slowed", (elapsed - healthy) * case.shape.units)
         books.runs += 1
+        nodes = self._of(case.partition)
         if verdict == _RIGHT:
             books.right += taken
+            self.longest[case.id] = max(self.longest[case.id], elapsed)
         else:
-            books.wrong[verdict] = books.wrong.get(verdict, 0.0) + taken
+            books.lose(name, f"verdict:{verdict}", taken)
+        if nodes is not None:
+            nodes.worked += taken if verdict == _RIGHT else 0.0
 
-    def _books(self, component: str) -> Books:
-        return self.books.setdefault(component, Books(component))
+    def _of(self, partition: str) -> Nodes | None:
+        for ground in self.grounds:
+            if any(room.name == partition for room in ground.rooms):
+                return self.books.nodes.setdefault(ground.name, Nodes(ground.count))
+        return None
 
     # ---- since the last look ---------------------------------------------------------------------------------------------
 
-    def _enter(self, room: Room, pool: _PoolBooks, now: float) -> None:
-        lasted, capacity = now - self.at, room.pool.count
-        books = self._books(self.component)
-        books.capacity += capacity * lasted
-        books.down += pool.down * lasted
-        books.seconds[room.name] = books.seconds.get(room.name, 0.0) + lasted
-        idle = _idle_between(room, pool.idle, self.at, now)
-        known = min(idle, pool.idle * lasted)
-        for cause in pool.causes:
-            self._books(cause.component).lose(cause.cause, known * cause.weight)
+    def _enter(self, ground: _Ground, now: float) -> None:
+        lasted, books = now - self.at, self.books
+        books.capacity += ground.count * lasted
+        nodes = books.nodes.setdefault(ground.name, Nodes(ground.count))
+        nodes.capacity += ground.count * lasted
+        if ground.down:
+            books.lose(self.component, "down", ground.down * lasted)
+        idle = _idle_between(ground, self.at, now)
+        known = min(idle, ground.idle * lasted)
+        for cause in ground.causes:
+            books.lose(cause.component, cause.cause, known * cause.weight)
         more = idle - known
-        if not pool.causes:
-            books.lose("ahead", idle)
+        if not ground.causes:
+            books.lose(self.component, "ahead", idle)
         elif more > 0:
-            only = pool.causes[0].cause
-            books.lose(only if only.startswith(("drain:", "tail", "ramp", "wide", "away")) else "ahead", more)
+            only = ground.causes[0].cause
+            tells = only.startswith(("drain:", "tail", "ramp", "wide", "away"))
+            books.lose(self.component, only if tells else "ahead", more)
 
     # ---- as it stands now ------------------------------------------------------------------------------------------------
 
-    def _see(self, state: State, name: str, room: Room, pool: _PoolBooks, now: float) -> None:
-        closed = room.pool.closed
-        pool.idle, pool.down = (room.pool.idle & ~closed).bit_count(), closed.bit_count()
-        if not pool.idle:
-            pool.causes = []
+    def _see(self, state: State, ground: _Ground, now: float) -> None:
+        ground.idle, ground.down = ground.idle_now(), ground.down_now()
+        if not ground.idle:
+            ground.causes = []
             return
-        near = now - pool.asked < (now - self.began) / _CLOSE
-        if near and pool.causes and abs(pool.idle - pool.asked_idle) * _MUCH <= room.pool.count:
+        near = now - ground.asked < (now - self.began) / _CLOSE
+        if near and ground.causes and abs(ground.idle - ground.asked_idle) * _MUCH <= ground.count:
             return
-        queued = _narrowest(self.world, name)
         if state.phase == "running":
-            pool.causes = why_idle(state, name, pool.idle, queued, now)
-            self.component = pool.causes[0].component
-        pool.asked, pool.asked_idle = now, pool.idle
+            ground.causes = self._why(state, ground, now)
+            self.component = ground.causes[0].component
+        ground.asked, ground.asked_idle = now, ground.idle
+
+    def _why(self, state: State, ground: _Ground, now: float) -> list[Cause]:
+        """Why they are idle: asked for each partition that has idle nodes, by how many it has."""
+        found: list[Cause] = []
+        idle = {room.name: room.idle.bit_count() for room in ground.rooms if room.idle}
+        for name, count in idle.items():
+            narrowest, licences = _waiting(self.world, name)
+            causes = why_idle(state, name, count, narrowest, now, licences)
+            found += [Cause(one.component, one.cause, one.weight * count / sum(idle.values())) for one in causes]
+        return found
 
 
-def _narrowest(world: World, pool: str) -> int:
-    """The units of the narrowest job that waits for nodes of a pool; 0 = none does."""
-    waiting = [job for job in world.by_ticket.values() if job.state == "queued" and job.pool == pool]
-    return min((job.case.shape.units for job in waiting), default=0)
+def _waiting(world: World, pool: str) -> tuple[int, tuple[str, ...]]:
+    """The units of the narrowest job that waits for nodes of a pool, 0 = none does; and the licences that others wait for."""
+    narrowest, licences = 0, dict[str, None]()
+    held = world.rooms[pool].pool.licences
+    for job in world.by_ticket.values():
+        if job.state != "queued" or job.pool != pool:
+            continue
+        if job.need is None or held.fit(job.need):
+            units = job.case.shape.units
+            narrowest = min(narrowest, units) if narrowest else units
+        else:
+            licences |= dict.fromkeys(
+                name for name, amount in job.need.licences if held.free.get(name, amount) < amount - 1e-9
+            )
+    return narrowest, tuple(licences)
 
 
-def _idle_between(room: Room, idle: int, since: float, now: float) -> float:
-    """Node-seconds that were idle between two looks. ``idle``: how many were at the first."""
-    changes = []
+def _idle_between(ground: _Ground, since: float, now: float) -> float:
+    """Node-seconds that were idle between two looks."""
+    room, changes = ground.rooms[0], []
     for at, nodes in reversed(room.idle_before):
         if at <= since:
             break
-        changes.append((at, (nodes & ~room.pool.closed).bit_count()))
-    total, before, last = 0.0, idle, since
+        changes.append((at, (nodes & ground.mask & ~room.pool.closed).bit_count()))
+    total, before, last = 0.0, ground.idle, since
     for at, count in reversed(changes):
         total += before * (at - last)
         before, last = count, at

@@ -55,21 +55,24 @@ from shakedown.twin.scheduler import SimulatedScheduler
 
 DRIVER = {"machine": "simulated", "time": "virtual"}  # what is said of a driver: the same of each
 SCENARIO_FILE = "scenario.json"
+_MOST_CAUSES = 20  # that stand in the record
 POLL_S = 5.0  # how often the scheduler is asked
 POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happens, as it may not answer
 
 
 @dataclass(slots=True)
 class Rehearsed:
-    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: of each component that had time;
-    ``times``: case -> how long its runs take, with the source.
+    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: None where it had no time;
+    ``times``: case -> how long its runs take, with the source; ``longest``: case -> the longest of its runs that passed, in
+    seconds.
     """
 
     state: State
     finished: bool
     left: str
-    limits: tuple[Limits, ...]
+    limits: Limits | None
     times: dict[str, RunTime] = field(default_factory=dict)
+    longest: dict[str, float] = field(default_factory=dict)
 
 
 def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
@@ -151,15 +154,21 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
     _tell_limits(conductor, limits)
     conductor.log("driver_stop", reason=left or "the campaign is over")
     conductor.commit()
-    return Rehearsed(conductor.state, conductor.state.phase == "ended", left, limits, machine.times)
+    return Rehearsed(
+        conductor.state, conductor.state.phase == "ended", left, limits, machine.times, dict(losses.longest)
+    )
 
 
-def _tell_limits(conductor: Conductor, limits: tuple[Limits, ...]) -> None:
-    """What limited each component stands in the record: whoever reads it later sees it too."""
-    for found in limits:
-        lost = [[limit.cause, round(limit.node_hours, 3), limit.key] for limit in found.limits]
-        value = {"kind": "limits", "component": found.component, "node_hours": round(found.node_hours, 3)}
-        conductor.log("finding", value=value | {"worked": round(found.worked, 3), "lost": lost}, reason=sentence(found))
+def _tell_limits(conductor: Conductor, found: Limits | None) -> None:
+    """What limited the plan stands in the record: whoever reads it later sees it too."""
+    if found is None:
+        return
+    lost = [[limit.cause, round(limit.node_hours, 3), limit.key] for limit in found.limits]
+    parts = [[one.name, round(one.node_hours, 3), round(one.worked, 3)] for one in found.partitions]
+    value = {"kind": "limits", "component": found.component, "node_hours": round(found.node_hours, 3)}
+    value |= {"worked": round(found.worked, 3), "lost": lost[:_MOST_CAUSES]}
+    value |= {"partitions": parts} if 1 < len(parts) <= _MOST_CAUSES else {}
+    conductor.log("finding", value=value, reason=sentence(found))
 
 
 # ---- what is kept ----------------------------------------------------------------------------------------------------

@@ -1,10 +1,13 @@
 """What keeps idle nodes idle, by the predicates that ``decide`` itself goes by: causes with a share each. Pure.
 
+It is a first guess: where several things bind at once, only rehearsing without one of them tells what that one costs.
+
 A cause is a word, and what it is about behind a colon: ``budget:f2/mdt``, ``copies:cm4``, ``build:slots``, ``build:time``,
 ``stagger:cm4``, ``share:cm4``, ``queued`` (the most jobs at the scheduler), ``ahead`` (enough is queued, as far as the engine
-knows), ``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not, and may not start all the same),
-``says:WORD`` (the scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left to order), and what
-people and gates hold back.
+knows), ``licence:NAME`` (what waits at the scheduler waits for it), ``window:NAME`` and ``yield:NAME`` (of a component: no
+order, or narrower budgets and copies), ``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not,
+and may not start all the same), ``says:WORD`` (the scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left
+to order), and what people and gates hold back.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from shakedown.engine.plan import ClassKey
 from shakedown.engine.reason import Reason
 from shakedown.engine.reasons import binding_reason, outlook
 from shakedown.engine.rolling import Mix, mixes
+from shakedown.engine.standing import narrowed_by
 from shakedown.engine.state import State
 
 _NOTES = ("JobHeldUser", "Dependency")  # what the queue says of jobs that we hold back ourselves
@@ -33,10 +37,13 @@ class Cause:
     weight: float
 
 
-def why_idle(state: State, pool: str, idle: int, queued: int, now: float) -> list[Cause]:
+def why_idle(
+    state: State, pool: str, idle: int, queued: int, now: float, licences: tuple[str, ...] = ()
+) -> list[Cause]:
     """Purpose: why ``idle`` nodes of a pool are idle at ``now``, when everything is decided; the weights add up to one.
 
-    ``queued``: the units of the narrowest job that may start and waits for nodes there, 0 = none does.
+    ``queued``: the units of the narrowest job that may start and waits for nodes there, 0 = none does. ``licences``: those that
+    jobs wait for at the scheduler.
     """
     ahead = outlook(state, now)
     rolling = mixes(state, Decision(), now)
@@ -46,10 +53,14 @@ def why_idle(state: State, pool: str, idle: int, queued: int, now: float) -> lis
         at = (state.index.components[key.component].name, cause)
         found[at] = found.get(at, 0.0) + weight
     bound = {at: weight for at, weight in found.items() if at[1] not in ("ahead", "wide")}
-    if bound:
+    if fillers := _fillers(state, plan, rolling, pool, now):
+        found = fillers
+    elif bound and not (licences and all(at[1].startswith("share:") for at in bound)):
         found = bound
     elif noted := _noted(state, pool):
         found = noted
+    elif licences and not 0 < queued <= idle:
+        found = {(_at_work(state), f"licence:{name}"): 1.0 for name in licences}
     elif queued:
         found = {(_at_work(state), "wide" if queued > idle else "walltime"): 1.0}
     total = sum(found.values())
@@ -77,7 +88,25 @@ def _classes(
             yield key, "ahead", weight
             continue
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
-        yield key, _cause(state, plan, key, reason), weight
+        yield key, _cause(state, plan, key, reason, now), weight
+
+
+def _fillers(
+    state: State, plan: Promise, rolling: dict[int, Mix | None], pool: str, now: float
+) -> dict[tuple[str, str], float]:
+    """What holds back the fillers of a mix, where nothing of them may start: they would take whatever is idle."""
+    found: dict[tuple[str, str], float] = {}
+    for key in state.queues:
+        mix = rolling.get(key.component)
+        if key.pool != pool or key.mode != FILLER or mix is None or _ramps(state, key.component, now):
+            continue
+        reason = mix.reason(state, key, now, plan.ahead)
+        cause = _cause(state, plan, key, reason, now)
+        if cause == "ahead":
+            return {}
+        at = (state.index.components[key.component].name, cause)
+        found[at] = found.get(at, 0.0) + 1.0
+    return found
 
 
 def _share(state: State, key: ClassKey) -> float:
@@ -86,12 +115,14 @@ def _share(state: State, key: ClassKey) -> float:
     return mix.get(state.index.cases[key.case].test, 0.0) if mix else 1.0
 
 
-def _cause(state: State, plan: Promise, key: ClassKey, reason: Reason | None) -> str:
+def _cause(state: State, plan: Promise, key: ClassKey, reason: Reason | None, now: float) -> str:
     if reason is None:
         return "queued" if room_for(state, plan, key) <= 0 else "ahead"
     if reason.key.startswith("build:"):
         build = state.builds.get(key.build)
         return "build:slots" if build is None else "build:time"
+    if reason.key.startswith("budget:") and (word := narrowed_by(state, key.component, reason.key[7:], now)):
+        return f"{word}:{state.index.components[key.component].name}"
     if reason.key.startswith("budget:copies:"):
         return reason.key.removeprefix("budget:")
     if reason.key.startswith("budget:jobs:"):

@@ -124,6 +124,20 @@ def narrowed(state: State, component: int, now: float) -> dict[str, float]:
     return least
 
 
+def narrowed_by(state: State, number: int, name: str, now: float) -> str:
+    """Purpose: "window" or "yield" where one of these makes a budget hold less at ``now`` than anything else does; else ""."""
+    component, least = state.index.components[number], narrowed(state, number, now).get(name)
+    own = dict(component.limits.budgets) | {f"copies:{test}": float(most) for test, most in component.limits.copies}
+    if least is None or least >= own.get(name, float("inf")):
+        return ""
+    for word, holding in (("window", _open_windows(component, now)), ("yield", _yields(state, component))):
+        for one in holding:
+            said = dict(one.budgets) | {f"copies:{test}": float(most) for test, most in one.copies}
+            if said.get(name) == least:
+                return word
+    return ""
+
+
 def _amounts(state: State, component: Component, now: float) -> Iterator[tuple[str, float]]:
     yield from state.amounts.items()
     yield from ((f"copies:{test}", float(copies)) for test, copies in state.caps.items())

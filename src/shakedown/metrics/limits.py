@@ -1,13 +1,12 @@
 """What limits a plan: where the node-hours of a rehearsal went, and what of the plan to change.
 
 ``limits_of`` is the table of contents: the books of what nodes did and did not do, by cause, become sentences, the worst
-first. Each names the key of the plan, what it cost, and a value with which the idle nodes could have worked; to rehearse with
-it shows whether they do.
+first. Each names the key of the plan, what it cost, and a value with which the idle nodes could have worked. It is a first guess:
+where several things bind at once, loosening one changes nothing. Rehearsing with it shows whether it helps
+(``metrics.trials``).
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from msgspec import Struct, field
 
@@ -18,32 +17,46 @@ from shakedown.model.nouns import Component, Document
 LEAST = 0.01  # of the node-hours: what costs less limits nothing
 
 
-class Books(Struct):
-    """Node-seconds of one component's time, on all partitions. ``lost``: cause (``engine.idle``) -> idle node-seconds.
+class Nodes(Struct):
+    """The nodes of one partition, or of several that share some: how many, node-seconds there were, and those that worked."""
 
-    ``right`` and ``wrong`` (by verdict) is what runs took that were judged; ``slowed``: what of it they took longer than on a
-    healthy machine. ``seconds``: by partition, how long that was. ``unbuilt``: results that never ran, as their builds failed.
+    count: int
+    capacity: float = 0.0
+    worked: float = 0.0
+
+
+class Books(Struct):
+    """Node-seconds of a whole plan, each node once. ``lost``: (component, cause) -> node-seconds: idle ones by ``engine.idle``,
+    nodes that were ``down``, runs that came to nothing (``verdict:WORD``), and what runs took longer than on a healthy machine
+    (``slowed``).
+
+    ``right`` is what runs took that passed; ``seconds``: how long it all was; ``nodes``: by the partitions that have them.
+    ``unbuilt``: results that never ran, as their builds failed.
     """
 
-    component: str
     capacity: float = 0.0
     right: float = 0.0
-    wrong: dict[str, float] = field(default_factory=dict)
-    slowed: float = 0.0
-    down: float = 0.0
     runs: int = 0
     unbuilt: int = 0
-    lost: dict[str, float] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    lost: dict[tuple[str, str], float] = field(default_factory=dict)
+    nodes: dict[str, Nodes] = field(default_factory=dict)
 
-    def lose(self, cause: str, node_s: float) -> None:
-        """Nodes were idle for a cause."""
-        self.lost[cause] = self.lost.get(cause, 0.0) + node_s
+    def lose(self, component: str, cause: str, node_s: float) -> None:
+        """Node-seconds came to nothing for a cause."""
+        if node_s > 0:
+            at = (component, cause)
+            self.lost[at] = self.lost.get(at, 0.0) + node_s
+
+    @property
+    def wrong(self) -> float:
+        """What runs took that did not pass."""
+        return sum(node_s for (_, cause), node_s in self.lost.items() if cause.startswith("verdict:"))
 
 
 class Limit(Struct, frozen=True):
-    """One cause. ``share`` of the component's node-hours; ``key``: what of the plan, "" = nothing of it; ``says``: what it did;
-    ``change``: what to do, and why that helps.
+    """One cause. ``share`` of the node-hours; ``key``: what of the plan, "" = nothing of it; ``says``: what it did; ``change``:
+    what to do, and why that might help. ``component``: whose work it kept.
     """
 
     cause: str
@@ -52,12 +65,23 @@ class Limit(Struct, frozen=True):
     key: str
     says: str
     change: str
+    component: str = ""
+
+
+class Share(Struct, frozen=True):
+    """The nodes of one partition, or of several that share some."""
+
+    name: str
+    nodes: int
+    node_hours: float
+    worked: float
 
 
 class Limits(Struct, frozen=True):
-    """A component's node-hours: ``worked`` by runs that passed, ``limits`` what the others went to, the worst first.
+    """A plan's node-hours: ``worked`` by runs that passed, ``limits`` what the others went to, the worst first.
 
-    ``unbuilt``: results that never ran, as their builds failed though nobody expected it.
+    ``component``: the only one that there is, "" = the plan has several. ``unbuilt``: results that never ran, as their builds
+    failed though nobody expected it. ``partitions``: the same by partition.
     """
 
     component: str
@@ -67,6 +91,7 @@ class Limits(Struct, frozen=True):
     nodes: float
     limits: tuple[Limit, ...]
     unbuilt: int = 0
+    partitions: tuple[Share, ...] = ()
 
     @property
     def share(self) -> float:
@@ -77,65 +102,69 @@ class Limits(Struct, frozen=True):
         return self.limits[0] if self.limits else None
 
 
-def limits_of(document: Document, books: Mapping[str, Books]) -> tuple[Limits, ...]:
-    """Purpose: what limited each component that had the machine for some time, in the order of the plan."""
-    return tuple(
-        _of(document, component, books[component.name])
-        for component in document.components
-        if component.name in books and books[component.name].capacity > 0
+def limits_of(document: Document, books: Books) -> Limits | None:
+    """Purpose: what limited a plan that had the machine for some time; None where it had it for none."""
+    if books.capacity <= 0:
+        return None
+    nodes = books.capacity / books.seconds
+    working = [one.name for one in document.components if one.cases]
+    worst = sorted(books.lost.items(), key=lambda item: (-item[1], item[0]))
+    return Limits(
+        working[0] if len(working) == 1 else "",
+        books.capacity / 3600,
+        books.right / 3600,
+        books.seconds / 3600,
+        nodes,
+        tuple(_limit(document, books, at, node_s) for at, node_s in worst if node_s >= LEAST * books.capacity),
+        books.unbuilt,
+        tuple(
+            Share(name.replace(" + ", ", "), one.count, one.capacity / 3600, one.worked / 3600)
+            for name, one in books.nodes.items()
+        ),
     )
 
 
-def main_limits(found: tuple[Limits, ...]) -> Limits | None:
-    """Purpose: the component that had most of the node-hours: what limits it, limits the plan."""
-    return max(found, key=lambda limits: limits.node_hours, default=None)
-
-
-def _of(document: Document, component: Component, books: Books) -> Limits:
-    lost = _together(books)
-    worst = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
-    hours = max(books.seconds.values(), default=0.0) / 3600
-    nodes = books.capacity / 3600 / hours if hours else 0.0
-    limits = tuple(
-        _limit(document, component, books, cause, node_s, nodes)
-        for cause, node_s in worst
-        if node_s >= LEAST * books.capacity
-    )
-    return Limits(component.name, books.capacity / 3600, books.right / 3600, hours, nodes, limits, books.unbuilt)
-
-
-def _together(books: Books) -> dict[str, float]:
-    """Every loss by its cause: idle nodes, nodes that were down, runs that failed, runs that were slowed."""
-    lost = dict(books.lost)
-    for verdict, node_s in books.wrong.items():
-        lost[f"verdict:{verdict}"] = node_s
-    if books.slowed:
-        lost["slowed"] = books.slowed
-    if books.down:
-        lost["down"] = books.down
-    return {cause: node_s for cause, node_s in lost.items() if node_s > 0}
-
-
-def _limit(document: Document, component: Component, books: Books, cause: str, node_s: float, nodes: float) -> Limit:
-    share = node_s / books.capacity
+def _limit(document: Document, books: Books, at: tuple[str, str], node_s: float) -> Limit:
+    name, cause = at
+    share, nodes = node_s / books.capacity, books.capacity / books.seconds
     kind, _, about = cause.partition(":")
-    busy = sum(books.wrong.values()) + books.right
-    more = 1 + node_s / busy if busy else 2.0
-    words = Words(document, component, about, share * nodes, nodes, more)
+    busy = books.wrong + books.right
+    words = Words(document, _component(document, name), about, share * nodes, nodes, 1 + node_s / busy if busy else 2.0)
     key, says, change = IN_WORDS.get(kind, of_people)(words)
-    return Limit(cause, node_s / 3600, share, key, says, change)
+    return Limit(cause, node_s / 3600, share, key, says, change, name)
+
+
+def _component(document: Document, name: str) -> Component:
+    return next((one for one in document.components if one.name == name), document.components[0])
 
 
 # ---- for a terminal --------------------------------------------------------------------------------------------------
 
 
 def sentence(limits: Limits) -> str:
-    """Purpose: what limits a component, and what to change, in one sentence or two."""
-    had = f"{limits.component}: {show_share(limits.share)} of {show_number(limits.node_hours)} node-hours worked"
+    """Purpose: what limits a plan, and what might help, in one sentence or two."""
     worst = limits.worst
     if worst is None:
-        return f"{had}; nothing keeps more than {LEAST:.0%} of them"
-    return f"{had}; {worst.says} ({show_share(worst.share)}); {worst.change}"
+        return f"{had_in_words(limits)}; nothing keeps more than {LEAST:.0%} of them"
+    guess = f"as a first guess, {worst.says} ({show_share(worst.share)})"
+    return f"{had_in_words(limits)}; {guess}; {worst.change}; shakedown rehearse --try measures it"
+
+
+def had_in_words(limits: Limits) -> str:
+    """Purpose: "stability: 54.8% of 460649 node-hours worked"."""
+    whose = limits.component or "the whole plan"
+    return f"{whose}: {show_share(limits.share)} of {show_number(limits.node_hours)} node-hours worked"
+
+
+def partitions_in_words(limits: Limits) -> list[str]:
+    """Purpose: a line for each partition, or for several that share nodes; none where there is only one."""
+    if len(limits.partitions) < 2:
+        return []
+    return [
+        f"{one.name}: {show_share(one.worked / one.node_hours if one.node_hours else 0.0)} of "
+        f"{show_number(one.node_hours)} node-hours worked ({one.nodes} nodes)"
+        for one in limits.partitions
+    ]
 
 
 def table_of(limits: Limits) -> list[tuple[str, str, str]]:

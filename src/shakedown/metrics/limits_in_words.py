@@ -174,6 +174,26 @@ def _turn(words: Words) -> tuple[str, str, str]:
     return "modes", says, "it is what the plan asks for: fewer repeats, or fewer isolated cases, take less time"
 
 
+def _licence(words: Words) -> tuple[str, str, str]:
+    name, where = words.about, "the system's licences"
+    own = next((dict(one.licences)[name] for one in words.document.system.clusters if name in dict(one.licences)), 0.0)
+    raised = f"{_raised(own, words.more):g}"
+    says = f"{where} {name}: {own:g} {words.kept}: what waits at the scheduler waits for them"
+    return where, says, f"with {raised} they could work, if they can be had: licences {{{name}: {raised}}}"
+
+
+def _window(words: Words) -> tuple[str, str, str]:
+    where = f"{words.component.name}.windows"
+    says = f"{where}: what they leave to {words.component.name} {words.kept}"
+    return where, says, "let the windows allow more, or make them shorter"
+
+
+def _yield(words: Words) -> tuple[str, str, str]:
+    where = f"{words.component.name}.yield_to"
+    says = f"{where}: what is left to others {words.kept}"
+    return where, says, "leave room only where more jobs of others wait (pending), or leave less of it"
+
+
 def of_people(words: Words) -> tuple[str, str, str]:
     says = f"{words.about or words.component.name} was held back by a standing order, a window or a person; that {words.kept}"
     return "windows", says, "shakedown log shows who, when and why: windows, yield_to, pauses"
@@ -185,6 +205,9 @@ IN_WORDS: dict[str, Callable[[Words], tuple[str, str, str]]] = {
     "build": _build,
     "builds": _build,
     "stagger": _stagger,
+    "licence": _licence,
+    "window": _window,
+    "yield": _yield,
     "ahead": _ahead,
     "away": _away,
     "wide": _wide,

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from shakedown.twin.allocator import Need
+from shakedown.twin.nodes import one_each
 
 if TYPE_CHECKING:
     from shakedown.twin.nodes import Room
@@ -42,7 +43,7 @@ def take_down(world: World, room: Room, number: int, repair_s: float) -> None:
 
 
 def _rooms_with(world: World, node: str) -> list[Room]:
-    found = [room for room in world.rooms.values() if node in room.number]
+    found = [room for room in one_each(world.rooms) if node in room.number]
     if not found:
         raise ValueError(f"no partition of {world.document.system.name} has a node {node}")
     return found
@@ -55,7 +56,7 @@ def die(world: World, node: str, repair_s: float) -> bool:
         hit = [
             job
             for job in world.by_ticket.values()
-            if job.state == "running" and job.pool == room.name and job.nodes & bit
+            if job.state == "running" and world.rooms[job.pool].pool is room.pool and job.nodes & bit
         ]
         for job in hit:
             world.lose_node(job, job.case.shape.time_limit_s - (world.clock.now() - job.started), node, repair_s)

@@ -1,5 +1,7 @@
 """Which jobs of one pool of nodes start now, and on which nodes: in the order of their submission, and around a large one.
 
+Partitions that share nodes are one pool; a job says which of its nodes its partition has.
+
 EASY backfill: the first job that does not fit gets a reservation, by the time limits of what runs; another may start before it
 only where it is over by then or takes none of the nodes kept for it. Nodes are bits of an integer, bit 0 the first one, so that
 thousands of nodes cost what a few do. It knows no clock and nothing of what jobs do.
@@ -19,7 +21,8 @@ from shakedown.twin.turns import Closing, Turns
 @dataclass(frozen=True, slots=True)
 class Need:
     """What jobs ask for; those that ask alike wait in one line. ``limit_s``: the longest that they take. ``node``: the one that it
-    must be, from 1, 0 = any; ``without``: nodes that it must not be, as bits. ``licences``: name -> how many.
+    must be, from 1, 0 = any; ``without``: nodes that it must not be, as bits. ``licences``: name -> how many. ``within``: the nodes
+    of its partition, as bits, 0 = all of the pool.
     """
 
     units: int
@@ -27,6 +30,7 @@ class Need:
     node: int = 0
     without: int = 0
     licences: tuple[tuple[str, float], ...] = ()
+    within: int = 0
 
 
 @dataclass(slots=True)
@@ -61,26 +65,28 @@ class _Cycle:
 
     now: float
     backfills: bool
-    reserved: Reservation | None = None
-    closed: bool = False  # somebody waits who lets nobody by
+    reserved: list[Reservation] = field(default_factory=list)
+    kept: int = 0  # the nodes of all partitions that have a reservation
+    shut: int = 0  # nodes for which somebody waits who lets nobody by
     last: tuple[float, int] | None = None  # nobody behind this one is looked at, by rank and ticket
 
 
 class Pool:
-    """The nodes of one partition, what runs on them until when, and what waits.
+    """The nodes of one partition, or of several that share nodes, what runs on them until when, and what waits.
 
     Jobs are known by tickets: numbers, the smaller the sooner its turn. ``fifo``: nobody passes the first one that does not fit.
     """
 
     def __init__(self, count: int, licences: Licences | None = None, fifo: bool = False) -> None:
         self.count, self.fifo = count, fifo
+        self.all = (1 << count) - 1
         self.turns: Turns | None = None  # None: in the order of submission
         self.depth = 0  # so many are looked at from the first one on that does not start, 0 = all
         self.closings: list[Closing] = []  # announced, and those that are on
         self._since: dict[int, float] = {}  # ticket -> since when it waits, where that matters
         self._shut: list[int] = []  # each reason why nodes are given to nobody
         self.licences = licences or Licences()
-        self.free = (1 << count) - 1
+        self.free = self.all
         self.closed = 0  # nodes that are given to nobody: down
         self._lines: dict[Need, deque[int]] = {}
         self._needs: dict[int, Need] = {}  # of what waits
@@ -143,7 +149,7 @@ class Pool:
         heads = [(line[0], need) for need, line in list(self._lines.items()) if self._clean(need, line)]
         order = [(self._rank(ticket, need, now), number) for number, (ticket, need) in enumerate(heads)]
         heapify(order)
-        while order and self.idle and not look.closed:
+        while order and self.idle & ~look.shut:
             rank, number = heappop(order)
             if look.last is not None and rank > look.last:
                 return
@@ -191,16 +197,17 @@ class Pool:
         """The nodes that a job gets now; 0 where it gets none."""
         if not self.licences.fit(need):
             return 0
-        free = self._allowed(need, self.idle)
+        free = self._allowed(need, self.idle & ~look.shut)
         if self.closings:
             free &= ~self._closed_within(look.now, need.limit_s)
-        if look.reserved is not None and look.now + need.limit_s > look.reserved.at:
-            free &= ~look.reserved.nodes
+        for reserved in look.reserved:
+            if look.now + need.limit_s > reserved.at:
+                free &= ~reserved.nodes
         return lowest(free, need.units)
 
     def _allowed(self, need: Need, nodes: int) -> int:
         """Those of some nodes that a job may have."""
-        nodes &= ~need.without
+        nodes &= ~need.without & need.within if need.within else ~need.without
         return nodes & 1 << (need.node - 1) if need.node else nodes
 
     def _closed_within(self, begin: float, lasts_s: float) -> int:
@@ -214,13 +221,18 @@ class Pool:
     def _passed_over(self, need: Need, look: _Cycle) -> None:
         """A job does not start. Whoever waits for nodes, and can get them, lets nobody by that would make it wait longer.
 
-        One that waits for a licence, or for one certain node, or for nodes that are down, is in nobody's way.
+        One that waits for a licence, or for one certain node, or for nodes that are down, is in nobody's way. Whose partition
+        shares no node with it is not concerned.
         """
+        own = need.within or self.all
         if self.fifo:
-            look.closed = True
-        elif look.reserved is None and not need.node and self.licences.fit(need):
-            look.reserved = self._reserve_around(need, look.now) if self.closings else self._reserve(need, look.now)
-            look.closed = look.reserved is not None and not look.backfills
+            look.shut |= own
+        elif not look.kept & own and not need.node and self.licences.fit(need):
+            reserved = self._reserve_around(need, look.now) if self.closings else self._reserve(need, look.now)
+            if reserved is not None:
+                look.reserved.append(reserved)
+                look.kept |= own
+                look.shut |= 0 if look.backfills else own
 
     def _reserve(self, need: Need, now: float) -> Reservation | None:
         """When a job will find its nodes if all others take as long as they may. It keeps those that are free last."""

@@ -11,6 +11,7 @@ from shakedown.model.places import names_in
 from shakedown.model.scenario import Maintenance, Neighbour, Scenario
 from shakedown.twin.accidents import die
 from shakedown.twin.allocator import bits
+from shakedown.twin.nodes import one_each
 from shakedown.twin.storage import Place, Storage
 from shakedown.twin.turns import Closing
 from shakedown.twin.weeks import WEEK_S, lies_in, next_time
@@ -123,8 +124,8 @@ def _maintain(world: World, window: Maintenance) -> None:
     """Nobody gets the nodes from its begin to its end; from its announcement on nobody who could run into it."""
     begin = world.began + window.after_s
     end = begin + window.lasts_s
-    for room in world.rooms.values():
-        nodes = (1 << room.pool.count) - 1
+    for room in one_each(world.rooms):
+        nodes = room.pool.all
         if window.nodes:
             nodes = bits(room.number, names_in(window.nodes))
         closing = Closing(begin, end, nodes)
@@ -143,9 +144,8 @@ def _begin(world: World, room: Room, closing: Closing, kill: bool) -> bool:
     room.pool.close(closing.nodes)
     room.noticed(world.clock.now())
     if kill:
-        hit = [job for job in world.by_ticket.values() if job.state == "running" and job.pool == room.name]
-        for job in hit:
-            if job.nodes & closing.nodes:
+        for job in [job for job in world.by_ticket.values() if job.state == "running"]:
+            if world.rooms[job.pool].pool is room.pool and job.nodes & closing.nodes:
                 world.cancel(job.name)
     world.noticed(None)
     return world.local

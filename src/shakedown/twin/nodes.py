@@ -1,25 +1,30 @@
 """The nodes of the simulated machine by their names: which are there, which are down, and what is said of them.
 
-Partitions that share nodes are rooms of their own here: what runs in one takes nothing from the other.
+Each partition is a room; rooms that share nodes have one pool, in which each node is once, whatever partition it is asked for by.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from shakedown.model.nouns import Cluster, Partition, System
 from shakedown.model.places import nodes_of, place_of
-from shakedown.twin.allocator import Licences, Pool, numbers
+from shakedown.twin.allocator import Licences, Pool, bits, numbers
 
 _REMEMBERED = 4096  # looks at a pool's idle nodes that a stale source may still show
 
 
 @dataclass
 class Room:
-    """One partition: its allocator and its nodes' names, in their order. ``idle_before``: (time, idle nodes), oldest first."""
+    """One partition: its allocator and the names of the allocator's nodes, in their order.
+
+    ``mask``: the partition's own nodes, as bits; ``own``: their numbers in the order of the partition. ``idle_before``: (time, idle
+    nodes of the pool), oldest first. Rooms that share nodes share the pool, the names and what was idle before.
+    """
 
     name: str
     cluster: str
@@ -27,8 +32,26 @@ class Room:
     pool: Pool
     names: tuple[str, ...]
     number: dict[str, int]
+    mask: int
+    own: tuple[int, ...]
     idle_before: list[tuple[float, int]] = field(default_factory=list)
     _folded: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def idle(self) -> int:
+        """The partition's nodes that could be given away now, as bits."""
+        return self.pool.idle & self.mask
+
+    @property
+    def within(self) -> int:
+        """What a job's need says of its partition: 0 where the pool has no other nodes."""
+        return 0 if self.mask == self.pool.all else self.mask
+
+    def places(self, nodes: int) -> tuple[int, ...]:
+        """Which nodes of the partition these are: numbers from 1 in the partition's order."""
+        if self.mask == self.pool.all:
+            return tuple(numbers(nodes))
+        return tuple(place for place, number in enumerate(self.own, 1) if nodes >> (number - 1) & 1)
 
     def named(self, nodes: int) -> tuple[str, ...]:
         return tuple(self.names[number - 1] for number in numbers(nodes))
@@ -75,20 +98,55 @@ class Room:
 
 
 def rooms_of(system: System, fifo: bool) -> dict[str, Room]:
-    """Purpose: every partition by "cluster:partition". Of the machine one stands on the nodes are its cores, in turn."""
+    """Purpose: every partition by "cluster:partition"; those that share nodes share their pool.
+
+    Of the machine one stands on the nodes are its cores, in turn.
+    """
     capacities = system.capacities()
     rooms = {}
     for cluster in system.clusters:
         local = cluster.scheduler == "local"
         licences = Licences(dict(cluster.licences))
-        for partition in cluster.partitions:
-            name = place_of(partition)
-            names = _names(partition, capacities[name], local)
-            pool = Pool(capacities[name], licences, fifo or local)
+        of = {place_of(one): _names(one, capacities[place_of(one)], local) for one in cluster.partitions}
+        for together in _that_share(of):
+            names = of[together[0]] if len(together) == 1 else _in_order(name for one in together for name in of[one])
+            pool, history = Pool(len(names), licences, fifo or local), list[tuple[float, int]]()
             number = {node: place for place, node in enumerate(names, 1)}
-            rooms[name] = Room(name, cluster.name, local, pool, names, number)
-            rooms[name].noticed(0.0)
-    return rooms
+            for name in together:
+                own = tuple(number[node] for node in of[name])
+                mask = pool.all if len(own) == len(names) else bits(number, of[name])
+                rooms[name] = Room(name, cluster.name, local, pool, names, number, mask, own, history)
+            rooms[together[0]].noticed(0.0)
+    return {name: rooms[name] for name in capacities}
+
+
+def one_each(rooms: Mapping[str, Room]) -> list[Room]:
+    """Purpose: one room for each set of nodes: the first of those that share them."""
+    found: dict[int, Room] = {}
+    for room in rooms.values():
+        found.setdefault(id(room.pool), room)
+    return list(found.values())
+
+
+def _that_share(of: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
+    """Partitions that have nodes in common, directly or through others, together. ``of``: partition -> its nodes."""
+    groups: list[tuple[list[str], set[str]]] = []
+    for name, nodes in of.items():
+        joined, mine = [name], set(nodes)
+        apart = []
+        for others, theirs in groups:
+            if theirs.isdisjoint(mine):
+                apart.append((others, theirs))
+            else:
+                joined, mine = [*others, *joined], mine | theirs
+        groups = [*apart, (joined, mine)]
+    return [sorted(names, key=list(of).index) for names, _ in groups]
+
+
+def _in_order(names: Iterable[str]) -> tuple[str, ...]:
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return tuple(map(str, NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP)))
 
 
 def _names(partition: Partition, count: int, local: bool) -> tuple[str, ...]:

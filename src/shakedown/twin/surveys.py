@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shakedown.model.ports import Survey, Wanted
-from shakedown.twin.allocator import numbers
 from shakedown.twin.calendar import pending_on
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
         if silent or pool not in world.rooms:
             survey.trouble[pool] = SILENT if silent else "there is no such partition"
         else:
-            survey.idle[pool] = tuple(numbers(_idle(world, pool, when)))
+            survey.idle[pool] = _idle(world, pool, when)
     for cluster in wanted.pending:
         if silent:
             survey.trouble[cluster] = SILENT
@@ -37,13 +36,13 @@ def _neighbours(world: World, cluster: str, when: float) -> int:
     return 0 if world.physics is None else pending_on(world.physics.scenario.others, cluster, when)
 
 
-def _idle(world: World, pool: str, when: float) -> int:
-    """Idle nodes as bits; some that are in use look idle."""
+def _idle(world: World, pool: str, when: float) -> tuple[int, ...]:
+    """The partition's idle nodes by their numbers; some that are in use look idle."""
     room = world.rooms[pool]
     idle = room.idle_at(when) & ~room.pool.closed
     if world.lies.idle_untrue:
         minute = int(world.clock.now() // 60)
-        for number in range(1, room.pool.count + 1):
-            if world.chance(world.lies.idle_untrue, "idle", pool, number, minute):
+        for place, number in enumerate(room.own, 1):
+            if world.chance(world.lies.idle_untrue, "idle", pool, place, minute):
                 idle |= 1 << (number - 1)
-    return idle
+    return room.places(idle & room.mask)

@@ -113,7 +113,8 @@ class World:
         room, case = self.rooms[job.pool], job.case
         licences = licences_of(self.document.system, self.clusters[room.cluster], case.loads, job.targets)
         without = bits(room.number, job.order.exclude)
-        job.need = Need(case.shape.units, case.shape.time_limit_s, job.order.node, without, licences)
+        node = room.own[job.order.node - 1] if job.order.node else 0
+        job.need = Need(case.shape.units, case.shape.time_limit_s, node, without, licences, room.within)
         job.ticket = self.ticket()
         self.by_ticket[job.ticket] = job
         room.pool.queue(job.ticket, job.need, self.clock.now())

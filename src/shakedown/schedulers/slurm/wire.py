@@ -49,7 +49,7 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Act(Struct, frozen=True, tag=True):
-    """``what``: cancel, hold, release (with ``releases``), claim, shut (jobs that are done with must never start again), or parts: of
+    """``what``: cancel, hold, release (with ``releases``), claim, shut (jobs that are done with never start again), or parts: of
     one job, those in ``parts``.
     """
 

@@ -1,0 +1,237 @@
+"""What limits a plan, measured: each thing is made the bottleneck, and what is advised is rehearsed again: it helps as told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from rehearsed import HOUR, NODES, USUAL, Mixed, play, times
+from stability_plan import case, document, machine
+
+from shakedown.conductor.faults import troubles
+from shakedown.conductor.levers import levers_of
+from shakedown.conductor.rehearsed_time import Rehearsal
+from shakedown.conductor.trials import Base, try_all
+from shakedown.metrics.trials import LEAST_GAIN, Verdict, gain, lines_of
+from shakedown.model.filling import Fill, Window, Yield
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Component, Document, Retry
+from shakedown.model.scenario import Builds, Neighbour, Nodes, Scenario
+
+CLOSE = 0.03  # of the node-hours: what two ways to count them may differ by, at the ends of a rehearsal
+TAKES = times(**USUAL)
+
+
+def component_of(plan: Document, **fields: Any) -> Document:
+    (one,) = plan.components
+    return replace(plan, components=(replace(one, **fields),))
+
+
+def licensed(licences: float = 2.0) -> Document:
+    """Each run takes one of a few licences; the scheduler hands them out."""
+    system = machine(NODES, licences=(("app", licences),), targets=False)
+    cases = tuple(
+        replace(case(name, width, 1800.0, load=0.0), loads=(("app", 1.0),))
+        for name, width in (("small", 1), ("large", 2))
+    )
+    steady = Component(
+        "steady",
+        "stability",
+        ("small", "large"),
+        duration_s=2 * HOUR,
+        mix=(("small", 0.5), ("large", 0.5)),
+        fill=Fill(queue_ahead_s=900.0),
+    )
+    return document(replace(system, budgets=(("app", licences),)), cases, steady)
+
+
+def filler_behind_a_stagger() -> Document:
+    """The mix has copies for half of the nodes; the filler could have the others, and may start too rarely to."""
+    plan = Mixed(hours=2.0, filler=True, stagger_s=120.0, copies=(("small", 1), ("large", 1))).plan()
+    return component_of(plan, limits=replace(plan.limits, copies=(), stagger_s=0.0))
+
+
+def windowed() -> Document:
+    week = Window("every day", 0.0, 7 * 86400.0, budgets=(("f2/mdt", 1.0),))
+    return component_of(Mixed(hours=2.0).plan(), windows=(week,))
+
+
+def yielding() -> Document:
+    return component_of(
+        Mixed(hours=2.0).plan(), yields=(Yield(("c",), pending=5, until=1, copies=(("small", 1), ("large", 1))),)
+    )
+
+
+def waiting_others() -> Scenario:
+    return replace(TAKES, others=(Neighbour("c", 0.0, 7 * 86400.0, pending=20),))
+
+
+def targeted() -> Document:
+    plan = Mixed(hours=2.0, queue_ahead_s=0.0, widths=(1, 1)).plan()
+    return component_of(plan, fill=Fill(target=0.5))
+
+
+def asks_for_much() -> Document:
+    """Nodes are taken away every two hours: jobs that ask for more than is left do not start."""
+    return Mixed(hours=6.0, limit_s=7200.0).plan()
+
+
+def maintained() -> Scenario:
+    from shakedown.model.scenario import Maintenance
+
+    return replace(TAKES, maintenance=tuple(Maintenance(hour * HOUR, 60.0) for hour in (2.0, 4.0, 5.9)))
+
+
+# what limits it: (the plan, the machine, faults, the cause that is to be found)
+BOTTLENECKS: dict[str, tuple[Callable[[], Document], Callable[[], Scenario], tuple[str, ...], tuple[str, ...]]] = {
+    "a budget": (Mixed(hours=2.0, per_target=1.0).plan, lambda: TAKES, (), ("budget:f2/mdt",)),
+    "licences": (licensed, lambda: TAKES, (), ("licence:app",)),
+    "copies": (
+        Mixed(hours=2.0, copies=(("small", 3), ("large", 3))).plan,
+        lambda: TAKES,
+        (),
+        ("copies:large", "copies:small"),
+    ),
+    "stagger": (Mixed(hours=2.0, stagger_s=200.0).plan, lambda: TAKES, (), ("stagger",)),
+    "a filler behind a stagger": (filler_behind_a_stagger, lambda: TAKES, (), ("stagger",)),
+    "windows": (windowed, lambda: TAKES, (), ("window",)),
+    "yields": (yielding, waiting_others, (), ("yield",)),
+    "the ramp": (Mixed(hours=3.0, ramp_s=2 * HOUR).plan, lambda: TAKES, (), ("ramp",)),
+    "the share to be busy": (targeted, lambda: TAKES, (), ("target", "filler")),
+    "time limits": (asks_for_much, maintained, (), ("walltime",)),
+    "jobs at the scheduler": (Mixed(hours=2.0, queued=4, queue_ahead_s=0.0).plan, lambda: TAKES, (), ("queued",)),
+    "nobody drives": (
+        Mixed(hours=4.0).plan,
+        lambda: TAKES,
+        ("crash=1h/80 min",),
+        ("away", "ahead"),
+    ),
+    "one build at a time": (
+        Mixed(hours=2.0, building=True, builds=1).plan,
+        lambda: replace(TAKES, builds=Builds(mean_s=1500.0)),
+        (),
+        ("build:time", "build:slots"),
+    ),
+    "wide jobs": (Mixed(hours=2.0, widths=(9, 9)).plan, lambda: TAKES, (), ("wide",)),
+}
+
+
+def measured(root: Path, plan: Document, scenario: Scenario, *faults: str) -> tuple[Base, Verdict]:
+    played = play(root, plan, scenario, *faults)
+    base = Base(played.layout, plan, Rehearsal(troubles(scenario, faults, plan.system), 0), played.outcome)
+    found = try_all(base, processes=2)
+    assert found is not None
+    return base, found
+
+
+@pytest.mark.parametrize("name", BOTTLENECKS)
+def test_the_bottleneck_is_found_and_what_is_advised_helps_as_much_as_is_said(name: str, tmp_path: Path) -> None:
+    make, scenario, faults, causes = BOTTLENECKS[name]
+    base, found = measured(tmp_path, make(), scenario(), *faults)
+    told = "\n".join(lines_of(found))
+    assert found.best is not None, told
+    assert found.best.cause in causes, told
+    assert gain(found.base, found.best) >= 0.03, told
+
+    limits = base.outcome.limits
+    assert limits is not None
+    (lever,) = [
+        lever
+        for lever in levers_of(base.document, base.rehearsal, limits, base.outcome.longest)
+        if lever.cause == found.best.cause
+    ]
+    if lever.again is not None:
+        lever = lever.again(found.best.times)
+    assert lever.change == found.best.change and lever.plan is not None
+    plan = lever.plan(base.document)
+    machine_then = lever.machine.scenario if lever.machine is not None else scenario()
+    again = play(tmp_path, plan, _as_known(base, machine_then, plan), *faults)
+    before = play(tmp_path, base.document, scenario(), *faults)
+    assert again.busy() - before.busy() == pytest.approx(gain(found.base, found.best), abs=CLOSE), told
+    assert lever.change in told
+
+
+def _as_known(base: Base, scenario: Scenario, plan: Document) -> Scenario:
+    """What the plan has more takes as long as what it had."""
+    known = base.outcome.times
+    one = min(known.values(), key=lambda time: time.mean_s)
+    return replace(scenario, times=tuple((case.id, known.get(case.id, one)) for case in plan.cases))
+
+
+def test_what_does_not_bind_gains_nothing_and_is_not_advised(tmp_path: Path) -> None:
+    """Stagger binds, the budget does not: the budget was tried, and gained nothing."""
+    _, found = measured(tmp_path, Mixed(hours=2.0, stagger_s=200.0, per_target=6.0).plan(), TAKES)
+    budget = next(one for one in found.tried if one.cause == "budget:f2/mdt")
+    assert abs(gain(found.base, budget)) < LEAST_GAIN
+    assert "f2/mdt" not in "\n".join(line for line in lines_of(found) if line.startswith(("what", "or")))
+
+
+def test_two_things_that_bind_together_are_named_together(tmp_path: Path) -> None:
+    """Four copies, and a budget for four runs: either alone gains nothing."""
+    plan = Mixed(hours=2.0, per_target=1.0, copies=(("small", 2), ("large", 2))).plan()
+    _, found = measured(tmp_path, plan, TAKES)
+    assert {one.cause for one in found.jointly} >= {"budget:f2/mdt", "copies:small", "copies:large"}, lines_of(found)
+    assert found.everything is not None and gain(found.base, found.everything) > 0.2
+
+
+# ---- failures: the advice is about the criterion ---------------------------------------------------------------------------
+
+
+def criterion(name: str, measure: str, must: str, bound: float) -> Criterion:
+    return Criterion(name, measure, must.split(maxsplit=1)[0], bound, unit="%", must=must)  # type: ignore[arg-type]
+
+
+PASSED = criterion("most", "passed / attempts", ">= 99%", 0.99)
+WANTED = criterion("all", "passed / wanted", "= 100%", 1.0)
+
+
+def repeated(*criteria: Criterion, retry: tuple[Retry, ...] = (), building: bool = False) -> Document:
+    """Twenty results of each test, with what is to be said of them."""
+    plan = Mixed(building=building).plan()
+    return component_of(plan, duration_s=0.0, mix=(), repeats=20, criteria=criteria, retry=retry, fill=Fill())
+
+
+MACHINE_TROUBLES: dict[str, tuple[Document, Scenario, tuple[str, ...], str]] = {
+    "failing runs": (repeated(PASSED), TAKES, ("failed=20%",), "no runs that fail"),
+    "node failures": (
+        repeated(PASSED),
+        replace(TAKES, nodes=Nodes(mtbf_s=3 * HOUR, repair_s=600.0)),
+        (),
+        "nodes that do not fail",
+    ),
+    "failing builds": (
+        repeated(WANTED, building=True),
+        replace(TAKES, builds=Builds(mean_s=60.0, broken=("small",))),
+        (),
+        "builds that do not fail",
+    ),
+    "lost marks": (repeated(PASSED), TAKES, ("marks_lost=30%", "accounting_missing=100%", "purge=1 s"), "'marks_lost'"),
+}
+
+
+@pytest.mark.parametrize("name", MACHINE_TROUBLES)
+def test_what_only_the_machine_could_mend_is_said_to_be_so(name: str, tmp_path: Path) -> None:
+    plan, scenario, faults, words = MACHINE_TROUBLES[name]
+    _, found = measured(tmp_path, plan, scenario, *faults)
+    told = "\n".join(lines_of(found))
+    (advice,) = found.criteria
+    assert advice.met_by and not any(one.of_plan for one in advice.met_by), told
+    assert any(words in one.change for one in advice.met_by), told
+    assert "no change of the plan that was tried" in told
+
+
+def test_retries_are_advised_where_they_mend_the_criterion(tmp_path: Path) -> None:
+    """One attempt each: some fail. With more attempts every wanted result passes."""
+    _, found = measured(tmp_path, repeated(WANTED), TAKES, "failed=20%")
+    (advice,) = found.criteria
+    assert any(one.cause == "retry" for one in advice.met_by), lines_of(found)
+    assert f"what mends it: {next(one.change for one in advice.met_by if one.of_plan)}" in "\n".join(lines_of(found))
+
+
+def test_a_criterion_that_nothing_mends_is_told_as_such(tmp_path: Path) -> None:
+    quick = Criterion("quick", "value", "<=", 1.0, unit="s", of="elapsed", must="<= 1 s")
+    _, found = measured(tmp_path, repeated(quick), TAKES)
+    assert "nothing that was tried" in "\n".join(lines_of(found))
