@@ -20,6 +20,7 @@ def command(campaign: str | None, who: str, because: str, unfinished: bool, site
     """Seal a campaign (the newest one, if none is named) and write the page that both sides sign.
 
     What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay.
+    What 'verify' would call damaged is not sealed.
     """
     from shakedown.cli.record import find_whole_campaign
     from shakedown.conductor.sealing import seal_campaign, signature_page
