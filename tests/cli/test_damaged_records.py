@@ -119,6 +119,17 @@ def test_a_log_that_is_gone_is_no_campaign_that_did_not_start(opened: Open, name
         assert not (source.root / "log").exists()
 
 
+def test_an_emptied_log_is_the_newest_campaign_and_damaged(opened: Open) -> None:
+    """Without a name, too; and JSON has the word where nothing else can be said."""
+    source = opened("finished")
+    for path in (source.root / "log").glob("*.jsonl"):
+        path.unlink()
+    told = tell(source.site, "report", "--json")
+    assert told.status == 3, told
+    assert json.loads(told.out)["damaged"].startswith("the record of p-1 is damaged: log: it is empty or missing")
+    assert tell(source.site, "status").status == 3
+
+
 # ---- seal ----------------------------------------------------------------------------------------------------------------
 
 
