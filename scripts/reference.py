@@ -16,7 +16,7 @@ HEAD = """# Commands
 
 Every command takes `--help`. Data goes to standard output, talk to standard error; `--json` gives the data as JSON.
 
-Exit status: 0 met · 1 not met · 2 wrong use · 3 our own fault · 4 undecided.
+Exit status: 0 met · 1 not met · 2 wrong use · 3 our own fault, or a damaged record · 4 undecided.
 
 """
 

@@ -204,12 +204,12 @@ def campaign(room: Room, tmp_path: Path) -> Layout:
     layout = create_campaign(tmp_path / "site" / "campaigns", "p-1", freeze(plan))
     on_disk = Room(layout, room.reactor, room.collectors)
     start = Event("campaign_start", 1, 9.0, value={"document": digest(freeze(plan)), "campaign": "p-1", "plan": "p"})
-    events = [
-        start,
-        *(verdict(on_disk, plan, on_disk.packed(text), seq) for seq, text in ((2, b"done\n"), (3, b"Done\n"))),
-    ]
     with Lease.acquire(layout) as lease:
         log, _ = open_log(layout.log, lease)
+        events = [
+            start,
+            *(verdict(on_disk, plan, on_disk.packed(text), seq) for seq, text in ((2, b"done\n"), (3, b"Done\n"))),
+        ]
         log.append(events)
         log.close()
     return layout

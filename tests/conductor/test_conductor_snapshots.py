@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from stage import small_document
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import fold_one
+from shakedown.conductor.looking import status
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, decide, evolve
 from shakedown.engine.state import FOLD_VERSION
@@ -83,3 +85,35 @@ def test_after_an_amendment_it_knows_the_cases_of_runs_that_go_on(tmp_path: Path
     orders = decide(again, again.time).orders
     assert [order.event.run for order in orders if order.kind == "collect"] == [job.run]
     assert again.index.cases == campaign.state.index.cases
+
+
+def test_a_snapshot_that_does_not_follow_from_the_log_is_told_and_made_again(tmp_path: Path) -> None:
+    """Somebody changed the state in it, digest and all; and one that the log vouches for is held against the log by verify."""
+    layout = create_campaign(tmp_path, "c-1", wanting("t0", "t1"))
+    documents = Documents(layout)
+    with Lease.acquire(layout) as lease:
+        log, _ = open_log(layout.log, lease)
+        campaign = OnDisk(documents, log)
+        campaign.play(Event("campaign_start", value=documents.start_value(campaign.state)))
+        campaign.settle()
+        say = lambda name, value: campaign.play(Event(name, value=value))  # noqa: E731
+        Snapshots(layout, documents, every=1).consider(campaign.state, log, say)
+        log.close()
+    (path,) = (layout.log / "snapshots").iterdir()
+    fresh = Snapshots(layout, Documents(layout))
+    assert fresh.load_and_fold() == campaign.state and fresh.saved and fresh.do_not_follow() == []
+
+    head, _, data = path.read_bytes().partition(b"\n")
+    raw = msgspec.msgpack.decode(data)
+    state = msgspec.msgpack.decode(raw["state"])
+    state["state"]["epoch"] = 7
+    other = msgspec.msgpack.encode(raw | {"state": msgspec.msgpack.encode(state)})
+    made = msgspec.json.decode(head) | {"bytes": len(other), "sha256": hashlib.sha256(other).hexdigest()}
+    path.write_bytes(msgspec.json.encode(made) + b"\n" + other)
+
+    again = Snapshots(layout, Documents(layout))
+    assert again.do_not_follow() == [path.name]
+    assert again.load_and_fold() == campaign.state
+    assert status(layout)["snapshots_refused"] == [path.name]
+    assert again.take_away() == [path.name] and not path.exists()
+    assert again.saved == 0, "so that the next one is due at once"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,8 @@ def test_both_outputs_are_kept_in_their_order(machine: Machine) -> None:
     report = machine.run("echo one; echo two >&2; echo three; echo four >&2")
 
     assert machine.output(report) == b"one\ntwo\nthree\nfour\n"
-    assert report.output == {"pack": "000001.pack", "offset": 0, "bytes": 19}
+    kept = machine.output(report)
+    assert report.output == {"pack": "000001.pack", "offset": 0, "bytes": 19, "crc": f"{zlib.crc32(kept):08x}"}
 
 
 def test_no_output_is_no_pointer(machine: Machine) -> None:
@@ -57,7 +59,8 @@ def test_what_is_larger_than_64_kib_has_a_file_of_its_own(machine: Machine, size
     assert machine.output(report) == b"x" * size
     assert machine.layout.output(order.run).exists() == (where == "file")
     if where == "file":
-        assert report.output == {"file": "outputs/000/r000001.out", "bytes": size}
+        crc = f"{zlib.crc32(b'x' * size):08x}"
+        assert report.output == {"file": "outputs/000/r000001.out", "bytes": size, "crc": crc}
 
 
 def test_fifty_megabytes_arrive_whole_and_without_being_held_in_memory(machine: Machine, tmp_path: Path) -> None:
@@ -65,7 +68,10 @@ def test_fifty_megabytes_arrive_whole_and_without_being_held_in_memory(machine: 
     before = _resident_bytes()
     report = machine.run(f"for i in 1 2 3 4 5 6 7 8 9 10; do cat {' '.join([str(tmp_path / 'data')] * 5)}; done")
 
-    assert report.output == {"file": "outputs/000/r000001.out", "bytes": 50 << 20}
+    crc = 0
+    for _ in range(50):
+        crc = zlib.crc32((tmp_path / "data").read_bytes(), crc)
+    assert report.output == {"file": "outputs/000/r000001.out", "bytes": 50 << 20, "crc": f"{crc:08x}"}
     assert _resident_bytes() - before < 20 << 20
     digest = hashlib.sha256((tmp_path / "data").read_bytes() * 50).hexdigest()
     assert hashlib.sha256(machine.layout.output("r000001").read_bytes()).hexdigest() == digest

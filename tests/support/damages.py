@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -195,9 +196,9 @@ def words_of(source: Source, words: tuple[str, ...]) -> tuple[str, ...]:
     return (*words[:2], place, *words[2:]) if words[0] == "why" else (words[0], place, *words[1:])
 
 
-def learn(source: Source, scratch: Path) -> None:
+def learn(source: Source, scratch: Path, readers: Sequence[tuple[str, ...]] = READERS) -> None:
     """Purpose: what each reader says of the whole record, twice."""
-    for words in READERS:
+    for words in readers:
         told = []
         for _ in range(2):
             site = copy(source, scratch)
@@ -420,15 +421,25 @@ def _spoil_file(path: Path, kind: str, chance: random.Random) -> None:
 # ---- the promises ------------------------------------------------------------------------------------------------------------
 
 
-def try_commands(source: Source, site: Path, done: Damage, chance: random.Random, commands: int) -> list[str]:
-    """Purpose: what was broken by some readers, and in the end by one that acts and by ``resume``; each as a sentence."""
+def try_commands(
+    source: Source,
+    site: Path,
+    done: Damage,
+    chance: random.Random,
+    commands: int,
+    readers: Sequence[tuple[str, ...]] = READERS,
+    limit_s: float = 8.0,
+) -> list[str]:
+    """Purpose: what was broken by some readers, and in the end by one that acts and by ``resume``; each as a sentence.
+
+    ``limit_s``: of ``resume``, which may wait a minute for a run that no source knows any more.
+    """
     broken: list[str] = []
-    readers = chance.sample(READERS, min(commands, len(READERS)))
-    for words in readers:
+    for words in chance.sample(readers, min(commands, len(readers))):
         told = tell(site, *words_of(source, words))
         broken += [f"{' '.join(words)}: {what}" for what in _broken(source, words, told, done)]
-    for words in [chance.choice(ACTS), ("resume", "-q")] if commands < len(READERS) else [*ACTS, ("resume", "-q")]:
-        told = tell(site, *words_of(source, words), limit_s=8.0 if words[0] == "resume" else 60.0)
+    for words in (chance.choice(ACTS), ("resume", "-q")):
+        told = tell(site, *words_of(source, words), limit_s=limit_s if words[0] == "resume" else 60.0)
         broken += [f"{' '.join(words)}: {what}" for what in _faults(told)]
     counted = Counter((site / "truth").read_text().split()) if (site / "truth").is_file() else Counter()
     broken += [f"run {run} was executed {count} times" for run, count in counted.items() if count > 1]

@@ -6,6 +6,7 @@ A command that finds its campaign here is told nothing else: ``output.emit`` put
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,12 +55,24 @@ def guarded(context: click.Context, run: Callable[[], Any]) -> Any:
             raise
         if "damaged" not in str(error):
             say(f"DAMAGED: {printable(damage)}")
+        _as_json(damage)
         raise RecordError(*_words(error)) from error
     except (click.exceptions.Exit, click.ClickException, click.Abort):
         raise
     except Exception as error:
-        raise _explained(context, error) from error
+        explained = _explained(context, error)
+        if isinstance(explained, RecordError):
+            _as_json(explained.message)
+        raise explained from error
     return OUR_FAULT if DAMAGED in context.meta else status
+
+
+def _as_json(damage: str) -> None:
+    """Whoever asked for JSON reads standard output: where nothing else can be said there, that is."""
+    if "--json" in sys.argv:
+        import msgspec
+
+        click.echo(msgspec.json.encode({"damaged": damage}))
 
 
 def _words(error: ShakedownError | OSError) -> tuple[str, str | None]:

@@ -45,14 +45,15 @@ def command(
 ) -> int:
     """Go on with a campaign (the newest one, if none is named).
 
-    Jobs that a cluster went on with meanwhile are picked up: what ended is judged, what runs is watched.
+    Jobs that a cluster went on with meanwhile are picked up: what ended is judged, what runs is watched. To a campaign that is over
+    and sealed nothing is added; one with events that this version does not know is not driven.
 
     With --component or --case this lifts a standing order instead, with --by and --because: it is recorded, and nothing is
     driven that was not.
 
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished). With --if-needed 0, too, if it is over
     or driven by another conductor; with --detach 0 once it is driven. 2: another conductor drives it, or there is no such
-    campaign; 3: its record cannot be read or written.
+    campaign; 3: its record is damaged, or cannot be read or written.
     """
     from shakedown.cli.detached import drive_detached
     from shakedown.cli.driving import driver_needed, how_to_name

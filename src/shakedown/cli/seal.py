@@ -33,8 +33,9 @@ def command(
 ) -> int:
     """Seal a campaign (the newest one, if none is named) and write the page that both sides sign.
 
-    What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay. With --sign
-    the seal is signed by ssh-keygen too; several people can sign the same one, each with a key of their own.
+    What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay. What 'verify'
+    would call damaged is not sealed. With --sign the seal is signed by ssh-keygen too; several people can sign the same one, each
+    with a key of their own.
     """
     from shakedown.cli.record import find_whole_campaign
     from shakedown.conductor.sealing import seal_campaign, signature_page

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 def command(campaign: str | None, digest: str | None, allowed: str | None, site: str | None, as_json: bool) -> int:
     """Check a campaign, also a copy of one, anywhere: its log, seals, frozen plans and evidence, and the site's files.
 
+    Figures and checks of kept outputs are evaluated again and held against the verdicts.
+
     Exit status 0: all is as it was; 1: the first damage is shown, which files of the site were changed since the start, or a
     signature that does not hold.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from shakedown.model.events import Event
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document, Test
+from shakedown.schedulers.packs import output_damage
 
 _ACT = Act("verify", "held against its kept output")
 
@@ -37,6 +39,12 @@ def hold_outputs(layout: Layout, events: Iterable[Event]) -> Held:
     """Purpose: evaluate every kept output again. Changes nothing. Errors: RecordError where a frozen plan cannot be read."""
     found, unread = Held(), Counter[str]()
     judged = read_verdicts(events)
+    for run, old in judged.verdicts.items():
+        output = old.value.get("output") or {}
+        why = output_damage(layout.root, output)
+        if why:
+            found.damage = Damage(_place(output), f"{run}: {why}", event=old.seq)
+            return found
     for digest, mine in _by_plan(judged).items():
         document = thaw(read_document(layout, digest))
         different = 0
@@ -92,9 +100,12 @@ def _hold(found: Held, unread: Counter[str], old: Event, new: Event, document: D
     if test is not None and _looks_at_files(test):
         found.remarks.append(f"{sentence}; its test looks at files in work/ too, which are no part of the record")
     elif found.damage is None:
-        output = old.value.get("output") or {}
-        path = f"packs/{output['pack']}" if "pack" in output else str(output.get("file", "log"))
+        path = _place(old.value.get("output") or {})
         found.damage = Damage(path, f"the kept output and the verdict do not agree: {sentence}")
+
+
+def _place(output: dict[str, Any]) -> str:
+    return f"packs/{output['pack']}" if "pack" in output else str(output.get("file", "log"))
 
 
 def _difference(old: Event, new: Event) -> str:

@@ -174,12 +174,13 @@ class Answer:
 
 def why(layout: Layout, subject: str) -> Answer:
     """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
-    state, record = look(layout), look_at_runs(layout)
+    (state, refused), record = read_state(layout, Documents(layout)), look_at_runs(layout)
+    told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
     rows = [row for row in record.runs if row.run == subject]
     if rows or subject in state.runs:
-        return Answer(subject, "run", _why_run(state, rows, subject))
+        return Answer(subject, "run", _why_run(state, rows, subject) + told)
     if state.plan is not None and subject in state.index.cases:
-        return Answer(subject, "case", _why_case(state, record, subject))
+        return Answer(subject, "case", _why_case(state, record, subject) + told)
     known = {row.run for row in record.runs} | set(state.index.cases if state.plan is not None else ())
     hint = did_you_mean(subject, known) or "'shakedown runs' lists runs, 'shakedown list cases' cases"
     raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=hint)

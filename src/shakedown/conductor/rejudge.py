@@ -27,6 +27,7 @@ from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
+from shakedown.schedulers.packs import output_damage
 
 FROM_OUTPUT = frozenset(
     {"passed", "failed", "incorrect", "performance", UNDETERMINED}
@@ -182,7 +183,7 @@ def _output_gone(layout: Layout, output: dict[str, Any]) -> str:
     except OSError as error:
         return f"its output in {name} is gone: {error.strerror}"
     wanted = int(output.get("offset", 0)) + int(output.get("bytes", 0))
-    return f"its output in {name} is cut short" if there < wanted else ""
+    return f"its output in {name} is cut short" if there < wanted else output_damage(layout.root, output)
 
 
 def _files_gone(layout: Layout, old: Event, test: Test) -> str:

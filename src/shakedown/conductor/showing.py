@@ -16,7 +16,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, System
 from shakedown.schedulers.job_places import payload_path
 from shakedown.schedulers.job_script import cluster_script, payload_script
-from shakedown.schedulers.packs import read_output
+from shakedown.schedulers.packs import output_damage, read_output
 from shakedown.schedulers.script import case_environment, job_script
 
 SHOWN_BYTES = 64 * 1024  # of the output; export writes all of it
@@ -47,6 +47,7 @@ def show_run(layout: Layout, run: str) -> RunView:
     found = _Found(layout, run)
     output = found.output
     size = int(output.get("bytes", 0))
+    _refuse_damaged_output(layout, run, output)
     text = read_output(layout, output, max(0, size - SHOWN_BYTES), SHOWN_BYTES) if output else b""
     work = run_directory(layout, run, output)
     return RunView(
@@ -66,6 +67,7 @@ def show_run(layout: Layout, run: str) -> RunView:
 def export_run(layout: Layout, run: str, target: Path) -> list[Path]:
     """Purpose: write a run's scripts, environment, events and whole output as files under ``target``, which must be new."""
     found = _Found(layout, run)
+    _refuse_damaged_output(layout, run, found.output)
     try:
         target.mkdir(parents=True)
     except FileExistsError as error:
@@ -87,6 +89,12 @@ def _environment_file(found: _Found) -> str:
     lines = [f"{name}={value}\n" for name, value in sorted(found.environment().items())]
     missing = words_for(found.stored())
     return "".join(lines) + (f"# {missing}\n" if missing else "")
+
+
+def _refuse_damaged_output(layout: Layout, run: str, output: dict[str, Any]) -> None:
+    why = output_damage(layout.root, output)
+    if why:
+        raise RecordError(f"{run}: {why}", hint="put that file back from a backup; 'shakedown verify' says more")
 
 
 def _line(event: Event) -> str:

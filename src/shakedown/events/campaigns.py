@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from shakedown.events.chain import past_of
 from shakedown.events.lease import began_to_drive, holder
 from shakedown.events.reader import first_event
 from shakedown.events.segment_file import sync_directory, unwritable
@@ -200,7 +201,9 @@ def _start_of(campaign: Path) -> float | None:
         first = first_event(campaign / "log")
     except (RecordError, OSError):
         return 0.0  # it has a log, if a damaged one: better found last than never
-    return _about_to_begin(Layout(campaign)) if first is None else first.time
+    if first is not None:
+        return first.time
+    return 0.0 if past_of(Layout(campaign)) else _about_to_begin(Layout(campaign))
 
 
 def _about_to_begin(layout: Layout) -> float | None:

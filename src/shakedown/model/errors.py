@@ -1,6 +1,6 @@
 """Errors that name the place, the thing and the way out, each with the exit status it ends a command with.
 
-Exit status: 0 met, 1 not met, 2 wrong use, 3 our own fault, 4 undecided.
+Exit status: 0 met, 1 not met, 2 wrong use, 3 our own fault or a damaged record, 4 undecided.
 """
 
 from __future__ import annotations

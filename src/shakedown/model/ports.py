@@ -113,7 +113,7 @@ class JobReport(Struct, frozen=True):
     """What one source says of one job now.
 
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
-    ``output`` points to the kept output: {"pack", "offset", "bytes"} or {"file", "bytes"}; {} where there is none.
+    ``output`` points to the kept output: {"pack", "offset", "bytes", "crc"} or {"file", "bytes"}; {} where there is none.
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.

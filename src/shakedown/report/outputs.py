@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shakedown.model.units import show_bytes
+from shakedown.schedulers.packs import output_damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ def read_output(root: Path, pointer: Mapping[str, Any], limit: int, tail: bool =
     path = _place(root, pointer)
     if path is None:
         return Output(trouble="the record points outside the campaign, which is not followed")
+    damage = output_damage(root, pointer)
+    if damage:
+        return Output(trouble=damage)
     offset, size = _whole(pointer.get("offset")), _whole(pointer.get("bytes"))
     try:
         return _read(path, offset, size, limit, tail)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import zlib
 from typing import Any
 
 from shakedown.model.layout import Layout
@@ -23,6 +24,7 @@ class Capture:
 
     __slots__ = (
         "_chunks",
+        "_crc",
         "_file",
         "_keep",
         "_layout",
@@ -45,6 +47,7 @@ class Capture:
         self._keep = keep_bytes
         self._chunks: list[bytes] = []
         self._file = -1
+        self._crc = 0  # of what is in the file
         self._pipe_bytes = SPILL_BYTES
         self._trouble = ""
 
@@ -74,7 +77,7 @@ class Capture:
             os.close(self._file)
             self._file = -1
             path = self._layout.output(self._run).relative_to(self._layout.root)
-            output: dict[str, Any] = {"file": str(path), "bytes": self.kept}
+            output: dict[str, Any] = {"file": str(path), "bytes": self.kept, "crc": f"{self._crc:08x}"}
         elif self.kept:
             output = packs.append(b"".join(self._chunks))
         else:
@@ -118,4 +121,5 @@ class Capture:
         while view:
             written = os.write(descriptor, view)
             self.kept += written
+            self._crc = zlib.crc32(view[:written], self._crc)
             view = view[written:]

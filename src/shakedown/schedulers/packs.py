@@ -7,6 +7,7 @@ packs of its own, so that two that should never have lived at once cannot write 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ _BUFFER_BYTES = 1 << 20  # so much is kept back at most before it is written
 class PackWriter:
     """Appends outputs to packs. What ``append`` gave is true after the next ``flush``.
 
-    A pointer is {"pack", "offset", "bytes"}, or {"lost": why} where the output could not be kept: nothing is raised, since a
-    full disk is a fact about the machine that belongs into the run's report.
+    A pointer is {"pack", "offset", "bytes", "crc"}, the last one the CRC-32 of the output in hexadecimal; or {"lost": why} where
+    the output could not be kept: nothing is raised, since a full disk is a fact about the machine that belongs into the run's
+    report.
     """
 
     def __init__(self, directory: Path, roll_bytes: int = ROLL_BYTES) -> None:
@@ -44,6 +46,7 @@ class PackWriter:
             except OSError as error:
                 return {"lost": str(error.strerror)}
         pointer: dict[str, Any] = {"pack": self._name, "offset": self._end, "bytes": len(data)}
+        pointer |= {"crc": f"{zlib.crc32(data):08x}"}
         self._waiting.append((data, pointer))
         self._waiting_bytes += len(data)
         self._end += len(data)
@@ -113,6 +116,26 @@ def read_output(layout: Layout, output: Mapping[str, Any], start: int = 0, limit
     if len(data) < wanted:
         raise RecordError(f"the output in {path} is cut short: {wanted} bytes were kept, {len(data)} are there")
     return data
+
+
+def output_damage(root: Path, output: Mapping[str, Any]) -> str:
+    """Purpose: why a kept output is not what was kept, "" where it is. Of some no sum is known, and others are gone: "" too.
+
+    ``root``: the campaign's directory.
+    """
+    wanted, name = output.get("crc"), f"packs/{output['pack']}" if "pack" in output else str(output.get("file", ""))
+    if not isinstance(wanted, str):
+        return ""
+    so_far, left = 0, int(output.get("bytes", 0))
+    try:
+        with (root / name).open("rb") as file:
+            file.seek(int(output.get("offset", 0)))
+            while left > 0 and (data := file.read(min(left, _BUFFER_BYTES))):
+                so_far, left = zlib.crc32(data, so_far), left - len(data)
+    except (OSError, ValueError, OverflowError):
+        return ""
+    same = left > 0 or f"{so_far:08x}" == wanted
+    return "" if same else f"the output in {name} is damaged: it is not what was kept of the run"
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
