@@ -61,6 +61,6 @@ def test_two_mistakes_are_two_errors(told: Any) -> None:
     }
     assert told(files).splitlines()[::2] == [
         "error: plans/p.yaml:4:57: mix: the component runs no test 'bee'",
-        "error: plans/q.yaml:4:19: there is no test 'z' (also in plans/r.yaml:4)",
+        "error: plans/q.yaml:4:20: there is no test 'z' (also in plans/r.yaml:4)",
         "error: tests/a.yaml:2:1: unknown key 'runn'",
     ]
