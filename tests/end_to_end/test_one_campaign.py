@@ -98,6 +98,8 @@ def test_a_missing_program_is_unavailable_everywhere(make_site: MakeSite, shaked
     assert "absent: no-such-program-xyz is not installed here; get it with: apt-get install xyz" in refused.stderr
     assert "--unavailable restrict" in refused.stderr
     assert not list((site / "campaigns").iterdir())  # before anything starts
+    rehearsed = shakedown("rehearse", "p", "--quiet", cwd=site)
+    assert "warning: 'shakedown run' refuses this plan: 1 of its 2 cases cannot run\n  absent: " in rehearsed.stderr
 
     run = shakedown("run", "p", "--report", "--unavailable", "restrict", cwd=site)
 

@@ -83,6 +83,14 @@ def test_no_share_is_above_all_or_below_nothing(site: Any, here: Any, must: str)
     assert f"criteria.a: no share is {must}: it cannot be met" in found
 
 
+@pytest.mark.parametrize(("copies", "told"), [(4, False), (5, True)])
+def test_copies_of_a_fill_that_never_run_at_once(site: Any, here: Any, copies: int, told: bool) -> None:
+    """The machine has four cores."""
+    found = warned(site, here, f"modes: {{fill: {{copies: {copies}}}}}", DONE)
+    said = f"{copies} copies of rates never run at once, 4 fit: no figure of its fill runs counts"
+    assert found == ([said] if told else [])
+
+
 # ---- direction -------------------------------------------------------------------------------------------------------
 
 

@@ -72,7 +72,8 @@ def test_every_key_of_the_example_becomes_what_it_says(example: Any) -> None:
 def test_hours_are_one_entry_for_each_day_and_go_over_the_weeks_end(example: Any) -> None:
     weekly = read(example, "busy").others
     loads = (("f2/mdt", 4.0), ("f2/bandwidth", 12e9))
-    days = [Neighbour("c3", day * DAY + 8 * HOUR, day * DAY + 18 * HOUR, loads, 40) for day in range(5)]
+    berlin = "Europe/Berlin"
+    days = [Neighbour("c3", day * DAY + 8 * HOUR, day * DAY + 18 * HOUR, loads, 40, berlin) for day in range(5)]
     assert weekly == (*days, Neighbour("c4", 5 * DAY + 22 * HOUR, 6 * DAY + 4 * HOUR, (("f2/bandwidth", 20e9),)))
     example.write(
         "rehearsals/o.yaml", "rehearsal: o\nothers:\n  - {cluster: c3, days: Sun, from: '22:00', to: '04:00'}\n"
@@ -82,6 +83,16 @@ def test_hours_are_one_entry_for_each_day_and_go_over_the_weeks_end(example: Any
     example.write("rehearsals/o.yaml", "rehearsal: o\nothers:\n  - {cluster: c3, pending: 7}\n")
     (always,) = read(example, "o").others
     assert always.from_s == always.to_s
+
+
+def test_times_of_the_week_are_in_the_rehearsals_zone_and_else_in_utc(example: Any) -> None:
+    """Files that name no zone keep their meaning."""
+    others = "others:\n  - {cluster: c3, pending: 7}\n  - {cluster: c4, zone: Asia/Tokyo}\n"
+    example.write("rehearsals/o.yaml", f"rehearsal: o\nbegins: Mon 08:00\n{others}")
+    assert (read(example, "o").zone, *(one.zone for one in read(example, "o").others)) == ("UTC", "UTC", "Asia/Tokyo")
+    example.write("rehearsals/o.yaml", f"rehearsal: o\nzone: America/New_York\n{others}")
+    found = read(example, "o")
+    assert (found.zone, *(one.zone for one in found.others)) == ("America/New_York", "America/New_York", "Asia/Tokyo")
 
 
 def test_the_systems_own_word_stands_below_a_rehearsals(example: Any) -> None:

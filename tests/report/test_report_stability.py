@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from stability_story import HOUR, NODES, TABLE, save_story, story_plan
 
 from shakedown.model.filling import ClockTerms, Window
+from shakedown.model.windows import open_in
 from shakedown.report import write_report
 from shakedown.report.draw_holes import merged
 from shakedown.report.figures import list_figures
-from shakedown.report.weekly import times_of
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ MONDAY = 1_792_368_000.0  # 2026-10-19 00:00 UTC
 
 def test_a_window_over_the_week_s_end() -> None:
     window = Window("Fri 18:00 to Mon 06:00", 4 * 86400 + 18 * HOUR, 6 * HOUR)
-    found = times_of(window, (MONDAY, MONDAY + 7 * 86400))
+    found = open_in(window, MONDAY, MONDAY + 7 * 86400)
     hours = [((begin - MONDAY) / HOUR, (end - MONDAY) / HOUR) for begin, end in found]
     assert hours == [(0, 6), (114, 168)]
 
@@ -136,5 +136,5 @@ def test_a_window_over_the_week_s_end() -> None:
 def test_a_window_keeps_the_clock_on_the_wall() -> None:
     """Berlin left summer time on 25 October 2026: 06:00 was 04:00 UTC on the Monday before, and 05:00 on the one after."""
     window = Window("Mon 06:00 to Mon 18:00", 6 * HOUR, 18 * HOUR, "Europe/Berlin")
-    found = times_of(window, (MONDAY, MONDAY + 14 * 86400))
+    found = open_in(window, MONDAY, MONDAY + 14 * 86400)
     assert [((begin - MONDAY) / HOUR, (end - MONDAY) / HOUR) for begin, end in found] == [(4, 16), (173, 185)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -14,9 +15,10 @@ from stability_plan import BUDGET, case, machine
 
 from shakedown.model.ports import Wanted
 from shakedown.model.scenario import Bandwidth, Maintenance, Metadata, Neighbour, Nodes, Scenario
+from shakedown.model.windows import is_open, next_time, time_of_week
 from shakedown.twin import NothingWillHappen
+from shakedown.twin.calendar import pending_on
 from shakedown.twin.machine import simulate
-from shakedown.twin.weeks import lies_in, next_time, time_of_week
 
 LINK = "f2/bandwidth"
 
@@ -89,12 +91,29 @@ def test_the_next_time_is_within_a_week_and_windows_go_over_its_end(now: int, be
     assert now <= when < now + 7 * DAY
     assert time_of_week(when) == begin
     inside = (time_of_week(now) - begin) % (7 * DAY) < ((end - begin) % (7 * DAY) or 7 * DAY)
-    assert lies_in(now, begin, end) == inside
+    assert is_open(Neighbour("c", begin, end), now) == inside
 
 
 def test_a_rehearsal_begins_when_it_is_said_to() -> None:
     rig = Rig(taking(1.0, begins_s=8 * HOUR))
     assert datetime.fromtimestamp(rig.began, UTC).strftime("%a %H:%M:%S") == "Mon 08:00:00"
+
+
+def test_it_begins_by_the_clocks_on_the_wall_of_its_zone() -> None:
+    rig = Rig(taking(1.0, begins_s=8 * HOUR, zone="America/New_York"))
+    shown = datetime.fromtimestamp(rig.began, ZoneInfo("America/New_York")).strftime("%a %H:%M:%S")
+    assert shown == "Mon 08:00:00"
+
+
+def test_others_keep_their_hours_over_a_change_of_the_clocks() -> None:
+    """Berlin leaves summer time on 25 October 2026; the twin's jobs that wait come at nine on the wall before and after."""
+    berlin = ZoneInfo("Europe/Berlin")
+    others = tuple(nine_to_five(day, pending=3, zone="Europe/Berlin") for day in range(7))
+    for day in range(20, 31):
+        nine = datetime(2026, 10, day, 9, tzinfo=berlin).timestamp()
+        five = datetime(2026, 10, day, 17, tzinfo=berlin).timestamp()
+        seen = [pending_on(others, "c3", moment) for moment in (nine - 1, nine, five - 1, five)]
+        assert seen == [0, 3, 3, 0], day
 
 
 # ---- others --------------------------------------------------------------------------------------------------------------

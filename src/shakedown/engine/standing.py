@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shakedown.engine import windows
 from shakedown.engine.moments import moment
 from shakedown.engine.plan import ClassKey
 from shakedown.engine.reason import Reason
 from shakedown.engine.state import Pause, State
 from shakedown.engine.time_up import has_started
 from shakedown.engine.unwanted import drained, stopped
+from shakedown.model import windows
 from shakedown.model.filling import Window, Yield
 from shakedown.model.nouns import Component
 

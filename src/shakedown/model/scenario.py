@@ -104,8 +104,8 @@ class Bandwidth(Struct, frozen=True):
 
 class Neighbour(Struct, frozen=True):
     """What others do by the hours of a week: ``loads``: budget -> amount (of a targeted one on each target), from ``from_s`` to
-    ``to_s`` seconds after Monday 00:00 UTC, over the week's end where that is not later. ``pending``: jobs that wait on ``cluster``
-    then.
+    ``to_s`` seconds after Monday 00:00 in ``zone``, over the week's end where that is not later. ``pending``: jobs that wait on
+    ``cluster`` then.
     """
 
     cluster: str
@@ -113,6 +113,7 @@ class Neighbour(Struct, frozen=True):
     to_s: float
     loads: Loads = ()
     pending: int = 0
+    zone: str = "UTC"
 
 
 class Maintenance(Struct, frozen=True):
@@ -177,7 +178,7 @@ class Faults(Struct, frozen=True):
 class Scenario(Struct, frozen=True):
     """A rehearsal's machine. ``times``: test, or case, -> how long its runs take; what has none follows a contract's row, or takes
     ``assumed`` of its walltime. ``times_from``: a past campaign whose runs say it. ``begins_s``: the time of the week at which it
-    begins, in seconds after Monday 00:00 UTC; None = no matter.
+    begins, in seconds after Monday 00:00 in ``zone``; None = no matter.
     """
 
     name: str = ""
@@ -186,6 +187,7 @@ class Scenario(Struct, frozen=True):
     times_from: str = ""
     assumed: float = 0.5
     begins_s: float | None = None
+    zone: str = "UTC"
     builds: Builds = field(default_factory=Builds)
     nodes: Nodes = field(default_factory=Nodes)
     metadata: tuple[Metadata, ...] = ()

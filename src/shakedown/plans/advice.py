@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from math import ceil, floor, inf
 from typing import cast
 
+from msgspec.structs import replace
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Case, Cluster, Component, Document, System
@@ -42,6 +43,7 @@ def _of_component(
         yield ("windows",), "its windows are closed the whole week: nothing of it is ever ordered", "leave a time open"
     if component.pack:
         yield from _long_packs(system, component, cases)
+    yield from _too_many_copies(system, component, cases)
     yield from criteria_advice(document, component, [case for case in cases if case.id in component.cases])
 
 
@@ -124,6 +126,21 @@ def _too_long(component: Component, cases: list[Case]) -> Iterator[tuple[tuple[s
                 said,
                 "a shorter time limit, or a longer time",
             )
+
+
+def _too_many_copies(
+    system: System, component: Component, cases: list[Case]
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Copies of a fill that can never run at once: no figure of such a run counts."""
+    capacities = system.capacities()
+    for mode in component.modes:
+        wide = [case for case in cases if mode.copies * case.shape.units > capacities.get(case.partition, 0)]
+        if mode.name == "fill" and mode.copies and wide:
+            fit = system.copies(replace(mode, copies=0), wide[0])
+            said = (
+                f"{mode.copies} copies of {wide[0].id} never run at once, {fit} fit: no figure of its fill runs counts"
+            )
+            yield ("modes", "fill", "copies"), said, "fewer; or leave it out: as many as fill the machine"
 
 
 # ---- without a conductor ---------------------------------------------------------------------------------------------

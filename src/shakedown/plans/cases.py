@@ -95,9 +95,7 @@ class _Maker:
         except (ExpressionError, Wrong) as error:
             path = error.path if isinstance(error, WrongAt) else self.filler.at
             label = ".".join(step for step in path if isinstance(step, str))
-            self.context.problems.at(
-                place(self.test.root, *path), f"{label}: {error}", _hint(error), getattr(error, "about", "")
-            )
+            self.context.problems.at(place(self.test.root, *path), f"{label}: {error}", _hint(error), _about(error))
         return cases
 
     def _stages(self) -> list[tuple[Stage, str]]:
@@ -223,6 +221,13 @@ def _ident(test: str, combination: dict[str, str]) -> str:
     if not combination:
         return test
     return f"{test}/" + ",".join([f"{name}={value}" for name, value in combination.items()])
+
+
+def _about(error: ExpressionError | Wrong) -> str:
+    """What the fault lies in: a name that nobody knows may stand in many tests, which take it from one."""
+    if isinstance(error, Wrong):
+        return error.about
+    return f"name {error.unknown}" if error.unknown else ""
 
 
 def _hint(error: ExpressionError | Wrong) -> str | None:

@@ -60,7 +60,7 @@ def _filled(path: Path, text: str, names: Mapping[str, Value]) -> str:
     try:
         return fill(text, names)
     except ExpressionError as error:
-        raise WrongAt(path, str(error), error.hint) from error
+        raise WrongAt(path, str(error), error.hint, f"name {error.unknown}" if error.unknown else "") from error
 
 
 def check_names(test: Definition, problems: Problems) -> None:
@@ -87,7 +87,7 @@ def _check_one(
             near = (
                 did_you_mean(name, (*parameters, *beside)) or f"parameters there are: {', '.join(parameters) or 'none'}"
             )
-            problems.at(key_place(test.root, *path, name), f"there is no parameter '{name}'", near)
+            problems.at(key_place(test.root, *path, name), f"there is no parameter '{name}'", near, f"name {name}")
         elif name in parameters:
             _check_value(test, (*path, name), name, value, parameters[name], problems)
 

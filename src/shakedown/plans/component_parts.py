@@ -78,6 +78,11 @@ def read_modes(node: Node, written: dict[str, dict[str, int]] | None, problems: 
     return tuple(Mode(name, **written[name]) for name in ("isolated", "fill") if written.get(name) is not None)
 
 
+def follows(name: str, lost: frozenset[str]) -> bool:
+    """Purpose: whether a name means a test that gave no case, or was meant to: why is told where that one is named."""
+    return name in lost or bool(lost and did_you_mean(name, lost))
+
+
 def read_mix(
     node: Node,
     written: dict[str, str] | None,
@@ -91,7 +96,7 @@ def read_mix(
     shares: dict[str, float] = {}
     before = len(problems)
     for name, text in written.items():
-        if name not in tests and name not in lost:
+        if name not in tests and not follows(name, lost):
             hint = did_you_mean(name, tests) or f"it runs: {', '.join(tests)}"
             problems.at(key_place(node, name), f"mix: the component runs no test '{name}'", hint)
         try:

@@ -196,7 +196,7 @@ class Selector:
             if name not in known:
                 near = did_you_mean(name, known) or f"it has: {', '.join(sorted(known))}"
                 message = f"test '{selection['test']}' has no parameter '{name}'"
-                self.context.problems.at(key_place(at, "where", name), message, near)
+                self.context.problems.at(key_place(at, "where", name), message, near, f"name {name}")
                 return []
         try:
             kept = [case for case in cases if self._fits(case, selection["where"])]

@@ -132,7 +132,8 @@ def figures_of(test: Definition) -> dict[str, str]:
 def _bounds(test: Definition, values: dict[str, Any], written: Written, problems: Problems) -> Bounds | None:
     figures, figure = figures_of(test), values["figure"]
     if figure not in figures:
-        written.wrong(problems, "figure", f"test '{test.name}' has no figure '{figure}'", near_or_all(figure, figures))
+        message = f"test '{test.name}' has no figure '{figure}'"
+        written.wrong(problems, "figure", message, near_or_all(figure, figures), f"figure {figure}")
         return None
     never_negative = figure == "elapsed" or values.get("statistic") == "sd"
     called = figure if values.get("statistic", "each") == "each" else f"{values['statistic']} of {figure}"
@@ -173,7 +174,8 @@ class Known:
         for key, values in written.where.items():
             if key not in parameters and key not in _BESIDE:
                 message = f"test '{test.name}' has no parameter '{key}'"
-                self._wrong(written, key, message, near_or_all(key, {*parameters, *_BESIDE}), value=False)
+                hint = near_or_all(key, {*parameters, *_BESIDE})
+                self._wrong(written, key, message, hint, f"name {key}", value=False)
                 continue
             for value in values:
                 self._check_value(test, written, key, value)
@@ -188,14 +190,14 @@ class Known:
             message = f"there is no {key} '{value}'"
         else:
             message = f"no case of test '{test.name}' has {key}={value}, on any system"
-        self._wrong(written, key, message, near_or_all(value, known))
+        self._wrong(written, key, message, near_or_all(value, known), f"{key} {value}")
 
-    def _wrong(self, written: Written, key: str, message: str, hint: str, value: bool = True) -> None:
+    def _wrong(self, written: Written, key: str, message: str, hint: str, about: str, value: bool = True) -> None:
         node = written.where_node(key, value)
         if node is not None:
-            self.context.problems.at(node, f"where: {message}", hint)
+            self.context.problems.at(node, f"where: {message}", hint, about)
         else:
-            written.wrong(self.context.problems, "where", message, hint)
+            written.wrong(self.context.problems, "where", message, hint, about)
 
     def _names(self, test: Definition, key: str, everywhere: bool) -> set[str] | None:
         """The values a key can have; None where that cannot be told, because a file cannot be read."""

@@ -10,6 +10,7 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
+from shakedown.plans.component_parts import follows
 from shakedown.plans.keys_of_criteria import COUNTS, GOES_WITH, OF_FIGURES, OUTLIERS, PER, TIMES, UTILISATION, Must
 from shakedown.plans.kinds import Wrong, listed
 from shakedown.plans.places import place
@@ -42,7 +43,7 @@ def read_criteria(
 def _of_lost(entry: dict[str, Any], tests: list[Test], lost: frozenset[str]) -> bool:
     """Whether a criterion may be about a test that could not be read."""
     if "test" in entry:
-        return entry["test"] in lost
+        return follows(entry["test"], lost) and entry["test"] not in {test.name for test in tests}
     figures = {"elapsed", *(spec.name for test in tests for spec in test.figures)}
     return bool(lost) and entry.get("of", "elapsed") not in figures
 
@@ -62,7 +63,7 @@ def _criterion(
     try:
         units = _units(entry["of"], asked) if measure in OF_FIGURES else []
     except Wrong as error:
-        problems.at(place(node, "of"), f"criteria.{name}.of: {error}", error.hint)
+        problems.at(place(node, "of"), f"criteria.{name}.of: {error}", error.hint, error.about)
         return None
     try:
         bound, unit = _bound(must, measure, units)
@@ -174,7 +175,7 @@ def _units(figure: str, tests: list[Test]) -> list[str]:
     if not units:
         names = {spec.name for test in tests for spec in test.figures} | {"elapsed"}
         known = did_you_mean(figure, names) or f"there are: {', '.join(sorted(names))}"
-        raise Wrong(f"no test of the component has a figure '{figure}'", known)
+        raise Wrong(f"no test of the component has a figure '{figure}'", known, f"figure {figure}")
     return list(dict.fromkeys(units))
 
 

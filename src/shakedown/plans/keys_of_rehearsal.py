@@ -9,6 +9,7 @@ from yaml.nodes import Node
 from shakedown.model.units import parse_duration, parse_known, parse_quantity
 from shakedown.plans import week
 from shakedown.plans.amounts import known_amount
+from shakedown.plans.keys_of_filling import ZONE
 from shakedown.plans.keys_of_test import BUDGET_NAME
 from shakedown.plans.kinds import Choice, Duration, Kind, Name, Parsed, Text, Whole, Wrong, YesNo
 from shakedown.plans.problems import Problems
@@ -172,9 +173,10 @@ _OTHER = Record(
     "a map with cluster",
     {
         "cluster": Key(_NAME, "whose users they are", True),
-        "from": Key(_WEEK_TIME, "from when, UTC: a time of the day, or of the week; without it always"),
+        "from": Key(_WEEK_TIME, "from when: a time of the day, or of the week; without it always"),
         "to": Key(_WEEK_TIME, "to when; a time of the next day, or week, where it is not later"),
         "days": Key(Either(scalar=_DAYS, items=ListOf(_DAYS, "a list of days", 1)), "on which days; without it daily"),
+        "zone": Key(ZONE, "the time zone of its times; without it the rehearsal's"),
         "loads": Key(
             MapOf(BUDGET_NAME, _AMOUNT, "amounts by budget", "BUDGET"), "what they load then, of targets on each"
         ),
@@ -246,7 +248,8 @@ _FAULTS = Record(
 )
 
 _MACHINE = {
-    "begins": Key(_WEEK_TIME, "the time of the week, UTC, at which the rehearsal begins, such as 'Mon 08:00'"),
+    "begins": Key(_WEEK_TIME, "the time of the week at which the rehearsal begins, such as 'Mon 08:00'"),
+    "zone": Key(ZONE, "the time zone of its times of the week; without it UTC"),
     "times": Key(_TIMES, "how long runs take; without it as contracts say, or a share of their walltime"),
     "builds": Key(_BUILDS, "how long builds take, and how many go on at once"),
     "nodes": Key(_NODES, "how nodes fail, and which are slow"),

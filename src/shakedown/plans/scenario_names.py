@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,8 @@ class Names:
     """What can be named. ``tests`` includes cases; ``made``: builds and toolchains beside tests; ``targets``: budget -> its
     targets.
 
-    ``dimensions``: budget -> what its amounts measure.
+    ``dimensions``: budget -> what its amounts measure. ``unread``: whether a thing of this kind (a test or another) may be in a
+    file that could not be read: then nothing is said of a name that is not known.
     """
 
     tests: set[str] = field(default_factory=set)
@@ -33,11 +34,14 @@ class Names:
     nodes: set[str] = field(default_factory=set)
     targets: dict[str, set[str]] = field(default_factory=dict)
     dimensions: dict[str, str] = field(default_factory=dict)
+    unread: Callable[[str], bool] = lambda kind: False
 
 
 def names_of_site(reading: Site, document: Document | None = None) -> Names:
     """Purpose: everything that the site has, on whichever of its systems, and the document in hand."""
     names = Names(set(reading.tests), set())
+    library, whole = reading.library, reading.whole_systems
+    names.unread = lambda kind: (library.nameless or bool(library.broken)) if kind == "test" else not whole
     for machine in reading.machines.values():
         _of_system(names, machine.system)
         names.dimensions |= machine.dimensions
@@ -136,10 +140,12 @@ class _Look:
         known = set(known)
         if name in known:
             return True
+        if self.names.unread(what):
+            return False
         hint = (
             near_or_all(name, known) if len(known) <= _MOST_LISTED else near_or_all(name, sorted(known)[:_MOST_LISTED])
         )
-        self.problems.at(at, f"there is no {what} '{name}'", hint)
+        self.problems.at(at, f"there is no {what} '{name}'", hint, f"{what} {name}")
         return False
 
     def tests(self, *path_and_named: Any) -> None:

@@ -38,6 +38,7 @@ def scenario_from(root: MappingNode, values: dict[str, Any], problems: Problems)
         times_from=times.get("from", ""),
         **_given(times, "assumed"),
         begins_s=_begins(root, values, problems),
+        **_given(values, "zone"),
         builds=_builds(values.get("builds", {})),
         nodes=_nodes(values.get("nodes", {})),
         metadata=tuple(_metadata(name, entry) for name, entry in storage.get("metadata", {}).items()),
@@ -45,7 +46,7 @@ def scenario_from(root: MappingNode, values: dict[str, Any], problems: Problems)
         others=tuple(
             hours
             for number, entry in enumerate(values.get("others", ()))
-            for hours in _hours(root, number, entry, problems)
+            for hours in _hours(root, number, {"zone": values.get("zone", "UTC"), **entry}, problems)
         ),
         maintenance=tuple(map(_maintenance, values.get("maintenance", ()))),
         harness=_harness(values.get("harness", {})),
@@ -112,7 +113,7 @@ def _hours(root: MappingNode, number: int, entry: dict[str, Any], problems: Prob
     loads = tuple((budget, amount.base) for budget, amount in entry.get("loads", {}).items())
 
     def hours(begin: float, end: float) -> Neighbour:
-        return Neighbour(entry["cluster"], begin % WEEK_S, end % WEEK_S, loads, entry.get("pending", 0))
+        return Neighbour(entry["cluster"], begin % WEEK_S, end % WEEK_S, loads, entry.get("pending", 0), entry["zone"])
 
     if ("from" in entry) != ("to" in entry):
         problems.at(at, "hours have both 'from' and 'to'", "without either of them it is always")

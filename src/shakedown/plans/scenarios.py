@@ -117,7 +117,8 @@ def _whole(
                 if base.value not in written
                 else f"'{base.value}' extends itself"
             )
-            problems.at(base, f"extends: {fault}", did_you_mean(base.value, set(written) - seen))
+            hint = did_you_mean(base.value, set(written) - seen)
+            problems.at(base, f"extends: {fault}", hint, f"rehearsal {base.value}")
             return None
         at = written[base.value]
         seen.add(at.name)

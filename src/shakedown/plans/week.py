@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from shakedown.model import windows
 from shakedown.model.errors import did_you_mean
 from shakedown.plans.kinds import Wrong
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-DAY_S, WEEK_S = 86400.0, 7 * 86400.0
+DAY_S, WEEK_S = float(windows.DAY_S), float(windows.WEEK_S)
 DAILY = "daily"
 _FULL = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _TIME = re.compile(r"(?:(?P<day>[A-Za-z]+)\s+)?(?P<hour>\d{1,2}):(?P<minute>\d{2})")
+_OF_THE_MACHINE = ("localtime", "posixrules", "Factory")
 _FORM = "write a day and a time, such as 'Mon 06:00'"
 
 
@@ -60,6 +62,10 @@ def zone(text: str) -> str:
     """Purpose: the name of a time zone that this machine knows. Raises Wrong."""
     if text == "UTC":
         return text
+    if text in _OF_THE_MACHINE or text.startswith(("posix/", "right/")):
+        raise Wrong(
+            f"'{text}' is another zone on each machine, or counts other seconds", "such as UTC or Europe/Berlin"
+        )
     from zoneinfo import ZoneInfo, available_timezones  # few plans name one
 
     try:

@@ -10,10 +10,12 @@ from shakedown.metrics.overlap import Span
 from shakedown.metrics.stability import Stability
 from shakedown.metrics.table import Record
 from shakedown.model import clocks
+from shakedown.model.errors import UsageError
+from shakedown.model.filling import Window
 from shakedown.model.units import show_duration
+from shakedown.model.windows import open_in
 from shakedown.report.drawing import ACCENT, FAINT, INK, RULE, Drawing, capital, draw, label
 from shakedown.report.time_axis import time_unit
-from shakedown.report.weekly import times_of
 from shakedown.report.words import file_name, one_line, show_time
 
 WORDS_LIMIT = 12  # told in one figure
@@ -75,16 +77,22 @@ def _rows(one: Stability, clock: Clock, record: Record, span: Span) -> list[Row]
         mine = [(piece, _CAUSES.get(cause, FAINT), "////") for piece, why in stopped if why == cause]
         rows.append((f"stopped: {one_line(cause, 16)}", mine))
     paused = [(piece, FAINT, "") for piece in _pauses(one, record, span)]
-    windows = [
-        (f"window: {one_line(window.text, 18)}", [(piece, RULE, "....") for piece in times_of(window, span)])
-        for window in one.component.windows[:4]
-    ]
+    windows = [_window(window, span) for window in one.component.windows[:4]]
     return [
         *rows,
         ("paused", paused),
         *windows,
         ("nodes excluded", [(piece, INK, "") for piece in _excluded(record, span)]),
     ]
+
+
+def _window(window: Window, span: Span) -> Row:
+    """When a window was open; where this machine does not know its zone, that is said and nothing is drawn."""
+    try:
+        pieces = [(piece, RULE, "....") for piece in open_in(window, *span)]
+    except UsageError:
+        return f"window in unknown zone {one_line(window.zone, 18)}", []
+    return f"window: {one_line(window.text, 18)}", pieces
 
 
 def _before(words: tuple[Word, ...], clock: Clock) -> list[Span]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from shakedown.model.places import names_in
 from shakedown.model.scenario import Maintenance, Neighbour, Scenario
+from shakedown.model.windows import is_open, next_change
 from shakedown.twin.accidents import die
 from shakedown.twin.allocator import bits
 from shakedown.twin.nodes import one_each
 from shakedown.twin.storage import Place, Storage
 from shakedown.twin.turns import Closing
-from shakedown.twin.weeks import WEEK_S, lies_in, next_time
 
 if TYPE_CHECKING:
     from shakedown.twin.nodes import Room
@@ -66,22 +66,19 @@ def _fail_next(world: World, node: str, before: int, since: float, mtbf_s: float
 
 def _work_weekly(world: World, neighbour: Neighbour, storage: Storage) -> None:
     """They load what they load in their hours of each week."""
-    now = world.clock.now()
-    if lies_in(now, neighbour.from_s, neighbour.to_s):
+    if is_open(neighbour, world.clock.now()):
         _load(world, neighbour, storage, 1.0)
-    _at_each(world, neighbour, storage, neighbour.from_s, 1.0)
-    _at_each(world, neighbour, storage, neighbour.to_s, -1.0)
+    _at_next(world, neighbour, storage)
 
 
-def _at_each(world: World, neighbour: Neighbour, storage: Storage, time_s: float, sign: float) -> None:
-    now = world.clock.now()
-    when = next_time(now, time_s % WEEK_S)
-    if when <= now:
-        when += WEEK_S  # what begins or ends at this very moment is counted already
+def _at_next(world: World, neighbour: Neighbour, storage: Storage) -> None:
+    when = next_change(neighbour, world.clock.now())
+    if when is None:
+        return  # always
 
     def change() -> bool:
-        _load(world, neighbour, storage, sign)
-        _at_each(world, neighbour, storage, time_s, sign)
+        _load(world, neighbour, storage, 1.0 if is_open(neighbour, when) else -1.0)
+        _at_next(world, neighbour, storage)
         return world.local
 
     world.clock.at(when, change, recurring=True)
@@ -96,7 +93,7 @@ def _load(world: World, neighbour: Neighbour, storage: Storage, sign: float) -> 
 
 def pending_on(neighbours: tuple[Neighbour, ...], cluster: str, now: float) -> int:
     """Purpose: how many jobs of others wait on a cluster at a time (seconds since 1970)."""
-    return sum(one.pending for one in neighbours if one.cluster == cluster and lies_in(now, one.from_s, one.to_s))
+    return sum(one.pending for one in neighbours if one.cluster == cluster and is_open(one, now))
 
 
 # ---- targets that hang ---------------------------------------------------------------------------------------------------

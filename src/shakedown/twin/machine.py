@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from shakedown.model.nouns import Document
 from shakedown.model.scenario import Nodes, RunTime, Scenario
+from shakedown.model.windows import next_time
 from shakedown.twin.clock import START, VirtualClock
 from shakedown.twin.nodes import rooms_of
 from shakedown.twin.physics import fates_of
 from shakedown.twin.ports import SimulatedBuilder, SimulatedCollector
 from shakedown.twin.scheduler import SimulatedScheduler
-from shakedown.twin.weeks import next_time
 from shakedown.twin.world import World
 
 
@@ -34,7 +34,7 @@ def simulate(document: Document, scenario: Scenario, seed: int, poll_s: float = 
 
     ``poll_s``: how often the scheduler is asked, in virtual seconds.
     """
-    clock = VirtualClock(START if scenario.begins_s is None else next_time(START, scenario.begins_s))
+    clock = VirtualClock(START if scenario.begins_s is None else next_time(START, scenario.begins_s, scenario.zone))
     local = all(cluster.scheduler == "local" for cluster in document.system.clusters)
     queue, fates = scenario.queue, fates_of(scenario, slow_nodes(document, scenario.nodes, seed))
     world = World(document, seed, clock, fates, None, local, None, queue.cycle_s, queue.fifo, scenario)

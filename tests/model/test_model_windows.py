@@ -1,17 +1,20 @@
-"""Windows of the week: what is open is what the wall clock says, through summer and winter time."""
+"""Windows of the week: for engine, twin and report what is open is what the wall clock says, through summer and winter time."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shakedown.engine.windows import is_open, next_change, show_local
 from shakedown.model.errors import UsageError
 from shakedown.model.filling import Window
+from shakedown.model.scenario import Neighbour
+from shakedown.model.windows import is_open, next_change, next_time, open_in, show_local, time_of_week
+from shakedown.twin.calendar import pending_on
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 # Berlin: clocks are put on 2026-03-29 02:00 and back 2026-10-25 03:00. Lord Howe moves by half an hour, Apia once skipped a day.
@@ -66,6 +69,47 @@ def test_minute_by_minute_through_a_change_of_the_clocks(
     if change is not None:
         assert change > now
         assert is_open(window, change) != is_open(window, change - 0.001)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(PLACES), bounds, bounds, st.integers(0, 24 * 60), st.integers(1, 48 * 60))
+@example(("Europe/Berlin", "2026-10-24T12:00"), 6 * DAY + 2.5 * HOUR, 6 * DAY + 2.75 * HOUR, 0, 48 * 60)
+@example(("Europe/Berlin", "2026-03-28T12:00"), 6 * DAY + 2.25 * HOUR, 6 * DAY + 3.5 * HOUR, 0, 48 * 60)
+def test_the_report_and_the_twin_see_the_same_minutes(
+    place: tuple[str, str], begin: float, end: float, later: int, minutes_long: int
+) -> None:
+    """What a figure draws and when others work is what the wall clock says, minute by minute."""
+    zone, text = place
+    window, other = Window("x", begin, end, zone), Neighbour("c", begin, end, pending=7, zone=zone)
+    first = at(text, zone) + later * MINUTE
+    last = first + minutes_long * MINUTE
+    pieces = open_in(window, first, last)
+    assert all(low < high for low, high in pieces)
+    assert all(one[1] < two[0] for one, two in pairwise(pieces))
+    second = first
+    while second < last:
+        inside = on_the_wall(window, second)
+        assert any(low <= second < high for low, high in pieces) == inside, second
+        assert pending_on((other,), "c", second) == 7 * inside
+        second += MINUTE
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(PLACES), minutes, st.integers(0, 2 * 24 * 60))
+def test_the_next_time_of_the_week_is_the_first_minute_that_shows_it(
+    place: tuple[str, str], wanted: float, later: int
+) -> None:
+    """Looked for minute by minute. A time that the clocks skip comes when they have done so: no minute before it is past it."""
+    zone, text = place
+    now = at(text, zone) + later * MINUTE
+    found = next_time(now, wanted, zone)
+    shown = (minute for minute in range(int(now), int(now) + 8 * DAY, MINUTE) if time_of_week(minute, zone) == wanted)
+    first = next(shown, None)
+    if time_of_week(found, zone) == wanted:
+        assert found == first
+    else:  # skipped in this week
+        assert first is None or found < first
+        assert time_of_week(found, zone) - time_of_week(found - DAY, zone) != DAY
 
 
 @given(st.floats(0, 4e9), minutes, minutes)

@@ -1,0 +1,66 @@
+"""One mistake is one error: the root cause, at its place, and nothing of what follows from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+C5, EXAMPLE = ROOT / "examples/c5", ROOT / "tests/plans/example"
+MISTAKES = [  # site, file, right, wrong, the error's beginning
+    (C5, "tests/cm4.yaml", "test: cm4", "tst: cm4", "tests/cm4.yaml:1:1: unknown key 'tst'"),
+    (C5, "tests/cm4.yaml", "test: cm4", "test: c m 4", "tests/cm4.yaml:1:7: test: 'c m 4' cannot be"),
+    (C5, "tests/cm4.yaml", "run:", "rn:", "tests/cm4.yaml:4:1: unknown key 'rn'"),
+    (C5, "tests/cm4.yaml", "run:", "run: {", "tests/cm4.yaml"),
+    (C5, "tests/cm4.yaml", "extends: noaa", "extends: noa", "tests/cm4.yaml:3:10: there is no test 'noa'"),
+    (C5, "tests/cm4.yaml", "test: cm4", "test: cm5", "contracts/c5-phase2.yaml:23:6: test: there is no test 'cm4' (also in "),
+    (C5, "tests/noaa.yaml", "test: noaa", "test: noa", "tests/cm4.yaml:3:10: there is no test 'noaa' (also in "),
+    (C5, "tests/noaa.yaml", "runtime:", "runtim:", "contracts/c5-phase2.yaml:23:24: figure: test 'cm4' has no figure"),
+    (C5, "tests/noaa.yaml", "shrink:", "shrnk:", "tests/cm4.yaml:5:10: run.nodes: unknown name 'shrink'"),
+    (C5, "tests/noaa.yaml", "build:", "bild:", "tests/noaa.yaml"),
+    (C5, "systems/emu.yaml", "system: emu", "sytem: emu", "systems/emu.yaml:2:1: unknown key 'sytem'"),
+    (C5, "systems/emu.yaml", "cores:", "coers:", "systems/emu.yaml:11:14: unknown key 'coers'"),
+    (C5, "contracts/c5-phase2.yaml", "contract: c5-phase2", "contract: c5", "plans/c5-phase2-emu.yaml:5:11: there is no contract"),
+    (C5, "contracts/c5-phase2.yaml", "columns:", "colums:", "contracts/c5-phase2.yaml:7:1: unknown key 'colums'"),
+    (C5, "plans/c5-phase2.yaml", "{test: cm4, where: {f2: shared", "{test: cm5, where: {f2: shared", "plans/c5-phase2.yaml:47:22"),
+    (C5, "plans/c5-phase2.yaml", "{test: cm4, where: {f2: shared", "{test: cm4, where: {f2: shard", "plans/c5-phase2.yaml:47:34"),
+    (C5, "plans/c5-phase2.yaml", "modes:", "mode:", "plans/c5-phase2.yaml"),
+    (EXAMPLE, "systems/c5.yaml", "batch:", "batsh:", "contracts/phase2.yaml:9:11: where: there is no partition 'batch' (also in "),
+    (EXAMPLE, "systems/c5.yaml", "intel-classic:", "intel-clasic:", ""),
+    (EXAMPLE, "systems/c5.yaml", "cores: 128", "cores: many", "systems/c5.yaml:15:12"),
+    (EXAMPLE, "systems/c5.yaml", "clusters:", "clusters: [", "systems/c5.yaml"),
+    (EXAMPLE, "systems/c5.yaml", "f2/mdt:", "f2/mdd:", "systems/c5.yaml"),
+    (EXAMPLE, "tests/cm4.yaml", "threads: [1, 2]", "threds: [1, 2]", "contracts/history.csv:3:1: where: test 'cm4' has no"),
+    (EXAMPLE, "tests/cm4.yaml", "bandwidth: {json", "bandwith: {json", "contracts/phase2.yaml:9:43: figure: test 'cm4' has no"),
+    (EXAMPLE, "tests/defaults.yaml", "test: climate-defaults", "test: climate-default", "tests/cm4.yaml"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("site", "file", "right", "wrong", "begins"), MISTAKES)
+def test_one_mistake_is_one_error(told: Any, site: Path, file: str, right: str, wrong: str, begins: str) -> None:
+    files = {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    text = files[file].decode()
+    assert right in text
+    files[file] = text.replace(right, wrong, 1).encode()
+
+    said = told(files)
+
+    assert said.count("error: ") == 1, said
+    assert said.startswith(f"error: {begins}")
+
+
+def test_two_mistakes_are_two_errors(told: Any) -> None:
+    """What follows from one hides nothing of the other."""
+    files = {
+        "tests/a.yaml": "test: a\nrunn: {command: x}\n",
+        "plans/p.yaml": "plan: p\nsystem: here\ncomponents:\n  - stability: {tests: [a], duration: 1h, mix: {a: 50%, bee: 50%}}\n",
+        "plans/q.yaml": "plan: q\nsystem: here\ncomponents:\n  - site: {tests: [z]}\n",
+        "plans/r.yaml": "plan: r\nsystem: here\ncomponents:\n  - site: {tests: [z]}\n",
+    }
+    assert told(files).splitlines()[::2] == [
+        "error: plans/p.yaml:4:57: mix: the component runs no test 'bee'",
+        "error: plans/q.yaml:4:20: there is no test 'z' (also in plans/r.yaml:4)",
+        "error: tests/a.yaml:2:1: unknown key 'runn'",
+    ]
