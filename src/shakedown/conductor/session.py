@@ -31,6 +31,7 @@ from shakedown.events.writer import DiskFull
 from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
+from shakedown.processes.spawn import keep_to_ourselves
 
 if TYPE_CHECKING:
     from shakedown.conductor.fingerprints import Fingerprints
@@ -64,6 +65,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     from shakedown.conductor.fingerprints import Fingerprints, probe_of
 
     refuse_rehearsal(layout, "driven")
+    keep_to_ourselves()
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)

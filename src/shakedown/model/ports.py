@@ -119,7 +119,8 @@ class JobReport(Struct, frozen=True):
     ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed",
     "failed", "timeout" (ended at its own case's time limit, the others go on) and "refused" are said, each once in a session,
     and all that is known of the parts comes before the word that the job is over.
-    ``failed_nodes``: the names of those of its nodes that are known to have failed.
+    ``failed_nodes``: the names of those of its nodes that are known to have failed. ``behind``: processes that had got
+    away from it, by name, and were ended.
     """
 
     job: str
@@ -137,6 +138,7 @@ class JobReport(Struct, frozen=True):
     cause: str = ""
     run: str = ""
     failed_nodes: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
 
 
 class Wanted(Struct, frozen=True):
