@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout:
     """Purpose: freeze a plan and make the directory of a campaign for it."""
-    from shakedown.conductor.real_ports import clusters_of
+    from shakedown.conductor.real_ports import clusters_of, refuse_cores_that_are_not_there
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
@@ -27,6 +27,7 @@ def new_campaign(plan: str, site: Path | None, identifier: str | None) -> Layout
     root = find_site(site or site_of(plan))
     document = read_plan(root, plan, this_machine)
     clusters_of(document)  # says what no campaign can be made of, before there is one
+    refuse_cores_that_are_not_there(document)
     return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
 
 
