@@ -98,7 +98,12 @@ def open_ports(
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
         clock = SessionClock(reactor, lease, log, idle, awake=Awake(reactor.calendar.behind_s))
         ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
-        yield RealPorts(ports, clock, end_runs, collector, forsake)
+
+        def forsake_all() -> None:
+            here.forsake()
+            forsake()
+
+        yield RealPorts(ports, clock, end_runs, collector, forsake_all)
 
 
 def _open_scheduler(
