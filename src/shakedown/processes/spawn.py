@@ -56,17 +56,22 @@ def marked(environment: Mapping[bytes, bytes], marker: str) -> bytes:
     return b"%b %b" % (outer, os.fsencode(marker)) if outer else os.fsencode(marker)
 
 
+def login_umask(login: Path = Path("/etc/login.defs")) -> int:
+    """Purpose: the file mode mask that a login has on this machine."""
+    try:
+        found = _LOGIN_UMASK.search(login.read_text(errors="replace"))
+    except OSError:
+        found = None
+    return int(found[1], 8) if found else 0o022
+
+
 def as_at_login(login: Path = Path("/etc/login.defs")) -> str:
     """Purpose: what a shell does first to be as one that was just logged in: file mode mask, limits. Lines for ``sh``.
 
     Who started the conductor (cron, a service, a script) may have another mask. Limits are those that the conductor came with,
     not what it made of them since.
     """
-    try:
-        found = _LOGIN_UMASK.search(login.read_text(errors="replace"))
-    except OSError:
-        found = None
-    lines = [f"umask {found[1] if found else '022'}\n"]
+    lines = [f"umask {login_umask(login):03o}\n"]
     for name, number in _LIMITS.items():
         soft, now = _LIMITS_AT_START[name], resource.getrlimit(number)[0]
         if soft != now:
