@@ -227,3 +227,26 @@ def test_a_place_that_cannot_be_written_says_nothing_about_the_build(layout: Lay
     assert "Read-only file system" in report.message
 
     assert not build_one(layout, Build("k12", "broken", "", "false")).transient
+
+
+def test_a_conductor_that_was_replaced_leaves_the_build_of_its_successor_alone(layout: Layout, tmp_path: Path) -> None:
+    """It stood still while another one ended its build and began anew; both builds bear the same name."""
+    first, second = Reactor(), Reactor()
+    replaced, successor = LocalBuilder(layout, first), LocalBuilder(layout, second)
+    build = Build("k9", "slow", "", f"echo >>{tmp_path}/began; while ! [ -e {tmp_path}/go ]; do sleep 0.01; done")
+    replaced.start([build])
+    while not (tmp_path / "began").exists():
+        time.sleep(0.01)
+    successor.start([build])
+    while (tmp_path / "began").read_text() != "\n\n":
+        second.wait(second.now() + 0.01)
+
+    replaced.forsake()
+    replaced.close()
+    (tmp_path / "go").touch()
+
+    assert finish(successor, second)[-1].state == "done"
+    assert (tmp_path / "began").read_text() == "\n\n"
+    successor.close()
+    first.close()
+    second.close()

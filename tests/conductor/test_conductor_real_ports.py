@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from shakedown.conductor.leaving import LEAVE, Interruptions, leave
+from shakedown.conductor.leaving import LEAVE, Interruptions, heard, leave
 from shakedown.conductor.real_ports import clusters_of
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
@@ -103,6 +105,21 @@ def test_ctrl_c_says_once_what_goes_on_and_a_second_one_leaves() -> None:
     interruptions.signalled(2, None)
     assert interruptions.level >= LEAVE
     assert interruptions.should_stop(conductor)
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_sigquit_is_heard_as_ctrl_c_is(deaf: bool) -> None:
+    """Also by one that a script started in the background, which is deaf to both; without a core and without orphans."""
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN if deaf else signal.SIG_DFL)
+    try:
+        interruptions = Interruptions(lambda text: None)
+        with heard(interruptions):
+            os.kill(os.getpid(), signal.SIGQUIT)
+            assert interruptions.level == 1
+            os.kill(os.getpid(), signal.SIGINT)
+            assert interruptions.level >= LEAVE
+    finally:
+        signal.signal(signal.SIGQUIT, before)
 
 
 def test_an_amendment_may_want_no_cluster_that_whoever_drives_has_not_opened() -> None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from shakedown.processes.spawn import MARKER, base_environment, marked, reap, spawn_shell
+from shakedown.processes.spawn import (
+    MARKER,
+    as_at_login,
+    base_environment,
+    keep_to_ourselves,
+    marked,
+    reap,
+    spawn_shell,
+)
 
 
 def say(script: str) -> str:
@@ -46,6 +55,55 @@ def test_signals_that_we_ignore_are_not_ignored_by_it() -> None:
 
     for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGINT, signal.SIGTERM):
         assert not ignored & 1 << number - 1, number
+
+
+def test_no_signal_is_ignored_by_it_whoever_started_us() -> None:
+    """A script that starts us with "&" makes us deaf to Ctrl-C; a shell with job control to those of a terminal."""
+    numbers = [signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGRTMIN, signal.SIGALRM]
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        ignored = say("while read -r name value; do [ $name = SigIgn: ] && echo $value; done </proc/$$/status; :")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    of_the_c_library = 1 << 31 | 1 << 32  # nobody sends signals 32 and 33 or can ask for them
+    assert int(ignored, 16) & ~of_the_c_library == 0
+
+
+def test_its_file_mode_mask_is_that_of_a_login_and_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "login.defs").write_text("# UMASK 000\nUMASK\t\t027\n")
+    before = os.umask(0o077)
+    try:
+        assert say(as_at_login(tmp_path / "nothing") + "umask").lstrip("0") == "22"
+        assert say(as_at_login(tmp_path / "login.defs") + "umask").lstrip("0") == "27"
+    finally:
+        os.umask(before)
+
+
+def test_limits_that_we_raised_for_ourselves_are_not_its() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert say(as_at_login() + "ulimit -S -n") == str(soft)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 10, hard))
+    try:
+        assert say("ulimit -S -n") == str(soft - 10)
+        assert say(as_at_login() + "ulimit -S -n") == str(soft)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_what_whoever_started_us_left_open_is_not_open_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """make gives its children the pipes of its job server, and says so in their environment."""
+    reading, writing = os.pipe()
+    os.set_inheritable(reading, True)
+    monkeypatch.setenv("MAKEFLAGS", f" -j4 --jobserver-auth={reading},{writing}")
+    try:
+        keep_to_ourselves()
+        script = f"[ -e /proc/$$/fd/{reading} ] && echo open; echo $MAKEFLAGS"
+        assert say(script) == ""
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def test_none_of_our_files_are_open_in_it() -> None:

@@ -186,6 +186,44 @@ def test_a_process_that_left_its_session_ends_with_its_job(machine: Machine, tmp
     assert not lives(int(file.read_text()))
 
 
+DAEMON = """import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        devnull = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(devnull, number)
+        open(sys.argv[1], "w").write(f"{os.getpid()}\\n")
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_a_daemon_without_environment_or_session_is_found_ended_and_named(
+    make_machine: MakeMachine, tmp_path: Path
+) -> None:
+    """Nothing connects it with its run but its cores, its time, and that orphans are handed to us. Other runs' stay."""
+    machine = make_machine(cores=2)
+    (tmp_path / "daemon.py").write_text(DAEMON)
+    daemon = f"env -i {sys.executable} -S -E {tmp_path}/daemon.py"
+    other = machine.order(f"{daemon} {tmp_path}/other; while ! [ -e {tmp_path}/go ]; do sleep 0.01; done")
+    order = machine.order(f"{daemon} {tmp_path}/pid; while ! [ -s {tmp_path}/pid ]; do sleep 0.01; done")
+    machine.submit(other, order)
+    kept = pid_in(machine, tmp_path / "other")
+
+    report = machine.ended(order)
+
+    pid = int((tmp_path / "pid").read_text())
+    assert not lives(pid)
+    assert (report.state, len(report.behind)) == ("completed", 1)
+    assert report.behind[0].endswith(f"(pid {pid})")
+    assert lives(kept), "it belongs to the run that still goes on"
+    (tmp_path / "go").touch()
+    assert len(machine.ended(other).behind) == 1
+    assert not lives(kept)
+
+
 def test_a_job_may_be_cancelled_while_it_waits_and_while_it_runs(make_machine: MakeMachine, tmp_path: Path) -> None:
     machine = make_machine(cores=1)
     file = tmp_path / "pid"

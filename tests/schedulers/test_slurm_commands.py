@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from shakedown.model.nouns import Case, Cluster, Pairs, Partition, Shape
 from shakedown.model.ports import JobOrder, Part
+from shakedown.processes.spawn import login_umask
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.runner import Runner, command_environment
 
@@ -167,3 +169,12 @@ def test_a_job_of_several_runs_is_never_put_back_into_the_queue() -> None:
 def test_licences_by_the_names_that_the_site_has_for_them(loads: Any, targets: Any, wanted: list[str]) -> None:
     names = (("f2/mdt@mdt0", "mds"), ("bandwidth", "scratch"))
     assert [w for w in ordered(names=names, loads=loads, targets=targets) if "licenses" in w] == wanted
+
+
+def test_jobs_get_the_file_mode_mask_of_a_login_whatever_ours_is() -> None:
+    """sbatch gives a job its own; whoever started the conductor (a service, a script) may have another."""
+    before = os.umask(0o077)
+    try:
+        assert int(Runner()(["sh", "-c", "umask"], 60.0).output, 8) == login_umask()
+    finally:
+        os.umask(before)

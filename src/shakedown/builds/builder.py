@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport
 from shakedown.processes.identity import directory_token, identity, living_pid
 from shakedown.processes.reactor import Reactor, Timer
-from shakedown.processes.spawn import MARKER, Child, base_environment, marked, reap, spawn_shell
+from shakedown.processes.spawn import MARKER, Child, as_at_login, base_environment, marked, reap, spawn_shell
 from shakedown.processes.tree import Ending, kill_tree
 
 OUT_OF_OUR_HANDS = frozenset(  # what a person or the machine can mend: the build is tried again
@@ -83,6 +84,18 @@ class LocalBuilder:
         news, self._news = self._news, []
         return news
 
+    def forsake(self) -> None:
+        """The campaign is another conductor's by now, and so may be a build of the same name: our own processes alone are ended."""
+        self._leaving = True
+        for building in self._building.values():
+            building.timer.cancel()
+            self.reactor.unwatch(building.child.pidfd)
+            if building.elapsed_s is None:  # not collected yet: the number is still ours
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(building.child.pid, signal.SIGKILL)
+        self._building.clear()
+        self._clearing.clear()
+
     def close(self) -> None:
         """End what is under way and wait until it is dead; its reports are lost, the next conductor builds it again."""
         self._leaving = True
@@ -116,7 +129,7 @@ class LocalBuilder:
             place = self._make_place(build)
             with log.open("wb") as output:
                 script = _script(build, place, stale)
-                child = spawn_shell(["-c", script], self._environment(build), output.fileno())
+                child = spawn_shell(["-c", as_at_login() + script], self._environment(build), output.fileno())
         except (OSError, ValueError) as error:
             transient = isinstance(error, OSError) and error.errno in OUT_OF_OUR_HANDS
             self._say(build, "failed", f"it cannot be started: {_words(error)}", transient=transient)

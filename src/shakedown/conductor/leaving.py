@@ -21,14 +21,14 @@ from shakedown.model.ports import JobReport
 
 TRIES = 5  # to judge what could not be judged, before a conductor leaves that has nothing else to do: half a minute
 HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 
 EndRuns = Callable[[], Sequence[JobReport]] | None  # None: jobs go on without us
 
 
 @dataclass(slots=True)
 class Interruptions:
-    """What signals asked for. The first Ctrl-C lets runs end; the second, SIGTERM or a hang-up leave at once."""
+    """What signals asked for. The first Ctrl-C (or Ctrl-\\) lets runs end; the second, SIGTERM or a hang-up leave at once."""
 
     say: Callable[[str], None]
     jobs_go_on: bool = False
@@ -37,7 +37,7 @@ class Interruptions:
     people: str = ""  # what was said that people have to do
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
-        self.level = self.level + 1 if number == signal.SIGINT else LEAVE
+        self.level = self.level + 1 if number in (signal.SIGINT, signal.SIGQUIT) else LEAVE
 
     def should_stop(self, conductor: Conductor) -> bool:
         """Called once a turn. Says what is going on, once, and whether the loop is to be left."""

@@ -187,6 +187,18 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     for report in reports:
         if _is_news(conductor.state, report):
             conductor.log("job_report", **_report_fields(conductor.state, report))
+            if report.behind:
+                _say_behind(conductor, report)
+
+
+def _say_behind(conductor: Conductor, report: JobReport) -> None:
+    """A run that leaves processes behind on purpose disturbs others."""
+    processes = list(report.behind[:20])
+    count = "a process" if len(report.behind) == 1 else f"{len(report.behind)} processes"
+    why = f"it left {count} behind, out of its session and without its environment; ended: {', '.join(processes)}"
+    value = {"kind": "left_behind", "processes": processes}
+    run = conductor.state.jobs[report.job].run if report.job in conductor.state.jobs else ""
+    conductor.log("finding", job=report.job, run=run, value=value, reason=why)
 
 
 def _is_news(state: State, report: JobReport) -> bool:

@@ -98,7 +98,12 @@ def open_ports(
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
         clock = SessionClock(reactor, lease, log, idle, awake=Awake(reactor.calendar.behind_s))
         ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
-        yield RealPorts(ports, clock, end_runs, collector, forsake)
+
+        def forsake_all() -> None:
+            here.forsake()
+            forsake()
+
+        yield RealPorts(ports, clock, end_runs, collector, forsake_all)
 
 
 def _open_scheduler(
@@ -113,6 +118,7 @@ def _open_scheduler(
         return slurm, None, lambda: None
     from shakedown.schedulers.local import LocalScheduler
 
+    refuse_cores_that_are_not_there(document)
     local = LocalScheduler(layout, reactor, cores=_cores(document, clusters[0]))
     closing.callback(local.close)
     return local, local.end_all, local.forsake
@@ -139,6 +145,23 @@ def clusters_of(document: Document) -> tuple[Cluster, ...]:
             hint="make it one plan for each: a campaign has one kind of scheduler",
         )
     return clusters
+
+
+def refuse_cores_that_are_not_there(document: Document) -> None:
+    """Purpose: a plan for this machine's own cores needs those that its system has. Raises UsageError."""
+    cluster = clusters_of(document)[0]
+    if cluster.scheduler != "local":
+        return
+    from shakedown.machine.room import room_here
+
+    system, node = document.system.name, document.system.node_type(cluster.partitions[0].type)
+    lacking = room_here().lacking(node)
+    if lacking:
+        hint = "start it where all of that may be used, or correct "
+        hint += f"systems/{system}.yaml (and amend a campaign that has begun)"
+        if system == "here":
+            hint = "go on with it where it was begun, or make a new campaign"
+        raise UsageError(f"system {system} is not what is here: {lacking}", hint=hint)
 
 
 def _cores(document: Document, cluster: Cluster) -> int:

@@ -34,6 +34,7 @@ from shakedown.events.writer import DiskFull
 from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
+from shakedown.processes.spawn import keep_to_ourselves
 
 if TYPE_CHECKING:
     from shakedown.conductor.fingerprints import Fingerprints
@@ -72,6 +73,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
     refuse_damaged(layout)
     if is_closed(layout):
         return Outcome(read_state(layout, Documents(layout))[0], finished=True)
+    keep_to_ourselves()
     with Lease.acquire(layout, take_over=take_over) as lease:
         log, tail = open_log(layout.log, lease)
         documents = Documents(layout)

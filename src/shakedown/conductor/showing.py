@@ -10,7 +10,7 @@ from shakedown.conductor.documents import Documents
 from shakedown.conductor.environments import Environment, read_environment, words_for
 from shakedown.conductor.reading import run_directory
 from shakedown.events.reader import read_events
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, System

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 
-from shakedown.processes.spawn import MARKER
+from shakedown.processes.spawn import MARKER, started
 from shakedown.processes.table import Process, read_marker, read_process
 
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
@@ -60,6 +60,18 @@ class Orphans:
         for pid in unknown.difference(self._words):
             self._words[pid] = read_marker(pid, MARKER)
         return {word for pid in unknown if self._words[pid] and _lives(pid) for word in self._words[pid]}
+
+    def nameless(self, known: Collection[int]) -> list[Process]:
+        """Purpose: living orphans without any marker: they left their session and cleared their environment. Ask ``markers`` first.
+
+        What belongs to our own session, or was started by us, is no orphan.
+        """
+        found = []
+        for pid in self._children().difference(known, started) if self._descriptor >= 0 else ():
+            process = read_process(pid) if not self._words.get(pid) else None
+            if process is not None and process.alive and process.session != os.getsid(0):
+                found.append(process)
+        return found
 
     def close(self) -> None:
         if self._descriptor >= 0:

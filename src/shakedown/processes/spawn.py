@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import resource
 import signal
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 MARKER = "SHAKEDOWN_JOB"  # the environment variable by which the processes of a job or build are found again
 _SHELL = "/bin/sh"
-# What Python or whoever started us made deaf would stay deaf in the child: these get their usual meaning back.
-_USUAL = tuple(
-    getattr(signal, name)
-    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGPIPE", "SIGXFSZ", "SIGCHLD", "SIGUSR1", "SIGUSR2")
-)
+# Whoever started us may have made us deaf (nohup, "&" in a script), and so did Python: a child hears every signal again.
+_USUAL = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+# What make tells its own children: a payload is none of them, and its descriptors are not open there.
+_OF_MAKE = (b"MAKEFLAGS", b"MFLAGS", b"MAKELEVEL", b"GNUMAKEFLAGS")
+_LIMITS = {"n": resource.RLIMIT_NOFILE, "c": resource.RLIMIT_CORE, "s": resource.RLIMIT_STACK}
+_LIMITS_AT_START = {name: resource.getrlimit(number)[0] for name, number in _LIMITS.items()}
+_LOGIN_UMASK = re.compile(r"^\s*UMASK\s+(0?[0-7]{3})\b", re.MULTILINE)
+
+started: set[int] = set()  # processes that were started here and not collected yet
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +44,7 @@ def base_environment() -> dict[bytes, bytes]:
 
     Bytes, because the operating system wants bytes: converting it once instead of for each process.
     """
-    environment = dict(os.environb)
+    environment = {name: value for name, value in os.environb.items() if name not in _OF_MAKE}
     programs = os.fsencode(os.path.join(sys.prefix, "bin"))  # noqa: PTH118 - bytes are wanted
     environment[b"PATH"] = programs + b":" + environment.get(b"PATH", os.defpath.encode())
     return environment
@@ -47,6 +54,44 @@ def marked(environment: Mapping[bytes, bytes], marker: str) -> bytes:
     """The value of ``MARKER`` for a child: a campaign inside a job of another campaign belongs to both."""
     outer = environment.get(MARKER.encode(), b"")
     return b"%b %b" % (outer, os.fsencode(marker)) if outer else os.fsencode(marker)
+
+
+def login_umask(login: Path = Path("/etc/login.defs")) -> int:
+    """Purpose: the file mode mask that a login has on this machine."""
+    try:
+        found = _LOGIN_UMASK.search(login.read_text(errors="replace"))
+    except OSError:
+        found = None
+    return int(found[1], 8) if found else 0o022
+
+
+def as_at_login(login: Path = Path("/etc/login.defs")) -> str:
+    """Purpose: what a shell does first to be as one that was just logged in: file mode mask, limits. Lines for ``sh``.
+
+    Who started the conductor (cron, a service, a script) may have another mask. Limits are those that the conductor came with,
+    not what it made of them since.
+    """
+    lines = [f"umask {login_umask(login):03o}\n"]
+    for name, number in _LIMITS.items():
+        soft, now = _LIMITS_AT_START[name], resource.getrlimit(number)[0]
+        if soft != now:
+            lines.append(
+                f"ulimit -S -{name} {'unlimited' if soft == resource.RLIM_INFINITY else _amount(name, soft)}\n"
+            )
+    return "".join(lines)
+
+
+def _amount(name: str, limit: int) -> int:
+    """As a shell counts it: files, blocks of 512 bytes, or kilobytes."""
+    return limit // {"n": 1, "c": 512, "s": 1024}[name]
+
+
+def keep_to_ourselves() -> None:
+    """Purpose: no child gets a descriptor that whoever started us left open, such as those of make's job server."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - numbers are wanted
+        if int(name) > 2:
+            with contextlib.suppress(OSError):  # the one that lists them is closed by now
+                os.set_inheritable(int(name), False)
 
 
 def spawn_shell(
@@ -61,7 +106,7 @@ def spawn_shell(
         (os.POSIX_SPAWN_DUP2, output, 1),
         (os.POSIX_SPAWN_DUP2, output, 2),
     ]
-    started = time.monotonic()
+    begun = time.monotonic()
     pid = os.posix_spawn(
         _SHELL,
         ["sh", *arguments],
@@ -71,9 +116,11 @@ def spawn_shell(
         setsigmask=(),
         setsigdef=_USUAL,
     )
+    started.add(pid)
     try:
-        return Child(pid, os.pidfd_open(pid), started)
+        return Child(pid, os.pidfd_open(pid), begun)
     except OSError:  # a process that cannot be watched is not left running
+        started.discard(pid)
         os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
@@ -81,6 +128,7 @@ def spawn_shell(
 
 def reap(child: Child) -> int | None:
     """Purpose: collect a child that ended; its exit status, -N where signal N ended it, None where somebody else took it."""
+    started.discard(child.pid)
     try:
         _, status = os.waitpid(child.pid, 0)
     except ChildProcessError:

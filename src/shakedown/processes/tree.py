@@ -2,7 +2,8 @@
 
 A tree is found four ways, so that nothing gets away: its process group and session, the marker in the environment that every
 descendant inherits (``setsid`` does not shake it off), descent from any of these, and having been seen in the tree before.
-What clears its environment, leaves its session and loses its parent before we first look is not found.
+What clears its environment, leaves its session and loses its parent is handed to us as an orphan (``orphans``), and who knows of
+one says so with ``include``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.spawn import MARKER
@@ -38,15 +40,20 @@ class Ending:
     started: float = field(default_factory=time.monotonic)
     found: int = -1
     stuck: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of those that were alive at the first look
     _asked: set[int] = field(default_factory=set)
     _seen: dict[int, int] = field(default_factory=dict)  # pid -> start
     _pause: float = FIRST_LOOK_S
+
+    def include(self, processes: Iterable[Process]) -> None:
+        """Purpose: these belong to the tree too, although nothing that can be seen of them says so."""
+        self._seen |= {process.pid: process.start for process in processes}
 
     def step(self) -> float | None:
         """Purpose: look, signal what is left; the seconds until the next look, or None when it is over."""
         living = self._look()
         if self.found < 0:
-            self.found = len(living)
+            self.found, self.names = len(living), tuple(name_of(process) for process in living)
         if not living:
             return None
         age = time.monotonic() - self.started
@@ -116,6 +123,15 @@ def kill_tree(reactor: Reactor, ending: Ending, then: Callable[[], object]) -> o
         return False
 
     return look()
+
+
+def name_of(process: Process) -> str:
+    """Purpose: what people know it by: "sleep (pid 4711)"."""
+    try:
+        name = Path(f"/proc/{process.pid}/comm").read_text(errors="replace").strip()
+    except OSError:
+        name = "?"
+    return f"{name} (pid {process.pid})"
 
 
 def _signal(processes: Iterable[Process], number: signal.Signals) -> None:

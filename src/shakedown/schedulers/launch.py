@@ -14,7 +14,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder
 from shakedown.processes.identity import directory_token
-from shakedown.processes.spawn import MARKER, Child, base_environment, marked, spawn_shell
+from shakedown.processes.spawn import MARKER, Child, as_at_login, base_environment, marked, spawn_shell
 from shakedown.schedulers.capture import Capture
 from shakedown.schedulers.places import Places
 from shakedown.schedulers.script import GATE, case_environment, case_script, claimed
@@ -56,6 +56,7 @@ class Launcher:
         self._token = directory_token(layout.root)
         self._environment = base_environment() | {b"SHAKEDOWN_CAMPAIGN": os.fsencode(layout.root)}
         self._places = Places(layout)
+        self._login = as_at_login()
         self._cases: dict[str, tuple[Case, str, dict[bytes, bytes]]] = {}
 
     def marker(self, job: str) -> str:
@@ -89,7 +90,7 @@ class Launcher:
 
     def _spawn(self, order: JobOrder, claim: str, place: str) -> Launch:
         script, shared = self._case(order.case)
-        arguments, in_file = self._arguments(order, GATE + claimed(script, claim, place))
+        arguments, in_file = self._arguments(order, GATE + self._login + claimed(script, claim, place))
         marker = self.marker(order.job)
         environment = shared.copy()
         environment[b"SHAKEDOWN_RUN"] = order.run.encode()

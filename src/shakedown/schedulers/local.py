@@ -21,6 +21,8 @@ from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
 from shakedown.processes.reactor import Reactor, Timer
+from shakedown.processes.table import Process
+from shakedown.processes.tree import name_of
 from shakedown.processes.witness import Witness
 from shakedown.schedulers.capture import KEEP_BYTES
 from shakedown.schedulers.cores import Cores
@@ -325,12 +327,23 @@ class LocalScheduler:
         """Report the jobs that are over; first make sure that nothing of them lives that left their process group."""
         ended, self._ended = self._ended, []
         escaped = self._orphans.markers(self._pids) if ended else ()
+        nameless = self._orphans.nameless(self._pids) if ended else ()
         for running in ended:
-            if running.launch.marker in escaped and running.ending is None:
+            strays = self._strays(running, nameless) if nameless and not running.strays else []
+            running.strays = tuple(name_of(process) for process in strays) or running.strays
+            if strays or (running.launch.marker in escaped and running.ending is None):
                 self._sweeping.add(running.order.job)
-                running.sweep(partial(self._swept, running))
+                running.sweep(partial(self._swept, running), strays=strays)
             else:
                 self._file(running)
+
+    def _strays(self, running: Running, nameless: Sequence[Process]) -> list[Process]:
+        """The orphans that are this job's and cannot be those of another that still runs."""
+        found = running.strays_among(nameless, self._cores.cpus(running.slots))
+        for other in self._running.values() if found else ():
+            others = other.strays_among(found, self._cores.cpus(other.slots))
+            found = [process for process in found if process not in others]
+        return found
 
     def _swept(self, running: Running) -> bool:
         self._sweeping.discard(running.order.job)

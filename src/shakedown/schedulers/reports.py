@@ -36,6 +36,7 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str) -
         nodes=node,
         message=message,
         output=output,
+        behind=running.strays,
     )
 
 

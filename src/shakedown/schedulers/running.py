@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from shakedown.model.ports import JobOrder
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.processes.spawn import reap
+from shakedown.processes.table import Process
 from shakedown.processes.tree import Ending, kill_tree
 from shakedown.processes.witness import Witness
 from shakedown.schedulers.launch import Launch
 
 _LATE_S = 2.0  # a time limit that is enforced so much later was not enforced in time
 _SETTLE_S = 0.5
+_TICKS = os.sysconf("SC_CLK_TCK")  # in which /proc counts when a process was started
 
 
 @dataclass(slots=True, eq=False)
@@ -38,6 +41,7 @@ class Running:
     elapsed_s: float | None = None
     ending: Ending | None = None
     forgiven_s: float = 0.0  # for how long the machine stood still, and its time limit with it
+    strays: tuple[str, ...] = ()  # processes that cleared their environment and left, by name
     waited: bool = False  # its time limit was seen to have passed long ago: what else is to be seen was given a moment
 
     @property
@@ -88,13 +92,25 @@ class Running:
         self.ending = Ending(self.launch.marker, self.launch.child.pid, grace_s, patience_s)
         return kill_tree(self.reactor, self.ending, self._tree_is_dead)
 
-    def sweep(self, then: Callable[[], object], group: int = 0) -> object:
+    def sweep(self, then: Callable[[], object], group: int = 0, strays: Sequence[Process] = ()) -> object:
         """Kill what is left after the first process ended; ``then`` is called when that is done.
 
-        ``group``: the process group, 0 once it is empty and its number free for others.
+        ``group``: the process group, 0 once it is empty and its number free for others. ``strays``: processes of the job that
+        nothing but their cores and their time connects with it.
         """
         self.ending = Ending(self.launch.marker, group, grace_s=0.0)
+        self.ending.include(strays)
         return kill_tree(self.reactor, self.ending, then)
+
+    def strays_among(self, orphans: Sequence[Process], cpus: Collection[int]) -> list[Process]:
+        """Purpose: of these orphans without a name those that the job left: born while it ran, bound to its cores."""
+        begun = self.launch.child.started - time.monotonic() + time.clock_gettime(time.CLOCK_BOOTTIME)
+        found = []
+        for process in orphans:
+            with contextlib.suppress(OSError):  # it is gone
+                if process.start / _TICKS >= begun - 0.02 and os.sched_getaffinity(process.pid) <= set(cpus):
+                    found.append(process)
+        return found
 
     def _wrote(self) -> bool:
         if self.launch.capture.read_some() is False:

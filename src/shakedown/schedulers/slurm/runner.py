@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from shakedown.processes.spawn import base_environment
+from shakedown.processes.spawn import base_environment, login_umask
 from shakedown.schedulers.slurm.versions import ENVIRONMENT, FOREIGN, FOREIGN_PREFIXES, KEPT
 
 NOT_STARTED = 127
@@ -49,6 +49,7 @@ class Runner:
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._environment = command_environment()
+        self._umask = login_umask()
 
     def __call__(self, command: Sequence[str], timeout_s: float) -> Ran:
         """Purpose: run to its end, or kill it with all it started after ``timeout_s`` seconds. Raises nothing."""
@@ -62,6 +63,7 @@ class Runner:
                 stderr=subprocess.PIPE,
                 env=self._environment,
                 start_new_session=True,
+                umask=self._umask,  # sbatch gives its own to the job
                 cwd=_directory(),
             )
         except OSError as error:
