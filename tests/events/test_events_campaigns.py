@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.events.campaigns import create_campaign, find_campaign, new_identifier, read_document, write_document
+from shakedown.events.campaigns import (
+    REHEARSALS,
+    create_campaign,
+    find_campaign,
+    new_identifier,
+    read_document,
+    write_document,
+)
 from shakedown.events.lease import Lease as Holding
 from shakedown.events.opening import open_log
 from shakedown.model.errors import RecordError, UsageError
@@ -45,6 +52,28 @@ def test_ids_are_numbered_and_never_used_twice(site: Path) -> None:
     (site / "campaigns" / "laptop-9").mkdir()
     (site / "campaigns" / "laptop-1").rmdir()
     assert new_identifier(site, "laptop") == "laptop-10"
+
+
+def test_campaigns_and_rehearsals_share_their_names(site: Path) -> None:
+    """So that ``status laptop-2`` is one thing."""
+    assert new_identifier(site, "laptop") == "laptop-1"
+    assert new_identifier(site, "laptop", REHEARSALS) == "laptop-2"
+    assert new_identifier(site, "laptop") == "laptop-3"
+    for folder, other, kind in (("campaigns", REHEARSALS, "a campaign"), (REHEARSALS, "campaigns", "a rehearsal")):
+        create_campaign(site / folder, f"mine-in-{folder}", b"{}")
+        with pytest.raises(UsageError, match=f"there is {kind} of the name mine-in-{folder}: "):
+            create_campaign(site / other, f"mine-in-{folder}", b"{}")
+        assert not (site / other / f"mine-in-{folder}").exists()
+
+
+def test_a_name_that_both_have_since_an_older_version_is_asked_about(site: Path) -> None:
+    for folder in ("campaigns", REHEARSALS):
+        (site / folder / "old-1/log").mkdir(parents=True)
+    with pytest.raises(UsageError, match="old-1 is the name of a campaign and of a rehearsal") as error:
+        find_campaign(site, "old-1")
+    for folder in ("campaigns", REHEARSALS):
+        assert str(site / folder / "old-1") in (error.value.hint or "")
+        assert find_campaign(site, str(site / folder / "old-1")) == site / folder / "old-1"
 
 
 def test_a_campaign_has_its_directories_and_its_document(site: Path) -> None:

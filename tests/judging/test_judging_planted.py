@@ -14,7 +14,10 @@ from shakedown.metrics.scorecard import CriterionScore
 OUTCOMES = {
     "wrong": ("rejected", 1),
     "slow in fill": ("rejected", 1),
-    "doubled": ("accepted", 0),  # one run of hundreds, named and ruled by nobody; the bound on completion allows it
+    "doubled": (
+        "accepted with restrictions",
+        0,
+    ),  # one run of hundreds: completion allows it, the contract's row does not
     "library": ("accepted", 0),
     "lost row": ("accepted", 0),
     "few": ("incomplete", 4),

@@ -35,7 +35,7 @@ def test_a_waived_criterion_restricts_and_shows_what_it_was() -> None:
         "waived", "not met, waived", "no jobs on more than 1,000 nodes",
     )  # fmt: skip
     assert (card.outcome, exit_status(card)) == ("accepted with restrictions", 0)
-    assert card.summary == "accepted, 1 criterion waived: 1 of 2 criteria are met"
+    assert card.summary == "accepted with restrictions (1 criterion waived): 1 of 2 criteria are met"
     assert card.restrictions == ("st: all is not met, waived: no jobs on more than 1,000 nodes",)
     assert "50.0%" in waived.arithmetic
 
@@ -61,7 +61,7 @@ def test_a_waiver_of_a_gate_or_a_row_restricts_too() -> None:
     assert (card.outcome, card.restrictions) == (
         "accepted with restrictions", ("ft: gate met is waived: the fabric is looked at again",),
     )  # fmt: skip
-    assert card.summary == "accepted, 1 waiver of gates and rows: the criterion on the rest is met"
+    assert card.summary == "accepted with restrictions (1 waiver of gates and rows): the only criterion is met"
 
 
 def test_a_waiver_of_nothing_is_remarked() -> None:

@@ -397,4 +397,7 @@ def test_an_acceptance_names_the_rows_that_are_not_met_and_says_whether_a_criter
     story.end()
     rows = (row(1), row(2, must=">= 20 GB/s", low=20.0), row(3, test="b"))
     card = score(under(story, *rows), story.record())
-    assert card.summary == f"accepted: the only criterion is met; 1 contract row is not met{how} (c:2)"
+    told = f"accepted with restrictions: the only criterion is met; 1 contract row is not met{how} (c:2)"
+    assert (card.outcome, card.summary) == ("accepted with restrictions", told)
+    assert [line.partition(":2")[0] for line in card.restrictions] == ["contract row c"]
+    assert score(under(story, rows[0], replace(rows[1], basis="vendor"), rows[2]), story.record()).outcome == "accepted"

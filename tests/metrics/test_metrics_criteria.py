@@ -305,7 +305,7 @@ def test_unavailable_cases_restrict_and_do_not_fail(story: Story) -> None:
     story.case("lammps", unavailable="needs lmp")
     card = story.card()
     assert (card.outcome, card.summary, exit_status(card)) == (
-        "accepted with restrictions", "accepted, 2 cases unavailable: the criterion on the rest is met", 0,
+        "accepted with restrictions", "accepted with restrictions (2 cases unavailable): the criterion on the rest is met", 0,
     )  # fmt: skip
     assert [row.case for row in card.components[0].unavailable] == ["hpcc", "lammps"]
     assert card.components[0].wanted == 1

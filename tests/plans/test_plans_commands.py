@@ -227,3 +227,11 @@ def test_schemas_are_printed(tmp_path: Any) -> None:
 def test_unknown_options_are_clicks_to_tell(inside: Any) -> None:
     with pytest.raises(click.UsageError):
         shakedown("list", "--tset", "x")
+
+
+def test_the_systems_of_the_package_are_listed_without_a_site(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "here" in [one["name"] for one in asked("list", "systems")]
+    for words in (("list", "tests"), ("list", "systems", "--site", str(tmp_path))):
+        with pytest.raises(UsageError, match=r"no site\.yaml"):
+            shakedown(*words)

@@ -239,7 +239,7 @@ def test_accepted_with_restrictions_says_what_is_missing(new: Callable[..., Camp
     builder.run("hello", "main")
     builder.end()
     text = page_of(builder.save()).text
-    assert "Accepted with restrictions 1 case unavailable: the criterion on the rest is met." in text
+    assert "Accepted with restrictions (1 case unavailable): the criterion on the rest is met." in text
     assert "Every attempt passed." in text and "get hpcc" in text
 
 

@@ -49,9 +49,9 @@ def test_a_scorecard_as_it_is_printed(new: Callable[..., CampaignBuilder]) -> No
         == """\
 rejected: 1 criterion of 3 not met (stability: completed)
 
-component      outcome     wanted  passed  attempts  to come  unavailable
-functionality  restricted       1       1         1        0            1
-stability      rejected         4       3         4        0            0
+component      outcome                     wanted  passed  attempts  to come
+functionality  accepted with restrictions       1       1         1        0
+stability      rejected                         4       3         4        0
 
 functionality
   met         passed: 1 passed / 1 wanted = 100%, must = 100%

@@ -208,11 +208,15 @@ class Judge:
             outcome = "incomplete"
         else:
             outcome = "accepted with restrictions" if outcomes != {"accepted"} or others else "accepted"
+        rows = {name: self.whole_row(row) for name, row in self.rows.items()}
+        broken = [name for name, row in rows.items() if row["outcome"] == "not met" and not row["waived"]]
+        if outcome == "accepted" and any(self.rows[name]["basis"] == "contract" for name in broken):
+            outcome = "accepted with restrictions"
         return {
             "outcome": outcome,
             "epoch": self.campaign.epoch,
             "components": {component["name"]: component for component in components},
-            "rows": {name: self.whole_row(row) for name, row in self.rows.items()},
+            "rows": rows,
             "figures without rows": self.bare_figures(),
             "rates": self.rates(),
             "utilisation": {name: self._told(name) for name in self.people if name in self.campaign.first_order},

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be listed."""
+    """What is to be listed. ``nowhere``: there is no site here."""
 
     site: Path
     test: str | None
@@ -29,6 +29,7 @@ class Asked:
     plan: str | None
     system: str | None
     as_json: bool
+    nowhere: bool = False
 
 
 @click.command("list")
@@ -51,9 +52,20 @@ def command(
     """List tests (the usual), cases, systems or plans. What cannot run here is shown with the reason."""
     if what not in LISTS:
         raise UsageError(f"there is no list of '{what}'", did_you_mean(what, LISTS) or f"there are: {', '.join(LISTS)}")
+    found = _site_for(what, site)
+    LISTS[what](Asked(found or Path(), test, tag, plan, system, as_json, nowhere=found is None))
+
+
+def _site_for(what: str, site: str | None) -> Path | None:
+    """The site; the machine we are on and the package's systems are there without one."""
     from shakedown.plans import find_site
 
-    LISTS[what](Asked(find_site(Path(site) if site else None), test, tag, plan, system, as_json))
+    try:
+        return find_site(Path(site) if site else None)
+    except UsageError:
+        if what == "systems" and site is None:
+            return None
+        raise
 
 
 def list_tests(asked: Asked) -> None:
@@ -98,9 +110,11 @@ def list_systems(asked: Asked) -> None:
     from shakedown.machine import this_system
     from shakedown.plans import read_site
     from shakedown.plans.finding import shipped_systems
+    from shakedown.plans.problems import Problems
+    from shakedown.plans.site import Site
     from shakedown.plans.systems import Machine
 
-    site = read_site(asked.site, parts="")
+    site = read_site(asked.site, parts="") if not asked.nowhere else Site("", Problems())
     site.stop()
     shipped = shipped_systems()
     own = [machine for machine in site.machines.values() if not machine.shipped]

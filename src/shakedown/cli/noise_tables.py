@@ -31,10 +31,10 @@ def asci_q_text(rehearsal: AsciQ) -> str:
     shortest, longer = min(rehearsal.cycles_s), full.before_s / full.model_s - 1
     after = full.after_s / full.model_s - 1
     compared = [
-        ("full scale, longer than the model", f"{longer:.0%}", "about 70%"),
+        ("full scale, longer than the model", f"{longer:z.0%}", "about 70%"),
         ("shortest of 1,000 cycles", f"{shortest:.2f} s", "0.75 s"),
         ("cycle without noise", f"{full.model_s:.2f} s", "0.70 s"),
-        ("after the clean-up, longer than the model", f"{after:.1%}", "on the model"),
+        ("after the clean-up, longer than the model", f"{after:z.1%}", "on the model"),
     ]
     return "\n".join(
         [

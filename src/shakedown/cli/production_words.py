@@ -98,11 +98,11 @@ def _difference(line: Line) -> str:
     if line.own is None or line.ours is None:
         return ""
     if line.kind == "share":
-        return f"{100 * (line.ours - line.own):+.2f} points"
+        return f"{100 * (line.ours - line.own):+z.2f} points"
     if line.kind == "seconds":
         sign = "-" if line.ours < line.own else "+"
         return sign + _time(abs(line.ours - line.own))
-    return f"{line.ours - line.own:+.3g}"
+    return f"{line.ours - line.own:+z.3g}"
 
 
 def _sizes(year: Year) -> str:

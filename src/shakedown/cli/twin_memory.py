@@ -148,13 +148,13 @@ def _example(model: MemoryModel) -> str:
             cell.what, f"{cell.ranks:,}", str(cell.ranks_per_node),
             show_number(cell.published / (GB if cell.unit == "bytes" else 1)),
             show_number(cell.model / (GB if cell.unit == "bytes" else 1), 3),
-            "GB" if cell.unit == "bytes" else "s", f"{round(cell.error, 3) + 0.0:+.1%}",
+            "GB" if cell.unit == "bytes" else "s", f"{cell.error:+z.1%}",
         ]
         for cell in model.published
     ]  # fmt: skip
     heads = ["what", "ranks", "a node", "paper 001", "model", "", "model is off"]
     worst = "\n" + _folded(
-        f"The worst cell of memory is {model.worst_memory_error:.1%} off. Fitted: {model.fitted}.", ""
+        f"The worst cell of memory is {model.worst_memory_error:z.1%} off. Fitted: {model.fitted}.", ""
     )
     wrong = "\n".join(f"- {_folded(text, '  ')}" for text in model.does_not_add_up)
     return f"{table(heads, rows, right=[1, 2, 3, 4, 6])}\n{worst}\n\nWhat in paper 001 does not add up:\n{wrong}"

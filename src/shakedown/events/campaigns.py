@@ -1,6 +1,7 @@
 """Campaign directories: made, named, found; and the frozen documents in them.
 
-Rehearsals lie in a folder of their own beside the campaigns, so that no command takes one for the newest campaign.
+Rehearsals lie in a folder of their own beside the campaigns, so that no command takes one for the newest campaign. Both share
+their names: a rehearsal never bears the name of a campaign, nor a campaign that of a rehearsal.
 """
 
 from __future__ import annotations
@@ -32,15 +33,20 @@ def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS) -> str:
     pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)")
     try:
         folder.mkdir(exist_ok=True)
-        taken = [int(match.group(1)) for path in folder.iterdir() if (match := pattern.fullmatch(path.name))]
+        other = _other(folder)
+        there = [path.name for place in (folder, other) if place.is_dir() for path in place.iterdir()]
+        taken = [int(match.group(1)) for name in there if (match := pattern.fullmatch(name))]
         number = max(taken, default=0) + 1
         while True:
             try:
                 (folder / f"{plan}-{number}").mkdir()
             except FileExistsError:
                 number += 1
-            else:
+                continue
+            if not os.path.lexists(other / f"{plan}-{number}"):
                 return f"{plan}-{number}"
+            (folder / f"{plan}-{number}").rmdir()  # somebody made the other kind under this name just now
+            number += 1
     except OSError as error:
         raise unwritable(folder, error) from error
 
@@ -54,6 +60,7 @@ def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
     """
     _check_identifier(identifier)
     layout = Layout(root / identifier)
+    _refuse_taken(root, identifier)
     draft = Layout(root / f".{identifier}.{os.uname().nodename}.{os.getpid()}")  # no name that a campaign can have
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -78,6 +85,21 @@ def create_campaign(root: Path, identifier: str, document: bytes) -> Layout:
 def _forget(draft: Layout) -> None:
     """What the making of a campaign left that did not come to its end."""
     shutil.rmtree(draft.root, ignore_errors=True)
+
+
+def _other(folder: Path) -> Path:
+    """Where the other kind lies: rehearsals beside campaigns, campaigns beside rehearsals."""
+    return folder.with_name(CAMPAIGNS if folder.name == REHEARSALS else REHEARSALS)
+
+
+def _refuse_taken(root: Path, identifier: str) -> None:
+    if root.name not in (CAMPAIGNS, REHEARSALS) or not os.path.lexists(_other(root) / identifier):
+        return
+    kind = "a rehearsal" if root.name == CAMPAIGNS else "a campaign"
+    raise UsageError(
+        f"there is {kind} of the name {identifier}: {_other(root) / identifier}",
+        hint="campaigns and rehearsals share their names, so that each name means one thing: give another one",
+    )
 
 
 def _folders(layout: Layout) -> tuple[Path, ...]:
@@ -134,15 +156,21 @@ def read_document(layout: Layout, digest: str) -> bytes:
 def find_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: the directory of a campaign: by its id under the site's ``campaigns``, by path, or, without a name, the newest.
 
-    Rehearsals come after campaigns: one is found by its id where no campaign has it, and without a name where there is no campaign.
-    ``site`` None: the nearest directory above here that holds ``site.yaml``. Errors: UsageError with what there is instead.
+    A rehearsal is found by its id too, and without a name where there is no campaign. ``site`` None: the nearest directory above
+    here that holds ``site.yaml``. Errors: UsageError with what there is instead, and where the id is that of both.
     """
     folder = _campaigns_of(site)
     if name is None:
         return _newest(folder)
-    for found in (folder, folder.with_name(REHEARSALS)) if folder is not None and "/" not in name else ():
-        if _is_campaign(found / name):
-            return found / name
+    places = (folder, folder.with_name(REHEARSALS)) if folder is not None and "/" not in name else ()
+    there = [place / name for place in places if _is_campaign(place / name)]
+    if len(there) > 1:
+        raise UsageError(
+            f"{name} is the name of a campaign and of a rehearsal",
+            hint=f"say which one by its path: {there[0]} or {there[1]}",
+        )
+    if there:
+        return there[0]
     path = Path(name)
     if _is_campaign(path):
         return path

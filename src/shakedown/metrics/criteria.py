@@ -32,6 +32,7 @@ from shakedown.metrics.standing import USUAL_CRITERIA, USUAL_CRITERION, criteria
 from shakedown.metrics.table import Record
 from shakedown.metrics.telling import (
     beside_the_criteria,
+    broken_commitments,
     left_out_text,
     measure_text,
     must_text,
@@ -57,10 +58,10 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
     people = populations(document, record, over)
     components = tuple(_component(people[around.component.name], around) for around in arounds(document, record))
     finished, others = record.ended is not None, other_waivers(record)
-    outcome = campaign_outcome(components, finished)
-    if outcome == "accepted" and others:
-        outcome = "accepted with restrictions"
     contract = score_contract(document, people, record.waivers)
+    outcome = campaign_outcome(components, finished)
+    if outcome == "accepted" and (others or broken_commitments(contract)):
+        outcome = "accepted with restrictions"
     return Scorecard(
         campaign=record.campaign,
         plan=document.plan,

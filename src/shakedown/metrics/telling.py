@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shakedown.metrics import floors
-from shakedown.metrics.contract import ContractScore
+from shakedown.metrics.contract import ContractScore, RowScore
 from shakedown.metrics.populations import CaseRuns, Population
 from shakedown.metrics.rows import RejudgedRow, WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
@@ -58,7 +58,7 @@ def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
 
 
 def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool, waivers: int) -> str:
-    """Purpose: one sentence: the outcome, and what is missing or restricts it."""
+    """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it."""
     named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
     if outcome == "accepted":
         return (
@@ -90,13 +90,18 @@ def beside_the_criteria(outcome: str, contract: ContractScore | None, document: 
     if contract is None or not outcome.startswith("accepted"):
         return ""
     asked = _rows_asked(document)
-    broken = [
-        score.row.name
-        for score in contract.rows
-        if score.outcome == "not met" and score.row.basis == "contract" and not score.waived
-    ]
+    broken = [score.row.name for score in broken_commitments(contract)]
     allowed, others = [name for name in broken if name in asked], [name for name in broken if name not in asked]
     return _not_met(allowed, ", which a criterion allows") + _not_met(others, " and in no criterion")
+
+
+def broken_commitments(contract: ContractScore | None) -> list[RowScore]:
+    """Purpose: the contract's own commitments that are not met and that nobody waived: each restricts an acceptance."""
+    return [
+        score
+        for score in (contract.rows if contract is not None else ())
+        if score.outcome == "not met" and score.row.basis == "contract" and not score.waived
+    ]
 
 
 def _not_met(rows: list[str], how: str) -> str:
@@ -133,9 +138,11 @@ def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore
     what += [f"{plural(waivers, 'waiver')} of gates and rows"] if waivers else []
     if waived:
         rest = f"{met} of {len(criteria)} criteria are met"
+    elif not missing:
+        rest = f"all {met} criteria are met" if met > 1 else "the only criterion is met"
     else:
         rest = f"all {met} criteria that could be judged are met" if met > 1 else "the criterion on the rest is met"
-    return f"accepted, {', '.join(what)}: {rest}"
+    return f"accepted with restrictions{' (' + ', '.join(what) + ')' if what else ''}: {rest}"
 
 
 def restrictions(
@@ -155,7 +162,13 @@ def restrictions(
     for score in contract.rows if contract else ():
         if score.unavailable and not score.waived:
             found.append(f"contract row {score.row.name} is not judged: {score.reason}")
-    return found + [_waiver_text(waiver) for waiver in other_waivers(record)]
+    found += [_waiver_text(waiver) for waiver in other_waivers(record)]
+    return found + [_broken_text(score) for score in broken_commitments(contract)]
+
+
+def _broken_text(score: RowScore) -> str:
+    said = score.arithmetic or f"{score.row.figure} must {score.row.must}"
+    return f"contract row {score.row.name} is not met: {score.row.test}: {said}"
 
 
 def other_waivers(record: Record) -> list[WaiverRow]:

@@ -13,33 +13,38 @@ def show_number(value: float, digits: int = 4) -> str:
         return f"{value:.{digits}g}"
     text = f"{value:.{digits}g}"
     if "e" in text or abs(value) >= 10**digits:
-        return f"{value:.0f}"
+        return f"{value:z.0f}"
     return text
 
 
 def show_beside(value: float, bound: float, unit: str = "") -> str:
-    """A number with enough digits that it does not look equal to a bound it differs from."""
-    for digits in range(4, 12):
+    """A number with enough digits that it stands to a bound as printed as it stands to it in truth: below, at or above."""
+    text = ""
+    for digits in range(4, 18):
         text = show_number(value, digits)
-        if text != show_number(bound, digits) or same(value, bound):
+        if side(float(text), bound) == side(value, bound):
             break
     return with_unit(text, unit)
 
 
 def show_share(share: float, bound: float = 1.0) -> str:
-    """A share in per cent: one decimal, and more where it would look like nothing, like all, or like a bound it is not.
+    """A share in per cent: one decimal, and more where it would look like nothing, like all, or not stand to a bound as it does.
 
-    95.0%, 99.98%, 100%; 94.96% beside a bound of 95%.
+    95.0%, 99.98%, 100%; 94.96% beside a bound of 95%, 89.95% beside one of 89.95%.
     """
     if share in (0.0, 1.0):
-        return f"{share:.0%}"
+        return f"{abs(share):.0%}"
     text = ""
-    for decimals in range(1, 8):
-        text = f"{share * 100:.{decimals}f}"
-        others = [0.0, 1.0] if same(share, bound) else [0.0, 1.0, bound]
-        if all(text != f"{other * 100:.{decimals}f}" for other in others):
+    for decimals in range(1, 16):
+        text = f"{share * 100:z.{decimals}f}"
+        if all(side(float(text) / 100, other) == side(share, other) for other in (0.0, 1.0, bound)):
             break
     return f"{text}%"
+
+
+def side(value: float, bound: float) -> int:
+    """Purpose: -1 where a value is below a bound, 1 where it is above, 0 where both are the same."""
+    return 0 if same(value, bound) else -1 if value < bound else 1
 
 
 def show_value(value: float, unit: str = "") -> str:

@@ -100,19 +100,20 @@ def source_text(row: ContractRow) -> str:
 
 
 def beside(value: float, row: ContractRow) -> str:
-    """A value and its unit, with enough digits that it does not look like a bound it differs from: 4355.2 s beside 4355."""
+    """A value and its unit, with enough digits that it stands to each bound as printed as in truth: 4355.2 s beside 4355."""
     bounds = [bound for bound in (row.low, row.high) if bound is not None]
     text = ""
-    for digits in range(4, 16):
+    for digits in range(4, 18):
         text = _number(value, digits)
-        if all(text != _number(bound, digits) or value == bound for bound in bounds):
+        shown = float(text)
+        if all((shown > bound) - (shown < bound) == (value > bound) - (value < bound) for bound in bounds):
             break
     return f"{text}%" if row.unit == "%" else f"{text} {row.unit}".rstrip()
 
 
 def _number(value: float, digits: int) -> str:
     """So many significant digits at least; whole numbers whole."""
-    plain = f"{value:.0f}"
+    plain = f"{value:z.0f}"
     if 10**digits <= abs(value) < 1e9 and len(plain.lstrip("-")) > digits:
         return plain
-    return f"{value:.{digits}g}"
+    return f"{value:z.{digits}g}"

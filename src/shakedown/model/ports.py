@@ -122,7 +122,8 @@ class JobReport(Struct, frozen=True):
     and all that is known of the parts comes before the word that the job is over.
     ``failed_nodes``: the names of those of its nodes that are known to have failed. ``launch_failure``: it was given its nodes, and
     its script was never started there; nothing of it lives or will. ``again``: of a job that came to its own end, the number of a
-    later start of it by the scheduler, which does nothing. ``behind``: processes that had got away from it, by name, and were ended.
+    later start of it by the scheduler, which does nothing. ``behind``: processes that had got away from it, by name, and were
+    ended.
     """
 
     job: str

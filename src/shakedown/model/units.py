@@ -62,7 +62,7 @@ class Quantity:
         return self.base / UNITS[unit][1]
 
     def __str__(self) -> str:
-        number = f"{self.value:.6g}"
+        number = f"{self.value:z.6g}"
         return f"{number}%" if self.unit == "%" else f"{number} {self.unit}".rstrip()
 
 
@@ -115,9 +115,10 @@ def parse_duration(text: str) -> float:
 def show_duration(seconds: float) -> str:
     """A duration as people say it: 45 ms, 3.2 s, 4 min 05 s, 2 h 10 min, 3 d 4 h."""
     if seconds < 0:
-        return "-" + show_duration(-seconds)
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
+        text = show_duration(-seconds)
+        return text if text == "0 ms" else f"-{text}"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:z.0f} ms"
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     whole = int(seconds + 0.5)
@@ -132,6 +133,6 @@ def show_bytes(count: float) -> str:
     """A size in binary units: 512 B, 4.0 KiB, 2.3 GiB."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(count) < 1024 or unit == "TiB":
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+            return f"{count:z.0f} B" if unit == "B" else f"{count:z.1f} {unit}"
         count /= 1024
     raise AssertionError("unreachable")

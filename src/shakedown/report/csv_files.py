@@ -30,4 +30,4 @@ def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
         text = harmless(cell)
         return f"'{text}" if text.startswith(_FORMULA) else text
-    return repr(cell)
+    return repr(cell if cell else abs(cell))  # a zero has no sign

@@ -57,7 +57,7 @@ def sentence(text: str) -> str:
 
 def detail(summary: str) -> str:
     """A scorecard's summary without the outcome it begins with."""
-    return re.sub(r"^\w+[:,] ", "", summary)
+    return re.sub(r"^[\w ]+(?:: | (?=\())", "", summary)
 
 
 def measured(item: CriterionScore) -> str:

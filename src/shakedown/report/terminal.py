@@ -34,12 +34,16 @@ def render_scorecard(scorecard: Scorecard) -> str:
 def _component_table(components: Sequence[ComponentScore]) -> list[str]:
     """Columns as wide as their widest cell; names give way where a line would be too long."""
     rows = [
-        [one_line(c.name), _short(c.outcome)]
+        [one_line(c.name), c.outcome]
         + [str(number) for number in (c.wanted, c.passed, c.attempts, c.to_come, len(c.unavailable))]
         for c in components
     ]
     table = [list(_HEADINGS), *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(_HEADINGS))]
+    if max(_NAME_LEAST, widths[0]) + sum(widths[1:]) + 2 * len(widths[1:]) > WIDTH and any(
+        "with" in row[1] for row in rows
+    ):
+        table, widths = [row[:-1] for row in table], widths[:-1]  # unavailable cases are listed below, each by its name
     widths[0] = max(_NAME_LEAST, min(widths[0], WIDTH - sum(widths[1:]) - 2 * len(widths[1:])))
     return ["  ".join(_aligned(row, widths)).rstrip() for row in table]
 
@@ -48,10 +52,6 @@ def _aligned(row: list[str], widths: list[int]) -> list[str]:
     name = _cut(row[0], widths[0]).ljust(widths[0])
     numbers = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
     return [name, row[1].ljust(widths[1]), *numbers]
-
-
-def _short(outcome: str) -> str:
-    return "restricted" if outcome == "accepted with restrictions" else outcome
 
 
 def _criteria(component: ComponentScore) -> list[str]:
