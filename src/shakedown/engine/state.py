@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.ledger import Ledger
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 5  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 6  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -256,6 +256,8 @@ class State:
     shut: dict[str, Shut] = field(default_factory=dict)  # pool -> why its scheduler takes nothing for now
     asked: dict[str, int] = field(default_factory=dict)  # commands of the scheduler -> how often, by this driver
     asked_for_s: float = 0.0  # how long it had driven by then
+    asked_before: dict[str, int] = field(default_factory=dict)  # the same of all drivers before this one
+    asked_before_s: float = 0.0
     driven_since: float = 0.0
     used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running
     live: dict[str, int] = field(default_factory=dict)  # pool -> jobs that may exist

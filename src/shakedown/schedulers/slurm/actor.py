@@ -27,6 +27,7 @@ from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
 from shakedown.schedulers.slurm.placing import Targets
 from shakedown.schedulers.slurm.refusals import sort_answer
+from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.wire import (
     Act,
@@ -274,8 +275,10 @@ class Actor:
         done: list[str] = []
         several = len(self.clusters) > 1
         for cluster in self.clusters:
-            rows = [row for row in self._rows(cluster) or () if job_of_label(self.token, row.name) in wanted]
-            ids = sorted({row.id for row in rows})
+            every = self._rows(cluster) or []
+            named = {row.id: job for row in every if (job := job_of_label(self.token, row.name)) in wanted and job}
+            named |= self._renamed(act, wanted - set(named.values()), every)
+            ids = sorted(named)
             if not ids:
                 continue
             if act.what == "cancel":
@@ -285,9 +288,18 @@ class Actor:
             if ran.timed_out or re.search("unable to contact|connect", ran.error, re.IGNORECASE):
                 continue
             failed = set(re.findall(r"job(?: id)? (\d+\S*?)[:\s]", ran.error)) if ran.status else set()
-            named = (job_of_label(self.token, row.name) for row in rows if row.id not in failed)
-            done += [job for job in named if job is not None]
+            done += [job for number, job in named.items() if number not in failed]
         return list(dict.fromkeys(done))
+
+    def _renamed(self, act: Act, wanted: set[str], rows: Sequence[QueueRow]) -> dict[str, str]:
+        """By Slurm's ids: jobs of ours that somebody gave another name."""
+        others = {row.id: row for row in rows if job_of_label(self.token, row.name) is None}
+        found: dict[str, str] = {}
+        for job in act.jobs:
+            row = found_by_number(job, others) if job.id in wanted else None
+            if row and is_ours(self.run, self.clusters, row, self.places.control(job.id), self.command_s):
+                found[row.id] = job.id
+        return found
 
     def _rows(self, cluster: Cluster) -> list[QueueRow] | None:
         """What waits or runs; None where the cluster does not answer."""
