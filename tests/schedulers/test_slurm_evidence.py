@@ -699,6 +699,21 @@ def test_a_claim_of_another_machine_is_none(looker: Looker) -> None:
     assert report is not None and report.state == "completed"
 
 
+def test_a_start_that_was_lost_is_asked_about_alone(looker: Looker) -> None:
+    """Its job went on elsewhere and is judged; it is dead by its own end mark, or once its nodes answer again."""
+    looker.begin()
+    looker.begin(restart=1, nodes="n002")
+    looker.end(0, restart=1)
+    looker.slurm.queue[""] = [row(state="COMPLETED", restart=1, nodes="n002")]
+    lost = Asked("j000001", "7", 0, lost=True)
+    report = looker.one(lost, settled=False)
+    assert report is not None and (report.state, report.restart, report.nodes) == ("node_fail", 0, "n001")
+    looker.slurm.answers["sinfo"] = Ran(0, SEPARATOR.join(("n001", "idle", "none")) + "\n")
+    assert looker.look(lost, after=40.0)["j000001"].state == "interrupted"
+    looker.end(143, told="TERM")
+    assert looker.look(lost, after=40.0)["j000001"].state == "completed"
+
+
 # ---- launches that failed ----
 
 

@@ -28,7 +28,9 @@ def test_a_node_that_was_out_of_reach_while_nobody_looked(fault_cluster: Cluster
     """The conductor is gone, slurmd too; the payloads go on. One ends before its restart begins, the other does not."""
     cluster = fault_cluster
     payloads = [
-        Payload("outlived", "batch", "sleep 8", requeue=True, limit="3min"),
+        Payload(
+            "outlived", "batch", "until [ -e {campaign}/../../go ]; do sleep 0.2; done", requeue=True, limit="3min"
+        ),
         Payload("overtaken", "batch", "[ $attempt -gt 1 ] || sleep 120", requeue=True, limit="3min"),
         Payload("status", "batch", "exit 3", requeue=True),
     ]
@@ -44,6 +46,8 @@ def test_a_node_that_was_out_of_reach_while_nobody_looked(fault_cluster: Cluster
         lost = {shown(campaign, name, "NodeList") for name in ("outlived", "overtaken")}
         for node in lost:
             cluster.fault("kill-slurmd", node)
+        campaign.wait_until(lambda: shown(campaign, "outlived", "Restarts") == "1", "Slurm gave the node up")
+        (campaign.site / "go").touch()
         for name in ("outlived", "overtaken"):
             campaign.wait_until(lambda name=name: is_over(campaign, name, 1), f"{name} was started again")  # type: ignore[misc]
         for node in lost:

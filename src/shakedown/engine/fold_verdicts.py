@@ -6,8 +6,9 @@ from bisect import insort
 
 from shakedown.engine import fold_parts
 from shakedown.engine.fold_standing import count_failure
+from shakedown.engine.lost_starts import let_go
 from shakedown.engine.modes import mode_in
-from shakedown.engine.places import count_closed, enqueue, fly, forget_job, number_of, roll_of, take
+from shakedown.engine.places import count_closed, enqueue, fly, number_of, roll_of, take
 from shakedown.engine.state import Entry, Job, Run, State, Tally
 from shakedown.model.events import Event
 
@@ -91,7 +92,7 @@ def _leave_job(state: State, run: Run, alive: bool) -> None:
     elif alive:
         _haunt(state, job)
     else:
-        forget_job(state, job)
+        let_go(state, job)
 
 
 def _haunt(state: State, job: Job) -> None:

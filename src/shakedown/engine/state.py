@@ -141,6 +141,8 @@ class Job:
     limit_s: float = 0.0  # of a job of several runs: its time limit
     overtaken: int = 0  # units of jobs ordered later that began before it
     hearsay: bool = False  # only accounting said that it runs
+    lost_start: int = -1  # the last of its starts whose node was lost, and which may live on there; -1 = none
+    lost: bool = False  # nothing is left of it but that start, which ``restart`` then is
     stale: str = ""  # why it is to be ordered again, if it has not begun: a node was excluded
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 

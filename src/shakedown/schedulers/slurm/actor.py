@@ -19,7 +19,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Pairs
 from shakedown.model.ports import JobOrder, ReleaseOrder, SubmitAnswer
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
-from shakedown.schedulers.marks import read_restart
+from shakedown.schedulers.marks import Marks, read_marks
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.chains import Chains
 from shakedown.schedulers.slurm.evidence import KILLED
@@ -263,10 +263,15 @@ class Actor:
     def _shut(self, job: Asked) -> bool:
         """Whether a job that is done with can start no more: without an end of its own on disk, its next claim is taken."""
         try:
-            own = read_restart(self.places, job.id, job.restart)
-            if own.holder == CONDUCTOR or (own.exit_status is not None and own.exit_status < KILLED):
+            newest = read_marks(self.places, job.id)
+            if newest is None and not self.places.control(job.id).is_dir():
                 return True
-            return not self.places.control(job.id).is_dir() or self.places.take_claim(job.id, job.restart + 1)
+            if newest is not None and (newest.holder == CONDUCTOR or newest.void or _is_clean(newest)):
+                return True
+            last = newest.restart if newest is not None else job.restart
+            return (
+                self.places.take_claim(job.id, last + 1) and last <= job.restart
+            )  # of a later one nobody knows: it is ended
         except (CannotStart, OSError):
             return False
 
@@ -306,3 +311,8 @@ class Actor:
         several = len(self.clusters) > 1
         ran = self.run(commands.squeue(cluster.name, os.getuid(), several, everything=False), self.command_s)
         return queue_rows(ran.output, cluster.name) if ran.status == 0 else None
+
+
+def _is_clean(marks: Marks) -> bool:
+    """It came to its own end: its script does nothing when it is started again."""
+    return marks.exit_status is not None and marks.exit_status < KILLED

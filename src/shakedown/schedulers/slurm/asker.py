@@ -80,6 +80,7 @@ class Asker:
         What is ``wanted`` besides is told as soon as it is known.
         """
         rows, silent = self._queue()
+        lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
         plain = [job for job in jobs if is_plain(job, chosen[job.id])]
         say([report for job in plain if (report := weigh(Found(job, row=chosen[job.id])))])
@@ -91,14 +92,17 @@ class Asker:
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
         found = [self._last_words(f) for f in found]
-        self._sweep(rows, {job.id: job for job in jobs}, found)  # before anything is said: perhaps nobody looks again
+        self._sweep(
+            rows, {job.id: job for job in (*jobs, *lost)}, found
+        )  # before anything is said: perhaps nobody looks again
         reports = [report for f in found if (report := weigh(f)) and self._will_never_run(report)]
+        reports += [report for job in lost if (report := self._lost_start(job))]
         say(self._with_parts(self.nodes.explain(reports), found))
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
         """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
         reports = []
-        for job in jobs[:_MOST_GLANCED]:
+        for job in [job for job in jobs if not job.lost][:_MOST_GLANCED]:
             with contextlib.suppress(OSError):
                 reports += self.parts.news(job)
                 if not self.places.marks(job.id, job.restart).exists():
@@ -126,8 +130,8 @@ class Asker:
         by_job = {f.job.id: f for f in found}
         said: list[JobReport] = []
         for report in reports:
-            f = by_job[report.job]
-            if f.job.parts and report.state != "queued":
+            f = by_job.get(report.job)
+            if f is not None and f.job.parts and report.state != "queued":
                 try:
                     said += self.parts.news(f.job)
                 except OSError as error:
@@ -285,6 +289,16 @@ class Asker:
         except OSError:
             pass
         return msgspec.structs.replace(found, words=words, said=last)
+
+    def _lost_start(self, job: Asked) -> JobReport | None:
+        """A start whose node was lost, of a job that went on elsewhere: its end mark, or that its nodes answer again, ends it."""
+        try:
+            marks = read_restart(self.places, job.id, job.restart)
+        except OSError:
+            return None
+        state = "node_fail" if marks.elapsed_s is None else "failed" if marks.exit_status else "completed"
+        source: Any = "marks" if marks.elapsed_s is not None else "queue"
+        return JobReport(job.id, state, source, job.scheduler_id, job.restart, nodes=marks.nodes)
 
     # ---- jobs that must not run ----
 

@@ -13,13 +13,17 @@ Told = Literal["told", "silent", "none", "unasked"]
 
 
 class Asked(Struct, frozen=True):
-    """A job that is asked about: our id, Slurm's ("" not known), its restart, since when it has been ours, its open parts."""
+    """A job that is asked about: our id, Slurm's ("" not known), its restart, since when it has been ours, its open parts.
+
+    ``lost``: it is asked about one start alone, whose node was lost; whatever came after it is known.
+    """
 
     id: str
     scheduler_id: str = ""
     restart: int = 0
     since: float = 0.0
     parts: tuple[str, ...] = ()
+    lost: bool = False
 
 
 class Found(Struct, frozen=True):
