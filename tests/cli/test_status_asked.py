@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from shakedown.cli.status import _render
-from shakedown.conductor.looking import _asked, _shut
+import msgspec
+
+from shakedown.cli.status import _nodes, _render
+from shakedown.conductor.looking import _asked, _calls, _shut
 from shakedown.engine import State
 from shakedown.engine.evolve import evolve
 from shakedown.engine.state import Shut
 from shakedown.model.events import Event
+from shakedown.model.nouns import Cluster, Partition
+from shakedown.schedulers.slurm.nodes_out import nodes_out
+from shakedown.schedulers.slurm.runner import Ran
 
 
 def after(*events: Event) -> State:
@@ -19,7 +24,7 @@ def after(*events: Event) -> State:
     return state
 
 
-def test_calls_are_counted_by_command_and_hour_of_this_driver() -> None:
+def test_calls_are_counted_by_command_and_hour() -> None:
     state = after(
         Event("driver_start", seq=1, time=1000.0),
         Event("asked", seq=2, time=1300.0, value={"squeue": 60, "sbatch": 100}),
@@ -28,6 +33,7 @@ def test_calls_are_counted_by_command_and_hour_of_this_driver() -> None:
     assert _asked(state) == {
         "for_s": 7200.0,
         "total": 1543,
+        "this_driver": _calls({"squeue": 1440, "sacct": 3, "sbatch": 100}, 7200.0),
         "commands": {
             "sacct": {"count": 3, "per_hour": 1.5},
             "sbatch": {"count": 100, "per_hour": 50.0},
@@ -36,13 +42,44 @@ def test_calls_are_counted_by_command_and_hour_of_this_driver() -> None:
     }
 
 
-def test_another_driver_begins_at_nothing() -> None:
+def test_the_calls_of_all_drivers_are_counted() -> None:
     state = after(
         Event("driver_start", seq=1, time=0.0),
         Event("asked", seq=2, time=300.0, value={"squeue": 60}),
         Event("driver_start", seq=3, time=9000.0),
     )
-    assert _asked(state) == {}
+    assert (_asked(state)["total"], _asked(state)["this_driver"]["total"]) == (60, 0)
+    evolve(state, Event("asked", seq=4, time=9000.0 + 3300, value={"squeue": 40, "sacct": 2}))
+    assert _asked(state)["commands"] == {
+        "sacct": {"count": 2, "per_hour": 2.0},
+        "squeue": {"count": 100, "per_hour": 100.0},
+    }
+    assert _asked(state)["for_s"] == 3600.0
+    assert _asked(state)["this_driver"]["total"] == 42
+
+
+def test_nodes_that_are_out_since_when_and_why() -> None:
+    """Each set of nodes once, though it is printed for every partition; those of no partition of ours are nobody's."""
+    lines = [
+        ("idle", "Unknown", "none", "n[001-002]"),
+        ("down*", "1795337739", "Not responding", "n003"),
+        ("down*", "1795337739", "Not responding", "n003"),
+        ("drained", "1795337700", "Prolog error", "n004,x007"),
+        ("mixed", "Unknown", "none", "n009"),
+    ]
+
+    def run(command: Any, timeout_s: float) -> Ran:
+        return Ran(0, "".join("\x1f".join(line) + "\n" for line in lines))
+
+    cluster = Cluster("emu", "slurm", (Partition("batch", "emu", "n[001-009]", 9, "node"),))
+    out, trouble = nodes_out([cluster], run, 5.0)  # type: ignore[arg-type]
+    assert trouble == ""
+    told = _nodes({"count": 2, "trouble": "", "out": [msgspec.to_builtins(one) for one in out]})
+    assert told == [
+        "2 nodes are down or drained:",
+        "  n003: down* since 2026-11-22 08:55:39 UTC: Not responding",
+        "  n004: drained since 2026-11-22 08:55:00 UTC: Prolog error",
+    ]
 
 
 def test_the_first_seconds_are_not_blown_up_to_an_hour() -> None:

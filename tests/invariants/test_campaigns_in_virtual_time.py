@@ -68,6 +68,7 @@ def test_fifty_seeded_campaigns_of_lies_faults_and_crashes(first: int) -> None:
         Lies(runaway=0.5, purge_s=5.0, marks_lost=0.5),
         Lies(marks_late_s=120.0, purge_s=5.0),
         Lies(unstartable=0.4),
+        Lies(launch_failure=0.4),
         Lies(outage=0.3),
     ],
     ids=lambda lie: "+".join(name for name in lie.__slots__ if getattr(lie, name) != getattr(Lies(), name)),

@@ -110,6 +110,16 @@ def claims_nothing(ports: Ports) -> Ports:
     return ports
 
 
+def knows_no_launches(patch: Patch) -> None:
+    """A node that could not launch a job is one that failed under it."""
+    honest = loop_module._report_fields
+
+    def fields(state: State, report: Any) -> dict[str, Any]:
+        return honest(state, msgspec.structs.replace(report, launch_failure=False))
+
+    patch.setattr(loop_module, "_report_fields", fields)
+
+
 def no_grace(patch: Patch) -> None:
     honest = doubt_module._claim_after
     patch.setattr(doubt_module, "_claim_after", lambda decision, job, now, grace_s: honest(decision, job, now, 0.0))
@@ -299,6 +309,7 @@ BROKEN: dict[str, Broken] = {
     "marks_late_s": Broken({"marks_late_s": 30.0}, "is interrupted although", no_time_for_marks, plan=small_pack),
     "marks_lost": Broken({"marks_lost": 0.4}, STUCK, ports=ends_by_marks_alone),
     "unstartable": Broken({"unstartable": 0.4}, STUCK, ports=deaf_to("refused")),
+    "launch_failure": Broken({"launch_failure": 0.4}, "was not launched, and nobody says so", knows_no_launches),
     "outage": Broken({"outage": 0.3}, "is lost after 0 s", lost_at_once, plan=many),
     "release_s": Broken(
         {"release_s": 40.0}, "may start, which makes it 2 of 1", late_and_given_up, plan=held_behind_a_budget

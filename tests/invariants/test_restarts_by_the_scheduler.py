@@ -47,3 +47,38 @@ def test_a_persons_word_comes_before_the_accidents(cause: str) -> None:
     judged = requeued(("cancel_request", {"cases": ["t0"]}), cause=cause)
     assert judged.value["verdict"] == "cancelled"
     assert judged.value["final"]
+
+
+def carry_on(hand: Any, *names: str) -> list[Event]:
+    """Everything that is decided now becomes true; the events of these names."""
+    orders = [order.event for order in decide(hand.state, hand.state.time).orders]
+    for event in orders:
+        hand.play(event.event, case=event.case, run=event.run, job=event.job, value=event.value, reason=event.reason)
+    return [event for event in orders if event.event in names]
+
+
+@pytest.mark.parametrize(("launch_failure", "held"), [(None, True), (True, False)])
+def test_what_a_job_holds_is_held_while_a_lost_start_of_it_may_live(launch_failure: bool | None, held: bool) -> None:
+    """It went on elsewhere and ended; its first start is out of reach, unless it never was started at all."""
+    hand = seen_running("queue")
+    told = {"state": "requeued", "source": "queue", "restart": 1, "nodes": "n007", "cause": "node_fail"}
+    if launch_failure:
+        told["launch_failure"] = True
+    hand.play("job_report", job="j000001", run="r000001", value=told, reason="why")
+    carry_on(hand)
+    carry_on(hand)
+    [again] = carry_on(hand, "requeued")
+    assert again.value.get("lost_start", False) is held
+    job = hand.state.jobs["j000001"]
+    done = {"state": "completed", "source": "marks", "restart": 1, "elapsed_s": 1.0}
+    hand.play("job_report", job=job.id, run=job.run, value=done)
+    verdict = {"verdict": "passed", "component": "c", "repeat": 1, "attempt": 2, "final": True}
+    hand.play("verdict", case="t0", run=job.run, job=job.id, value=verdict)
+    assert ("j000001" in hand.state.jobs) is held
+    if held:
+        assert (job.phase, job.restart, job.lost, job.charged) == ("haunting", 0, True, True)
+        assert not hand.state.over
+        gone = {"state": "interrupted", "source": "queue"}
+        hand.play("job_report", job=job.id, run=job.run, value=gone, reason="all nodes of n007 answer again")
+        [finding] = carry_on(hand, "finding")
+        assert finding.value["dead"] and "j000001" not in hand.state.jobs

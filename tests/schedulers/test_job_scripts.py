@@ -195,7 +195,7 @@ def test_a_restart_of_a_job_that_came_to_its_own_end_does_nothing(site: Site, st
 
     assert (site.places.layout.root / "executed").read_text() == "ran\n"
     assert site.places.claim_holder("j000001", 1) is None, "it never began"
-    assert site.marks().over
+    assert site.marks().void == "over"
 
 
 @pytest.mark.parametrize("end", ["kill -9 $$", "kill -15 $$"])
@@ -205,6 +205,63 @@ def test_a_restart_after_an_end_that_came_from_outside_runs(site: Site, end: str
     for restart in (0, 1):
         site.start(restart=restart).communicate(timeout=60)
     assert (site.places.layout.root / "executed").read_text() == "ran\nran\n"
+
+
+@dataclass
+class Chain:
+    """Three jobs, each of which follows the one before."""
+
+    site: Site
+
+    def prepare(self) -> None:
+        before = ""
+        for job in ("j000001", "j000002", "j000003"):
+            case = Case("c", "t", "emu:batch", script=f"echo {job} >> {{campaign}}/executed")
+            self.site.places.prepare(JobOrder(job, "r000001", case, after=(before, "")))
+            before = job
+
+    def start(self, job: str) -> int:
+        process = self.site.start(job)
+        process.communicate(timeout=60)
+        return process.returncode
+
+    def claimed(self, job: str, restart: int = 0) -> None:
+        path = self.site.places.claim(job, restart)
+        path.write_text("job=9 host=n009 uptime=1.00 pid=9 nodes=n009 node=n009 .\n")
+
+
+def test_a_job_does_not_start_beside_the_one_that_it_follows(site: Site) -> None:
+    """Slurm lost the node of that one and calls it over; nobody can see whether its processes live on."""
+    chain = Chain(site)
+    chain.prepare()
+    chain.claimed("j000001")
+    assert chain.start("j000002") == CLAIM_TAKEN
+    assert site.marks("j000002").void == "before"
+    assert chain.start("j000003") == CLAIM_TAKEN, "nor does the one after: the one before it never ran"
+    assert not (site.places.layout.root / "executed").exists()
+
+    site.places.marks("j000001", 0).write_text("began=1.00 ended=2.00 status=143 told=TERM .\n")
+    assert chain.start("j000003") == 0, "it is over now, however it ended"
+
+
+def test_a_job_follows_one_that_the_conductor_knows_to_be_over_or_that_never_ran(site: Site) -> None:
+    chain = Chain(site)
+    chain.prepare()
+    chain.claimed("j000001")
+    assert site.places.take_claim("j000001", 1), "done with"
+    assert site.places.take_claim("j000002", 0), "taken back before it ran"
+    assert chain.start("j000003") == 0
+
+
+def test_a_job_whose_predecessor_was_started_again_follows_the_last_start(site: Site) -> None:
+    chain = Chain(site)
+    chain.prepare()
+    for restart in (0, 1):
+        chain.claimed("j000001", restart)
+    site.places.marks("j000001", 0).write_text("began=1.00 ended=2.00 status=143 told=TERM .\n")
+    assert chain.start("j000002") == CLAIM_TAKEN
+    site.places.marks("j000001", 1).write_text("began=1.00 ended=2.00 status=0 told= .\n")
+    assert chain.start("j000002") == 0
 
 
 @pytest.mark.parametrize(

@@ -424,6 +424,22 @@ def test_an_id_that_somebody_else_had_before_is_not_ours(looker: Looker) -> None
     assert report is not None and report.state == "absent"
 
 
+def test_a_waiting_job_that_somebody_renamed_is_told_and_kept(looker: Looker) -> None:
+    """It has the number that it was accepted with, and works where we told it to; a stranger's with that number does not."""
+    looker.slurm.queue[""] = [row(state="PENDING", name="payroll", reason="Priority")]
+    looker.slurm.answers["scontrol"] = Ran(
+        0, f"JobId=7 JobName=payroll WorkDir={looker.places.control(JOB.id)} StdErr=x\n"
+    )
+    report = looker.one(JOB)
+    assert report is not None and report.state == "queued"
+    assert report.message == "somebody renamed it to payroll at the scheduler"
+    assert looker.slurm.count("scontrol") == 1, "once for all looks"
+    looker.slurm.queue[""] = [row(state="PENDING", name="other")]
+    looker.slurm.answers["scontrol"] = Ran(0, "JobId=7 JobName=other WorkDir=/home/other StdErr=x\n")
+    report = looker.look(JOB, after=100.0).get(JOB.id)
+    assert report is not None and report.state == "absent"
+
+
 def test_a_running_job_that_somebody_renamed_is_not_lost(looker: Looker) -> None:
     """Its claim tells its id, and the job with that id began before the claim was written, on the same node."""
     looker.begin()
@@ -683,6 +699,21 @@ def test_a_claim_of_another_machine_is_none(looker: Looker) -> None:
     assert report is not None and report.state == "completed"
 
 
+def test_a_start_that_was_lost_is_asked_about_alone(looker: Looker) -> None:
+    """Its job went on elsewhere and is judged; it is dead by its own end mark, or once its nodes answer again."""
+    looker.begin()
+    looker.begin(restart=1, nodes="n002")
+    looker.end(0, restart=1)
+    looker.slurm.queue[""] = [row(state="COMPLETED", restart=1, nodes="n002")]
+    lost = Asked("j000001", "7", 0, lost=True)
+    report = looker.one(lost, settled=False)
+    assert report is not None and (report.state, report.restart, report.nodes) == ("node_fail", 0, "n001")
+    looker.slurm.answers["sinfo"] = Ran(0, SEPARATOR.join(("n001", "idle", "none")) + "\n")
+    assert looker.look(lost, after=40.0)["j000001"].state == "interrupted"
+    looker.end(143, told="TERM")
+    assert looker.look(lost, after=40.0)["j000001"].state == "completed"
+
+
 # ---- launches that failed ----
 
 
@@ -755,6 +786,21 @@ def test_what_is_no_failure_to_launch(looker: Looker, told: dict[str, str], word
     looker.slurm.memory[""] = [record(**told)]
     report = looker.one(JOB)
     assert report is not None and (report.state, report.launch_failure) == (state, False)
+
+
+def test_a_start_that_was_cancelled_while_it_waited_was_no_launch(looker: Looker) -> None:
+    """Slurm leaves it the nodes of the start before, and in accounting even its times."""
+    asked = Asked(JOB.id, "7", 1)
+    looker.slurm.queue[""] = [row(state="CANCELLED", restart=1, nodes="n004", reason="ReqNodeNotAvail")]
+    looker.slurm.memory[""] = [
+        record(state="NODE_FAIL", NodeList="n004", Submit=10),
+        record(state="CANCELLED by 0", NodeList="n004", Submit=20),
+    ]
+    report = looker.one(asked)
+    assert report is not None and (report.state, report.launch_failure) == ("cancelled", False)
+    looker.slurm.queue[""] = []
+    report = looker.one(asked)
+    assert report is not None and (report.state, report.launch_failure) == ("cancelled", False)
 
 
 def test_a_claim_that_is_taken_at_the_last_moment_is_no_failure_to_launch(looker: Looker) -> None:

@@ -17,6 +17,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Patience, Shape
 from shakedown.model.ports import JobOrder, JobReport, Wanted
 from shakedown.processes.reactor import Reactor
+from shakedown.schedulers.job_places import JobPlaces
 from shakedown.schedulers.slurm import SlurmScheduler
 
 PATIENCE_S = 60.0
@@ -295,3 +296,21 @@ def test_a_survey_needs_no_jobs_and_comes_once(site: Site) -> None:
     assert found is not None and found.idle == {"emu:batch": (2, 3)}
     asked = site.count("squeue")
     assert scheduler.survey(Wanted()) is None and site.count("squeue") == asked
+
+
+def test_a_job_that_is_done_with_can_start_no_more(site: Site) -> None:
+    """Ended by its time limit, so without an end mark of its own: whoever requeues it, its claim is taken."""
+    scheduler = site.open()
+    scheduler.submit([JobOrder(job, "r000001", CASE) for job in ("j000001", "j000002", "j000003")])
+    jobs = {job: View(job, scheduler_id=str(number)) for number, job in enumerate(("j000001", "j000002", "j000003"), 1)}
+    places = JobPlaces(Layout(site.campaign))
+    for job in jobs:
+        places.claim(job, 0).write_text("job=1 host=n001 uptime=1.00 pid=9 nodes=n001 node=n001 .\n")
+    places.marks("j000002", 0).write_text("began=1.00 ended=2.00 status=0 told= .\n")
+    scheduler.poll(jobs)
+    del jobs["j000001"], jobs["j000002"]
+    scheduler.close()
+
+    assert places.claim_holder("j000001", 1) == "conductor"
+    assert places.claim_holder("j000002", 1) is None, "its own end mark is enough"
+    assert places.claim_holder("j000003", 1) is None, "it is still open"

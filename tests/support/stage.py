@@ -66,6 +66,7 @@ ALL_LIES = Lies(
     marks_late_s=20,
     marks_lost=0.1,
     unstartable=0.03,
+    launch_failure=0.03,
     outage=0.05,
 )
 

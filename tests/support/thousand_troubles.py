@@ -32,6 +32,7 @@ LIES: dict[str, tuple[Any, ...]] = {
     "marks_late_s": (4.0, 30.0),
     "marks_lost": (0.1, 0.4),
     "unstartable": (0.05, 0.2),
+    "launch_failure": (0.05, 0.2),
     "outage": (0.1, 0.3),
     "release_s": (3.0, 20.0),
     "release_unheard": (0.2, 0.5),

@@ -101,6 +101,7 @@ class CountedWorld(World):
 
     def becomes(self, job: SimulatedJob, state: str) -> None:
         self.seen["away" if self.is_away() else "unstartable"] += state == "refused"
+        self.seen["launch_failure"] += state == "node_fail" and job.launch_failure
         super().becomes(job, state)
 
     def _marks_lost(self, job: SimulatedJob) -> bool:

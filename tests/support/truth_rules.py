@@ -64,9 +64,13 @@ class TruthRules:
             self.unwanted.add(event.job)
 
     def _verdict(self, event: Event) -> None:
-        """What came to its own end and said so in time was not cut off: marks that are late are waited for."""
+        """What came to its own end and said so in time was not cut off: marks that are late are waited for.
+
+        What is said not to have been launched never ran, and what was not launched is said to be so.
+        """
         world, policy = self.campaign.world, self.campaign.policy
         self._burns(event)
+        self._launched(event)
         jobs = world.jobs.get(event.job, [])
         marks = jobs[-1].marks.get(event.run) if jobs else None
         if event.value["verdict"] != "interrupted" or marks is None or marks.ended is None or policy is None:
@@ -84,6 +88,18 @@ class TruthRules:
         if any(since <= when < since + lasts for since, lasts in world.lies.away):
             self.burnt[jobs[-1].pool] += 1
             need(self.burnt[jobs[-1].pool] <= 2, f"{event.run} spends an attempt while nothing can start")
+
+    def _launched(self, event: Event) -> None:
+        world, said = self.campaign.world, bool(event.value.get("launch_failure"))
+        failed = any(job.launch_failure for job in world.jobs.get(event.job, []))
+        ran = any((one.job, one.run) == (event.job, event.run) for one in world.executions)
+        need(
+            not said or (failed and not ran), f"{event.run} of {event.job} was launched, and is judged not to have been"
+        )
+        need(
+            said or not failed or event.value["verdict"] != "node_fail",
+            f"{event.run} was not launched, and nobody says so",
+        )
 
     def _claim_taken(self, event: Event) -> None:
         self.taken.add((event.job, event.run if event.value.get("part") else ""))

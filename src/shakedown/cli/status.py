@@ -9,6 +9,8 @@ import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option, table
 
+MOST_SETS = 10  # of nodes that are out, on a terminal
+
 
 @click.command()
 @click.argument("campaign", required=False)
@@ -56,6 +58,8 @@ def _render(data: dict[str, Any]) -> str:
     parts += [f"standing order: {sentence}" for sentence in data.get("standing", [])]
     for name, budget in data.get("budgets", {}).items():
         parts.append(f"budget {name}: {budget['taken']:g} of {budget['limit']:g} taken")
+    parts += [f"{job['run']} (job {job['job']}): {job['why']}" for job in data.get("told", [])]
+    parts += _nodes(data.get("nodes", {}))
     parts += _asked(data.get("asked", {}))
     if data["phase"] == "running" and not data["driver"] and not rehearsal:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
@@ -92,6 +96,25 @@ def _clock(clock: dict[str, Any]) -> str:
     )
     stood = [f"{show_duration(seconds)} ({cause})" for cause, seconds in clock["stood_still_s"].items() if seconds >= 1]
     return f"{text}; it stood still {', '.join(stood)}" if stood else text
+
+
+def _nodes(nodes: dict[str, Any]) -> list[str]:
+    """3 nodes are down or drained: ... Slurm is asked at this moment, so it is as of now, whoever drives the campaign."""
+    from shakedown.engine.moments import moment
+
+    if not nodes:
+        return []
+    lines = [f"nodes: {nodes['trouble']}"] if nodes["trouble"] else []
+    if nodes["count"]:
+        lines.append(
+            "1 node is down or drained:" if nodes["count"] == 1 else f"{nodes['count']} nodes are down or drained:"
+        )
+    for one in nodes["out"][:MOST_SETS]:
+        since = f" since {moment(one['since'])}" if one["since"] is not None else ""
+        lines.append(f"  {one['nodes']}: {one['state']}{since}{': ' + one['why'] if one['why'] else ''}")
+    if len(nodes["out"]) > MOST_SETS:
+        lines.append(f"  and {len(nodes['out']) - MOST_SETS} more; --json has all")
+    return lines
 
 
 def _asked(asked: dict[str, Any]) -> list[str]:

@@ -212,6 +212,12 @@ FAULTS: dict[str, Fault] = {
         "1h",
         _away,
     ),
+    "launch_failure": Fault(
+        "this share of the jobs is given its nodes, and one of them cannot launch it",
+        _SHARE,
+        "3%",
+        _lie("launch_failure"),
+    ),
     "outage": Fault("in this share of the minutes no source answers", _SHARE, "5%", _lie("outage")),
     "release_slow": Fault("a held job is let go so much later", _TIME, "30 s", _lie("release_s")),
     "release_unheard": Fault(

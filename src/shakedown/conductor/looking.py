@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.going_on import unknown_names
+from shakedown.conductor.nodes_now import nodes_now
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
@@ -22,6 +24,7 @@ from shakedown.metrics.table import Record, fold_runs
 from shakedown.model import clocks
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
+from shakedown.model.ports import RENAMED
 
 
 def look(layout: Layout) -> State:
@@ -71,7 +74,14 @@ def status(layout: Layout) -> dict[str, Any]:
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "asked": _asked(state),
+        "nodes": {} if rehearsal_of(layout) else nodes_now(state),
+        "told": _told(state),
     }
+
+
+def _told(state: State) -> list[dict[str, str]]:
+    """What the scheduler adds to jobs that wait: of what somebody did to them."""
+    return [{"job": job.id, "run": job.run, "why": job.note} for job in state.jobs.values() if RENAMED in job.note]
 
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:
@@ -137,20 +147,22 @@ def _shut(state: State) -> list[dict[str, Any]]:
 
 
 def _asked(state: State) -> dict[str, Any]:
-    """How often this driver, or the last one, ran each command of the scheduler; {} where there was nobody to ask.
+    """How often all drivers of the campaign ran each command of the scheduler; {} where there was nobody to ask.
 
-    ``for_s``: how long it had driven by then. ``per_hour`` is over at least a minute: the first seconds say nothing.
+    ``for_s``: how long they had driven by then, all together. ``per_hour`` is over at least a minute: the first seconds say
+    nothing. ``this_driver``: the same of the present one, or the last. A driver that was killed did not tell its last minutes.
     """
-    if not state.asked:
+    every = Counter(state.asked_before) + Counter(state.asked)
+    if not every:
         return {}
-    hours = max(state.asked_for_s, 60.0) / 3600
-    return {
-        "for_s": state.asked_for_s,
-        "total": sum(state.asked.values()),
-        "commands": {
-            name: {"count": count, "per_hour": round(count / hours, 1)} for name, count in sorted(state.asked.items())
-        },
-    }
+    this = _calls(state.asked, state.asked_for_s)
+    return _calls(every, state.asked_before_s + state.asked_for_s) | {"this_driver": this}
+
+
+def _calls(counts: Mapping[str, int], for_s: float) -> dict[str, Any]:
+    hours = max(for_s, 60.0) / 3600
+    each = {name: {"count": count, "per_hour": round(count / hours, 1)} for name, count in sorted(counts.items())}
+    return {"for_s": for_s, "total": sum(counts.values()), "commands": each}
 
 
 def _waiting(state: State) -> list[dict[str, Any]]:

@@ -184,6 +184,8 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
         "restart": restart,
         "previous": job.run,
     } | mode_facts(waiting.mode)
+    if job.facts.get("cause") == "node_fail" and not job.facts.get("launch_failure"):
+        value["lost_start"] = True  # it may live on where its node was lost
     why = "the scheduler started the same job again"
     decision.record(Event("requeued", case=job.case, run=decision.new_run(state), job=job.id, value=value, reason=why))
 

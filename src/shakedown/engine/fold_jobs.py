@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 
 from shakedown.engine import fold_guard, fold_parts
+from shakedown.engine.lost_starts import let_go
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import (
     charge,
@@ -319,6 +320,8 @@ def requeued(state: State, event: Event) -> None:
     state.next_run = max(state.next_run, number_of(run.id) + 1)
     fly(state, run)
     _roll_on(state, entry, event.time)
+    if value.get("lost_start"):
+        job.lost_start = job.restart
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
     job.release, job.after, job.overtaken = "", "", 0
@@ -344,7 +347,7 @@ def claim_taken(state: State, event: Event) -> None:
     for run in reversed(runs):
         fold_parts.go_back(state, job, run)
     if not event.value.get("part") or (not job.parts and job.phase == "ended"):
-        forget_job(state, job)
+        let_go(state, job)
 
 
 def claim_found(state: State, event: Event) -> None:

@@ -6,6 +6,7 @@ from bisect import insort
 
 from shakedown.engine import fold_parts
 from shakedown.engine.fold_standing import count_failure
+from shakedown.engine.lost_starts import let_go
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import (
     count_closed,
@@ -13,7 +14,6 @@ from shakedown.engine.places import (
     enqueue,
     facts_of,
     fly,
-    forget_job,
     number_of,
     roll_of,
     take,
@@ -149,7 +149,7 @@ def _leave_job(state: State, run: Run, alive: bool) -> None:
     elif alive:
         _haunt(state, job)
     else:
-        forget_job(state, job)
+        let_go(state, job)
 
 
 def _haunt(state: State, job: Job) -> None:

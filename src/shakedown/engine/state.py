@@ -164,6 +164,8 @@ class Job:
     limit_s: float = 0.0  # of a job of several runs: its time limit
     overtaken: int = 0  # units of jobs ordered later that began before it
     hearsay: bool = False  # only accounting said that it runs
+    lost_start: int = -1  # the last of its starts whose node was lost, and which may live on there; -1 = none
+    lost: bool = False  # nothing is left of it but that start, which ``restart`` then is
     stale: str = ""  # why it is to be ordered again, if it has not begun: a node was excluded
     claim_after: float = 0.0  # before then its claim is not tried again
     kept: str = ""  # from starting, while its queue is held: "", wanted (again), ordered, taken
@@ -296,6 +298,8 @@ class State:
     guards: dict[str, Guard] = field(default_factory=dict)  # pool -> what keeps its queue from being burnt
     asked: dict[str, int] = field(default_factory=dict)  # commands of the scheduler -> how often, by this driver
     asked_for_s: float = 0.0  # how long it had driven by then
+    asked_before: dict[str, int] = field(default_factory=dict)  # the same of all drivers before this one
+    asked_before_s: float = 0.0
     driven_since: float = 0.0
     awake_since: float = 0.0  # since when the conductor has not stood still: before that it heard nobody
     used: dict[str, float] = field(default_factory=dict)  # budget -> load of runs that may be running

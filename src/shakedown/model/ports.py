@@ -32,6 +32,7 @@ JOB_STATES = (
     "no_answer",
     "unknown",
 )
+RENAMED = "somebody renamed it"  # how the message of a job begins that the scheduler has under another name by now
 ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"})
 OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" that nobody brought about
 

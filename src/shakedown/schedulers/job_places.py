@@ -59,6 +59,9 @@ class JobPlaces:
             text = self._prepare_parts(order) if order.parts else self._prepare_run(order)
             script = self.script(order.job)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
+            if order.after[0]:  # its script looks there before it begins
+                before = self.control(order.job) / "before"
+                before.write_text(f"{self.control(order.after[0])}\n", encoding="utf-8", errors="surrogateescape")
             if order.held and any(part.case.work for part in order.parts):
                 self._keep(order)
         except OSError as error:

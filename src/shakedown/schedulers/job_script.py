@@ -25,6 +25,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # took, or another job of the same name has, cannot come in by being requeued. A restart that finds that one before it came to
 # its own end does nothing: the work is done. An end that a signal brought about (a status of 128 and more) is not one's own.
 #
+# A job that follows another one is started as soon as Slurm calls that one over, as it does when it loses a node, though the
+# processes may live on there. So it looks for an end mark itself, of the nearest job before it that ran.
+#
 # A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
@@ -40,6 +43,21 @@ if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" !=
     exit {taken}
 fi
 _sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
+_sd_before=$_sd_control
+while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
+    _sd_count=0 _sd_end=
+    while [ -e "$_sd_before/claim.$((_sd_count + 1))" ]; do _sd_count=$((_sd_count + 1)); done
+    {{ read -r _sd_end <"$_sd_before/claim.$_sd_count"; }} 2>/dev/null
+    case $_sd_count/$_sd_end in
+        0/ | 0/conductor) [ -e "$_sd_before/claim.0" ] && [ -z "$_sd_end" ] || continue ;;
+        */conductor) break ;;
+    esac
+    _sd_end=
+    {{ read -r _sd_end <"$_sd_before/marks.$_sd_count"; }} 2>/dev/null
+    case $_sd_end in *" .") break ;; esac
+    echo "trouble=before ." >"$_sd_control/marks.$_sd_restart"
+    exit {taken}
+done
 _sd_count=0
 set -C
 while :; do

@@ -28,9 +28,9 @@ class Marks(Struct, frozen=True):
     ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
     clock of the file system, which is one for all jobs. ``exit_status``: the payload's, None while it has not ended by itself.
     ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
-    ``trouble``: why the payload never ran although the job did. ``over``: it found that an earlier start of its job had come to
-    its own end, and did nothing. ``output_bytes``: what it wrote up to now. ``left``: of a job of
-    several runs that came to its own end, how many of them nobody had claimed then.
+    ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
+    job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
+    now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then.
     """
 
     restart: int
@@ -46,7 +46,7 @@ class Marks(Struct, frozen=True):
     output_bytes: int = 0
     told: str = ""
     trouble: str = ""
-    over: bool = False
+    void: str = ""
     node: str = ""
     left: int | None = None
 
@@ -66,10 +66,10 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
     begin = words_of(claim)
     end = words_of(read_small(places.marks(job, restart)))
     holder = "" if claim is None else holder_of(claim)
-    told, over = end.get("told", ""), end.get("trouble") == "over"
+    told, void = end.get("told", ""), end.get("trouble", "") if end.get("trouble") in VOID else ""
     return Marks(
         restart,
-        claimed=claim is not None or (bool(end) and not over),
+        claimed=claim is not None or (bool(end) and not void),
         holder=holder,
         host=begin.get("host", ""),
         scheduler_id="" if holder == CONDUCTOR else holder,
@@ -81,7 +81,7 @@ def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
         output_bytes=_size(places, job, restart),
         told=told,
         trouble=TROUBLE.get(end.get("trouble", ""), ""),
-        over=over,
+        void=void,
         node=begin.get("node", ""),
         left=_count(end.get("left")),
     )
@@ -100,6 +100,12 @@ def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
 
 
 TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
+
+
+VOID = {
+    "over": "an earlier start of its job had come to its own end; Slurm started it again, and that start did nothing",
+    "before": "the job that it was to follow left no end mark and may still run; it was started all the same, and did nothing",
+}
 
 
 def _newest_restart(places: JobPlaces, job: str) -> int | None:

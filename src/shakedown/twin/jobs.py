@@ -67,6 +67,7 @@ class SimulatedJob:
     nodes: int = 0
     targets: dict[str, str] = field(default_factory=dict)
     failed_nodes: tuple[str, ...] = ()
+    launch_failure: bool = False
     live: dict[tuple[int, str], Execution] = field(default_factory=dict)  # (restart, run) -> what runs
     marks: dict[str, PartMarks] = field(default_factory=dict)  # run -> what it wrote as a part
     next_part: int = 0

@@ -239,9 +239,15 @@ class SimulatedScheduler:
             restart,
             exit_status=status,
             nodes=self._nodes(job) if state in ENDED or state == "running" else "",
-            message=self._waits_for(job) if state == "queued" else "",
+            message=self._waits_for(job) if state == "queued" else self._of_a_launch(job, state),
             failed_nodes=job.failed_nodes if state == "node_fail" else (),
+            launch_failure=job.launch_failure and state == "node_fail",
         )
+
+    def _of_a_launch(self, job: SimulatedJob, state: str) -> str:
+        if state != "node_fail" or not job.launch_failure:
+            return ""
+        return f"launch failure on {self._nodes(job)}: Slurm cancelled it before it took its claim"
 
     def _nodes(self, job: SimulatedJob) -> str:
         return self.world.rooms[job.pool].folded(job.nodes)

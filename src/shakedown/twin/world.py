@@ -227,6 +227,9 @@ class World:
             self._let_on(job)
             self._dirty[job.pool] = None
             return
+        if self.chance(self.lies.launch_failure, "launch", job.name, job.restart):
+            self._fail_to_launch(job)
+            return
         job.started = self.clock.now()
         self.becomes(job, "running")
         claim = (job.name, job.restart)
@@ -240,6 +243,19 @@ class World:
             return
         self.execute(job, job.order.run, job.case.id)
         self._live_on(job)
+
+    def _fail_to_launch(self, job: SimulatedJob) -> None:
+        """Its first node cannot start the script. Who finds that out takes the claim, so that nothing of it can come later."""
+        room, claim = self.rooms[job.pool], (job.name, job.restart)
+        job.failed_nodes, job.launch_failure = room.named(job.nodes)[:1], True
+        if claim not in self.claims:
+            self.claims.add(claim)
+            self.conductors.add(claim)
+        self._free(job)
+        for node in job.failed_nodes if self.fates.repair_s else ():
+            take_down(self, room, room.number[node], self.fates.repair_s)
+        self.becomes(job, "node_fail")
+        self._let_on(job)
 
     # ---- what becomes of it ----------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Pairs
 from shakedown.model.ports import JobOrder, ReleaseOrder, SubmitAnswer
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label
-from shakedown.schedulers.marks import read_restart
+from shakedown.schedulers.marks import Marks, read_marks
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.chains import Chains
 from shakedown.schedulers.slurm.evidence import KILLED
@@ -27,6 +27,7 @@ from shakedown.schedulers.slurm.found import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, queue_rows
 from shakedown.schedulers.slurm.placing import Targets
 from shakedown.schedulers.slurm.refusals import sort_answer
+from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.wire import (
     Act,
@@ -263,10 +264,15 @@ class Actor:
     def _shut(self, job: Asked) -> bool:
         """Whether a job that is done with can start no more: without an end of its own on disk, its next claim is taken."""
         try:
-            own = read_restart(self.places, job.id, job.restart)
-            if own.holder == CONDUCTOR or (own.exit_status is not None and own.exit_status < KILLED):
+            newest = read_marks(self.places, job.id)
+            if newest is None and not self.places.control(job.id).is_dir():
                 return True
-            return not self.places.control(job.id).is_dir() or self.places.take_claim(job.id, job.restart + 1)
+            if newest is not None and (newest.holder == CONDUCTOR or newest.void or _is_clean(newest)):
+                return True
+            last = newest.restart if newest is not None else job.restart
+            return (
+                self.places.take_claim(job.id, last + 1) and last <= job.restart
+            )  # of a later one nobody knows: it is ended
         except (CannotStart, OSError):
             return False
 
@@ -278,8 +284,10 @@ class Actor:
         done: list[str] = []
         several = len(self.clusters) > 1
         for cluster in self.clusters:
-            rows = [row for row in self._rows(cluster) or () if job_of_label(self.token, row.name) in wanted]
-            ids = sorted({row.id for row in rows})
+            every = self._rows(cluster) or []
+            named = {row.id: job for row in every if (job := job_of_label(self.token, row.name)) in wanted and job}
+            named |= self._renamed(act, wanted - set(named.values()), every)
+            ids = sorted(named)
             if not ids:
                 continue
             if act.what == "cancel":
@@ -291,12 +299,26 @@ class Actor:
             if ran.timed_out or re.search("unable to contact|connect", ran.error, re.IGNORECASE):
                 continue
             failed = set(re.findall(r"job(?: id)? (\d+\S*?)[:\s]", ran.error)) if ran.status else set()
-            named = (job_of_label(self.token, row.name) for row in rows if row.id not in failed)
-            done += [job for job in named if job is not None]
+            done += [job for number, job in named.items() if number not in failed]
         return list(dict.fromkeys(done))
+
+    def _renamed(self, act: Act, wanted: set[str], rows: Sequence[QueueRow]) -> dict[str, str]:
+        """By Slurm's ids: jobs of ours that somebody gave another name."""
+        others = {row.id: row for row in rows if job_of_label(self.token, row.name) is None}
+        found: dict[str, str] = {}
+        for job in act.jobs:
+            row = found_by_number(job, others) if job.id in wanted else None
+            if row and is_ours(self.run, self.clusters, row, self.places.control(job.id), self.command_s):
+                found[row.id] = job.id
+        return found
 
     def _rows(self, cluster: Cluster) -> list[QueueRow] | None:
         """What waits or runs; None where the cluster does not answer."""
         several = len(self.clusters) > 1
         ran = self.run(commands.squeue(cluster.name, os.getuid(), several, everything=False), self.command_s)
         return queue_rows(ran.output, cluster.name) if ran.status == 0 else None
+
+
+def _is_clean(marks: Marks) -> bool:
+    """It came to its own end: its script does nothing when it is started again."""
+    return marks.exit_status is not None and marks.exit_status < KILLED

@@ -26,6 +26,7 @@ from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.found import Asked, Found
 from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
 from shakedown.schedulers.slurm.parts import Parts
+from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
@@ -44,6 +45,7 @@ class Asker:
     """What is asked of Slurm and of the job directories.
 
     ``doubts``: since when (monotonic) a job is not plainly alive. ``others``: the user's jobs with other names, by id.
+    ``asked_after``: (id, name) of those that have an id of ours, and whether they are.
     """
 
     layout: Layout
@@ -54,6 +56,7 @@ class Asker:
     clock: Callable[[], float] = time.monotonic
     doubts: dict[str, float] = field(default_factory=dict)
     others: dict[str, QueueRow] = field(default_factory=dict)
+    asked_after: dict[tuple[str, str], bool] = field(default_factory=dict)
     places: JobPlaces = field(init=False)
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
@@ -77,6 +80,7 @@ class Asker:
         What is ``wanted`` besides is told as soon as it is known.
         """
         rows, silent = self._queue()
+        lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
         chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
         plain = [job for job in jobs if is_plain(job, chosen[job.id])]
         say([report for job in plain if (report := weigh(Found(job, row=chosen[job.id])))])
@@ -88,14 +92,17 @@ class Asker:
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
         found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
         found = [self._last_words(f) for f in found]
-        self._sweep(rows, {job.id: job for job in jobs}, found)  # before anything is said: perhaps nobody looks again
+        self._sweep(
+            rows, {job.id: job for job in (*jobs, *lost)}, found
+        )  # before anything is said: perhaps nobody looks again
         reports = [report for f in found if (report := weigh(f)) and self._will_never_run(report)]
+        reports += [report for job in lost if (report := self._lost_start(job))]
         say(self._with_parts(self.nodes.explain(reports), found))
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
         """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
         reports = []
-        for job in jobs[:_MOST_GLANCED]:
+        for job in [job for job in jobs if not job.lost][:_MOST_GLANCED]:
             with contextlib.suppress(OSError):
                 reports += self.parts.news(job)
                 if not self.places.marks(job.id, job.restart).exists():
@@ -123,8 +130,8 @@ class Asker:
         by_job = {f.job.id: f for f in found}
         said: list[JobReport] = []
         for report in reports:
-            f = by_job[report.job]
-            if f.job.parts and report.state != "queued":
+            f = by_job.get(report.job)
+            if f is not None and f.job.parts and report.state != "queued":
                 try:
                     said += self.parts.news(f.job)
                 except OSError as error:
@@ -179,9 +186,10 @@ class Asker:
         """A job that is not plainly alive: its marks, and for how long it has been so."""
         now = self.clock()
         marks, again, trouble = self._marks(job)
-        if not rows and (renamed := self._renamed(marks)):
+        renamed = None if rows else self._renamed(job, marks)
+        if renamed is not None:
             rows = [renamed]
-            if renamed.state == "RUNNING":
+            if renamed.state in ("PENDING", "RUNNING"):
                 self.doubts[job.id] = now
         doubt = now - self.doubts.setdefault(job.id, now)
         quiet = not rows and bool(silent) and _home(job) in ("", *silent)
@@ -194,6 +202,7 @@ class Asker:
             trouble="; ".join(f"squeue: {what}" for what in silent.values()) if quiet else "",
             doubt_s=doubt,
             output=self._output(job, marks),
+            renamed=renamed.name if renamed is not None else "",
             again=again,
             never_began=not trouble and self._never_began(job, marks),
             has_directory=marks is not None or self.places.control(job.id).is_dir(),
@@ -204,8 +213,8 @@ class Asker:
         again = 0
         try:
             marks = read_marks(self.places, job.id)
-            while marks is not None and marks.restart > job.restart and (marks.over or marks.holder == CONDUCTOR):
-                again = max(again, marks.restart if marks.over else 0)
+            while marks is not None and marks.restart > job.restart and (marks.void or marks.holder == CONDUCTOR):
+                again = max(again, marks.restart if marks.void else 0)
                 marks = read_restart(self.places, job.id, marks.restart - 1)
             if marks is None or not marks.claimed:
                 marks = read_robbed(self.places, job.id, job.restart) or marks
@@ -223,15 +232,23 @@ class Asker:
         except OSError:
             return False
 
-    def _renamed(self, marks: Marks | None) -> QueueRow | None:
-        """The row of a job that somebody gave another name since it began: it has the id that the claim tells.
+    def _renamed(self, job: Asked, marks: Marks | None) -> QueueRow | None:
+        """The row of a job that somebody gave another name: it has the id that the claim tells, or that it was accepted with.
 
-        So may a stranger's, after a controller that lost its memory; but that one began later, and perhaps elsewhere.
+        So may a stranger's, after a controller that lost its memory; but that one began later, and perhaps elsewhere. Of a job that
+        has not begun the controller is asked once where it works.
         """
-        row = self.others.get(marks.scheduler_id) if marks else None
-        if row is None or marks is None or not row.start or not marks.claimed_at or row.nodes != marks.nodes:
+        row = self.others.get(marks.scheduler_id) if marks and marks.scheduler_id else None
+        if row is not None and marks is not None:
+            known = row.start and marks.claimed_at and row.nodes == marks.nodes
+            return row if known and row.start <= marks.claimed_at + _CLOCKS_DIFFER_S else None  # type: ignore[operator]
+        row = found_by_number(job, self.others)
+        if row is None:
             return None
-        return row if row.start <= marks.claimed_at + _CLOCKS_DIFFER_S else None
+        key = (row.id, row.name)
+        if key not in self.asked_after:
+            self.asked_after[key] = is_ours(self.run, self.clusters, row, self.places.control(job.id), self.command_s)
+        return row if self.asked_after[key] else None
 
     def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
         """Where its output is: paths inside the campaign."""
@@ -272,6 +289,16 @@ class Asker:
         except OSError:
             pass
         return msgspec.structs.replace(found, words=words, said=last)
+
+    def _lost_start(self, job: Asked) -> JobReport | None:
+        """A start whose node was lost, of a job that went on elsewhere: its end mark, or that its nodes answer again, ends it."""
+        try:
+            marks = read_restart(self.places, job.id, job.restart)
+        except OSError:
+            return None
+        state = "node_fail" if marks.elapsed_s is None else "failed" if marks.exit_status else "completed"
+        source: Any = "marks" if marks.elapsed_s is not None else "queue"
+        return JobReport(job.id, state, source, job.scheduler_id, job.restart, nodes=marks.nodes)
 
     # ---- jobs that must not run ----
 

@@ -169,6 +169,17 @@ def sinfo_states(cluster: str, several: bool) -> list[str]:
     return ["sinfo", "--noheader", "--all", *_where(cluster, several), f"--format=%T{SEPARATOR}%N"]
 
 
+def sinfo_out(cluster: str, several: bool) -> list[str]:
+    """Purpose: the states of a cluster's nodes, since when they have a reason, the reason, and the folded sets of the nodes."""
+    form = SEPARATOR.join(("%T", "%H", "%E", "%N"))
+    return ["sinfo", "--noheader", "--all", *_where(cluster, several), f"--format={form}"]
+
+
+def scontrol_job(cluster: str, several: bool, job: str) -> list[str]:
+    """Purpose: what the controller knows of one job, on one line."""
+    return ["scontrol", "--oneliner", *_where(cluster, several), "show", "job", job]
+
+
 def squeue_waiting(cluster: str, named: bool) -> list[str]:
     """Purpose: the names, cut short, of all jobs that wait on a cluster, a line for each task of an array."""
     form = "--format=%24j"

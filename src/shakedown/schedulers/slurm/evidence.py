@@ -10,12 +10,12 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from shakedown.model.ports import JobReport
-from shakedown.schedulers.marks import Marks
+from shakedown.model.ports import RENAMED, JobReport
+from shakedown.schedulers.marks import VOID, Marks
 from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.found import Asked, Found
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
-from shakedown.schedulers.slurm.parsing import QueueRow, Record
+from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
 
@@ -72,9 +72,8 @@ def needs_accounting(found: Found) -> bool:
 
 
 def _from_marks(found: Found) -> Said:
-    if found.marks is not None and found.marks.over and found.marks.restart == found.job.restart:
-        why = "an earlier start of its job had come to its own end; Slurm started it again, and that start did nothing"
-        return _report(found, "void", "marks", message=why)
+    if found.marks is not None and found.marks.void and found.marks.restart == found.job.restart:
+        return _report(found, "void", "marks", message=VOID[found.marks.void])
     marks = _own_marks(found)
     if marks is None:
         return None
@@ -152,7 +151,7 @@ def _from_queue(found: Found) -> Said:
         state,
         "queue",
         nodes=row.nodes,
-        message=_joined(word.note, _shown(row.reason) if state == "queued" else ""),
+        message=_joined(_renamed(found), word.note, _shown(row.reason) if state == "queued" else ""),
     )
 
 
@@ -397,6 +396,10 @@ def _canceller(found: Found) -> str:
 def _shown(reason: str) -> str:
     """A reason of Slurm's, unless it says no more than the state does, or misleads."""
     return "" if reason in (*_SAYS_NOTHING, *_PATIENCE) or reason.startswith("RaisedSignal") else reason
+
+
+def _renamed(found: Found) -> str:
+    return f"{RENAMED} to {clean(found.renamed)} at the scheduler" if found.renamed else ""
 
 
 def _on(nodes: str) -> str:

@@ -13,13 +13,17 @@ Told = Literal["told", "silent", "none", "unasked"]
 
 
 class Asked(Struct, frozen=True):
-    """A job that is asked about: our id, Slurm's ("" not known), its restart, since when it has been ours, its open parts."""
+    """A job that is asked about: our id, Slurm's ("" not known), its restart, since when it has been ours, its open parts.
+
+    ``lost``: it is asked about one start alone, whose node was lost; whatever came after it is known.
+    """
 
     id: str
     scheduler_id: str = ""
     restart: int = 0
     since: float = 0.0
     parts: tuple[str, ...] = ()
+    lost: bool = False
 
 
 class Found(Struct, frozen=True):
@@ -30,7 +34,7 @@ class Found(Struct, frozen=True):
     last; ``said``: any last line there. ``finished``: its line in the list of finished jobs. ``doubt_s``: for how long it has
     not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that found an
     earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
-    ``has_directory``: the job's directory is there.
+    ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
     """
 
     job: Asked
@@ -48,4 +52,5 @@ class Found(Struct, frozen=True):
     output: dict[str, Any] = field(default_factory=dict)
     again: int = 0
     never_began: bool = False
+    renamed: str = ""
     has_directory: bool = True

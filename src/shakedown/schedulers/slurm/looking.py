@@ -149,7 +149,8 @@ class Looking:
 
 
 def _asked(job: JobView) -> Asked:
-    return Asked(job.id, job.scheduler_id, job.restart, getattr(job, "ordered", 0.0), tuple(getattr(job, "parts", ())))
+    since, parts, lost = getattr(job, "ordered", 0.0), tuple(getattr(job, "parts", ())), getattr(job, "lost", False)
+    return Asked(job.id, job.scheduler_id, job.restart, since, parts, lost)
 
 
 def _is_current(report: JobReport, jobs: Mapping[str, JobView]) -> bool:

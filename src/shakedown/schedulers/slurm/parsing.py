@@ -12,6 +12,7 @@ from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, QUEUE_FIELDS, SE
 _LONGEST = 300  # characters of a sentence of somebody else's
 _NOTHING = frozenset({"", "(null)", "None", "none", "N/A", "n/a", "Unknown", "unknown", "None assigned"})
 _KEY = re.compile(r"(?:^| )([A-Za-z][A-Za-z0-9_/:\[\]]*)=")
+_OUT = re.compile(r"down|drain|fail|error|inval|unk|\S+\*$", re.IGNORECASE)  # states in which a node is given nothing
 _ID = re.compile(r"\d+(?:_\d+|\+\d+)?(?:;[\w.-]+)?")
 
 
@@ -144,6 +145,16 @@ def node_states(text: str) -> list[NodeState]:
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
         if len(cells) >= 3 and cells[0]:
             found.setdefault(cells[0], NodeState(cells[0], cells[1], _word(cells[2])))
+    return list(found.values())
+
+
+def out_of_work(text: str) -> list[tuple[str, float | None, str, str]]:
+    """Purpose: (state, since when, why, folded set) of nodes that are down, drained or about to be; each set of nodes once."""
+    found: dict[str, tuple[str, float | None, str, str]] = {}
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.split(SEPARATOR)]
+        if len(cells) == 4 and cells[3] and _OUT.match(cells[0]):
+            found.setdefault(cells[3], (clean(cells[0].lower()), seconds(cells[1]), _word(cells[2]), cells[3]))
     return list(found.values())
 
 

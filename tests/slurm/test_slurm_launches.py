@@ -1,0 +1,77 @@
+"""Jobs that were given a node and never took their claim: the node failed to launch them, and nobody cancelled anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from slurm_campaigns import Campaign, Payload
+from slurm_cluster import Cluster
+
+PASSED = ("passed", "exit status 0")
+
+PROLOG = """\
+#!/bin/sh
+export SLURM_CONF={conf}
+case $(squeue --noheader --jobs=$SLURM_JOB_ID --format=%j) in *-j0*) ;; *) exit 0 ;; esac
+if [ -e "{place}/gone-$SLURMD_NODENAME" ]; then
+    kill -9 $(cat "{pids}/$SLURMD_NODENAME.slurmd.pid")
+fi
+[ ! -e "{place}/bad-$SLURMD_NODENAME" ]
+"""
+
+
+@contextmanager
+def prologs_fail(cluster: Cluster, place: Path, **wrong: str) -> Iterator[None]:
+    """Until they are mended (their files are removed), the prolog of these nodes fails for our runs, or ends their slurmd."""
+    prolog, configured = place / "prolog", cluster.slurm_conf.read_text()
+    pids = cluster.slurm_conf.parent / "nodes"
+    prolog.write_text(PROLOG.format(conf=cluster.slurm_conf, place=place, pids=pids))
+    prolog.chmod(0o755)
+    for node, what in wrong.items():
+        (place / f"{what}-{node}").touch()
+    cluster.slurm_conf.write_text(f"{configured}Prolog={prolog}\n")
+    cluster.run("scontrol", "reconfigure")
+    try:
+        yield
+    finally:
+        cluster.slurm_conf.write_text(configured)
+        cluster.run("scontrol", "reconfigure")
+
+
+def test_launches_that_fail(fault_cluster: Cluster, tmp_path: Path) -> None:
+    """A prolog that fails, with and without a word of requeueing, and a slurmd that is gone when the job is to start."""
+    cluster = fault_cluster
+    payloads = [
+        Payload("prolog", "n001", "true"),
+        Payload("prolog-requeue", "n002", "true", requeue=True),
+        Payload("gone", "n003", "true"),
+        Payload("sound", "n004", "true"),
+    ]
+    with (
+        prologs_fail(cluster, tmp_path, n001="bad", n002="bad", n003="gone"),
+        Campaign(cluster, tmp_path / "site", payloads) as campaign,
+    ):
+        campaign.start()
+        for name in ("prolog", "prolog-requeue", "gone"):
+            campaign.wait_verdict(name)
+        for node in ("n001", "n002"):
+            (tmp_path / f"bad-{node}").unlink()
+            cluster.fault("resume", node)
+        (tmp_path / "gone-n003").unlink()
+        cluster.fault("start-slurmd", "n003")
+        campaign.end()
+
+    verdicts = campaign.verdicts()
+    assert verdicts["sound"] == [PASSED]
+    for name, node in (("prolog", "n001"), ("prolog-requeue", "n002"), ("gone", "n003")):
+        first = verdicts[name][0]
+        assert first[0] == "node_fail" and first[1].startswith(f"launch failure on {node}: "), campaign.tale()
+        assert verdicts[name][-1] == PASSED and {word for word, _ in verdicts[name][:-1]} == {"node_fail"}
+    assert verdicts["prolog"][0][1].endswith("Error running slurm prolog: 1; n001 is drained (Prolog error)")
+    assert campaign.executions() == dict.fromkeys(campaign.payloads, 1), "what failed to launch never ran"
+    failed = [e.value for e in campaign.events("verdict") if e.value["verdict"] == "node_fail"]
+    assert all(value["launch_failure"] and value["failed_nodes"] == [value["nodes"]] for value in failed)
+    told = campaign.command("failures", "p-1").stdout
+    assert "launch-failure" in told, told
