@@ -17,6 +17,7 @@ from shakedown.model.ports import Builder, Clock, JobReport, Ports, Scheduler
 
 if TYPE_CHECKING:
     from shakedown.conductor.collector import WorkerCollector
+    from shakedown.conductor.room import PatientLog
     from shakedown.processes.reactor import Reactor
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
@@ -33,7 +34,7 @@ class SessionClock:
 
     clock: Clock
     lease: Lease
-    log: LogWriter
+    log: PatientLog
     idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
     at_rest: Callable[[], None] = lambda: None
     next_show: float = 0.0
@@ -74,6 +75,7 @@ def open_ports(
     from shakedown.builds.builder import LocalBuilder
     from shakedown.builds.choosing import with_builds_in_jobs
     from shakedown.conductor.collector import WorkerCollector
+    from shakedown.conductor.room import PatientLog
     from shakedown.processes.reactor import Reactor
 
     clusters = clusters_of(document)
@@ -89,8 +91,9 @@ def open_ports(
         builder: Builder = here
         if end_runs is None:
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
-        clock = SessionClock(reactor, lease, log, idle)
-        ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
+        patient = PatientLog(log, lease, reactor)
+        clock = SessionClock(reactor, lease, patient, idle)
+        ports = Ports(clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S))
         yield RealPorts(ports, clock, end_runs, collector)
 
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, cast
 from shakedown import __version__
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
-from shakedown.conductor.leaving import EndRuns, Interruptions, heard, leave, leave_on_full_disk
+from shakedown.conductor.leaving import LEAVE, Interruptions, heard, leave, leave_on_full_disk
 from shakedown.conductor.loop import Conductor, log_asked, loop
 from shakedown.conductor.operators import commands_for
-from shakedown.conductor.real_ports import open_ports
+from shakedown.conductor.real_ports import RealPorts, open_ports
+from shakedown.conductor.room import Room
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import refuse_rehearsal
@@ -81,7 +82,8 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             driver = _driver(layout, lease.epoch)
             with closing(fingerprints):
                 start = documents.start_value(state)
-                return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints)
+                room = Room(layout, real.clock.log, watchers.say)
+                return _session(conductor, start, driver, tail, watchers, real, fingerprints, room)
 
 
 def _session(
@@ -90,11 +92,19 @@ def _session(
     driver: dict[str, Any],
     tail: Tail,
     watchers: Watchers,
-    end_runs: EndRuns,
+    real: RealPorts,
     fingerprints: Fingerprints,
+    room: Room,
 ) -> Outcome:
     """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be."""
+    end_runs = real.end_runs
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
+    real.clock.log.say, real.clock.log.give_up = watchers.say, lambda: interruptions.level >= LEAVE
+
+    def stop(conductor: Conductor) -> bool:
+        room.look(conductor)
+        return interruptions.should_stop(conductor)
+
     with heard(interruptions):
         try:
             begin(conductor, start, driver, conductor.state.index.document)
@@ -102,7 +112,7 @@ def _session(
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
             fingerprints.take(conductor)
-            loop(conductor, interruptions.should_stop)
+            loop(conductor, stop)
             left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
             fingerprints.settle(conductor)
             log_asked(conductor)

@@ -33,7 +33,7 @@ def _want_all(state: State) -> None:
 
 def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
-    state.driven, state.stopping = True, ""
+    state.driven, state.stopping, state.no_room = True, "", ""
     state.shut, state.asked = {}, {}
     state.asked_for_s, state.driven_since = 0.0, event.time
     for job in state.jobs.values():

@@ -16,6 +16,8 @@ def finding(state: State, event: Event) -> None:
         roll = state.rolls.get(event.value["component"])
         if roll is not None:
             roll.fallen[event.value["test"]] = event.time
+    elif kind in ("disk_full", "disk_has_room"):
+        state.no_room = event.reason if kind == "disk_full" else ""
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     job = state.jobs.get(event.job)

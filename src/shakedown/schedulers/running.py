@@ -32,6 +32,8 @@ class Running:
     exit_status: int | None = None
     elapsed_s: float | None = None
     ending: Ending | None = None
+    told: bool = False  # it was reported as running
+    listens: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -46,7 +48,9 @@ class Running:
         """From now on its output is read as it comes. Before that the pipe holds 64 KiB of it, and a short job is not slowed
         down by our waking up for each of its lines.
         """
-        self.reactor.watch(self.launch.capture.descriptor, self._wrote)
+        if not self.listens:
+            self.listens = True
+            self.reactor.watch(self.launch.capture.descriptor, self._wrote)
 
     def end(self, why: str, message: str, grace_s: float, patience_s: float) -> object:
         """Bring the whole tree to its end. The first reason stands."""
