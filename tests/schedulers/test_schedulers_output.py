@@ -103,46 +103,80 @@ def test_what_a_run_left_in_the_pipe_at_its_end_is_read(machine: Machine) -> Non
     assert report.output["bytes"] == 60000
 
 
-def test_an_output_that_does_not_get_onto_the_disk_is_said(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.run("echo before")
+def full(monkeypatch: pytest.MonkeyPatch, suffix: str, room: int) -> None:
+    """Files of this kind take so many bytes in all, as a file system does that is nearly full."""
     really = os.write
 
     def write(descriptor: int, data: bytes) -> int:
-        if Path(f"/proc/self/fd/{descriptor}").readlink().suffix == ".pack":
-            if len(data) > 2:
-                return really(descriptor, data[:2])
-            raise FULL
+        if Path(f"/proc/self/fd/{descriptor}").readlink().suffix == suffix:
+            left = room - os.fstat(descriptor).st_size
+            if left <= 0:
+                raise FULL
+            return really(descriptor, data[:left])
         return really(descriptor, data)
 
     monkeypatch.setattr(os, "write", write)
-    lost = machine.run("echo lost; exit 4")
+
+
+def test_an_output_that_the_disk_does_not_take_waits_for_room_and_so_does_the_word_of_its_end(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.run("echo before")
+    full(monkeypatch, ".pack", 9)
+    orders = [machine.order("echo kept; exit 4"), machine.order("echo too")]
+    machine.submit(*orders)
+    machine.until(lambda: machine.scheduler._room_timer is not None)
+    later = machine.reactor.now() + 0.7
+    machine.until(lambda: machine.reactor.now() > later)
+    assert not any(report.state in ("completed", "failed") for report in machine.said if report.job != "j000001")
     monkeypatch.undo()
 
-    assert (lost.state, lost.exit_status, lost.output) == ("failed", 4, {})
+    kept, too = (machine.ended(order) for order in orders)
+    assert (kept.state, kept.exit_status, kept.message) == ("failed", 4, "it ended with exit status 4")
+    assert (machine.output(kept), machine.output(too)) == (b"kept\n", b"too\n")
+    assert kept.began is not None
+    assert kept.began < later - 0.3  # not when it was heard of
+
+
+def test_what_the_disk_does_not_take_until_the_conductor_leaves_is_lost_and_said_to_be(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.run("echo before")
+    full(monkeypatch, ".pack", 9)
+    order = machine.order("echo lost; exit 4")
+    machine.submit(order)
+    machine.until(lambda: machine.scheduler._room_timer is not None)
+    (lost,) = machine.scheduler.end_all()
+    monkeypatch.undo()
+
+    assert (lost.state, lost.exit_status, lost.output) == ("failed", 4, {"lost": "No space left on device"})
     assert lost.message == ("it ended with exit status 4; its output could not be kept: No space left on device")
     assert machine.output(machine.run("echo after")) == b"after\n"
     assert (machine.layout.packs / "000001.pack").read_bytes() == b"before\nafter\n"
 
 
-def test_a_large_output_that_does_not_fit_is_kept_as_far_as_it_does(
+def test_a_large_output_that_does_not_fit_waits_for_room(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    full(monkeypatch, ".out", 200_000)
+    order = machine.order("head -c 1000000 /dev/zero")
+    machine.submit(order)
+    machine.until(lambda: machine.scheduler._room_timer is not None)
+    monkeypatch.undo()
+
+    report = machine.ended(order)
+    assert (report.state, report.message, report.output["bytes"]) == ("completed", "", 1_000_000)
+    assert machine.output(report) == b"\0" * 1_000_000
+
+
+def test_what_is_more_than_memory_may_hold_is_lost_and_said_to_be(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really = os.write
-
-    def write(descriptor: int, data: bytes) -> int:
-        if Path(f"/proc/self/fd/{descriptor}").readlink().suffix == ".out":
-            if os.fstat(descriptor).st_size >= 200_000:
-                raise FULL
-            return really(descriptor, data[: 200_000 - os.fstat(descriptor).st_size])
-        return really(descriptor, data)
-
-    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr("shakedown.schedulers.capture.HELD_BYTES", 300_000)
+    full(monkeypatch, ".out", 200_000)
     report = machine.run("head -c 1000000 /dev/zero")
 
     assert report.state == "completed"
-    assert report.message == "of 1000000 bytes of output the first 200000 were kept: No space left on device"
-    assert report.output["bytes"] == 200_000
-    assert machine.output(report) == b"\0" * 200_000
+    assert report.message.startswith("of 1000000 bytes of output the first 200000 were kept: No space left on device")
+    assert (report.output["bytes"], report.output["lost"]) == (200_000, "No space left on device")
 
 
 def _resident_bytes() -> int:
@@ -180,7 +214,11 @@ def test_whatever_was_appended_is_read_back(
 def test_each_conductor_writes_packs_of_its_own(tmp_path: Path) -> None:
     first, second = PackWriter(tmp_path), PackWriter(tmp_path)
 
-    names = [writer.append(b"x")["pack"] for writer in (first, second, first)]
+    names = []
+    for writer in (first, second, first):
+        pointer = writer.append(b"x")
+        writer.flush()
+        names.append(pointer["pack"])
 
     assert names == ["000001.pack", "000002.pack", "000001.pack"]
 
@@ -214,4 +252,9 @@ def test_a_pointer_to_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 def test_packs_that_cannot_be_begun_are_said_in_the_pointer(tmp_path: Path) -> None:
     (tmp_path / "packs").write_text("in the way")
 
-    assert PackWriter(tmp_path / "packs").append(b"x") == {"lost": "File exists"}
+    writer = PackWriter(tmp_path / "packs")
+    pointer = writer.append(b"x")
+    writer.flush()
+    assert (writer.holds(pointer), pointer) == (True, {})
+    writer.close()
+    assert pointer == {"lost": "File exists"}

@@ -39,6 +39,7 @@ _ECHO = re.compile(
     r"|slurmstepd: error: \*\*\* STEP .* CANCELLED"
 )
 _AGAIN = "it is judged again by itself when that has passed; if it stays: shakedown rejudge"
+_GONE = "that is gone for good, so the result is attempted again"
 _SHELL_SAYS = {126: "a command could not be executed", 127: "a command was not found"}
 
 
@@ -115,7 +116,8 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
         return "failed", _with_words(fault, "; ".join(word for word in words if word))
     wrong = _what_is_wrong(test, evidence)
     if _is_undetermined(test, evidence):
-        return UNDETERMINED, f"could not be judged: {cut(printable(evidence.trouble), 160)}; {_AGAIN}"
+        way_out = _GONE if "lost" in report.output else _AGAIN
+        return UNDETERMINED, f"could not be judged: {cut(printable(evidence.trouble), 160)}; {way_out}"
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         return "incorrect", cut(printable(wrong[0]), REASON_LIMIT - len(more)) + more

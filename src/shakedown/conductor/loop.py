@@ -282,6 +282,8 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         if judgement.verdict == UNDETERMINED:
             return  # as before: no news
         value |= {"supersedes": state.undetermined[run.id].seq, "was": UNDETERMINED}
+    if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
+        value["gone"] = True
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
     value |= _present(message=report.message)
     value |= _present(

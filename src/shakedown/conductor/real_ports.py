@@ -18,6 +18,7 @@ from shakedown.model.ports import Builder, Clock, JobReport, Ports, Scheduler
 
 if TYPE_CHECKING:
     from shakedown.conductor.collector import WorkerCollector
+    from shakedown.conductor.room import PatientLog
     from shakedown.processes.reactor import Reactor
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
@@ -34,7 +35,7 @@ class SessionClock:
 
     clock: Clock
     lease: Lease
-    log: LogWriter
+    log: PatientLog
     idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
     at_rest: Callable[[], None] = lambda: None
     next_show: float = 0.0
@@ -81,6 +82,7 @@ def open_ports(
     from shakedown.builds.builder import LocalBuilder
     from shakedown.builds.choosing import with_builds_in_jobs
     from shakedown.conductor.collector import WorkerCollector
+    from shakedown.conductor.room import PatientLog
     from shakedown.processes.reactor import Reactor
 
     clusters = clusters_of(document)
@@ -96,8 +98,9 @@ def open_ports(
         builder: Builder = here
         if end_runs is None:
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
-        clock = SessionClock(reactor, lease, log, idle, awake=Awake(reactor.calendar.behind_s))
-        ports = Ports(clock, scheduler, builder, collector, log, FileInbox(layout, INBOX_PACE_S))
+        patient = PatientLog(log, lease, reactor)
+        clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
+        ports = Ports(clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S))
 
         def forsake_all() -> None:
             here.forsake()

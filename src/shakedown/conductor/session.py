@@ -18,10 +18,11 @@ from shakedown import __version__
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
 from shakedown.conductor.going_on import is_closed, refuse_unknown
-from shakedown.conductor.leaving import EndRuns, Interruptions, heard, leave, leave_on_full_disk
+from shakedown.conductor.leaving import LEAVE, Interruptions, heard, leave, leave_on_full_disk
 from shakedown.conductor.loop import Conductor, log_asked, loop
 from shakedown.conductor.operators import commands_for
-from shakedown.conductor.real_ports import open_ports
+from shakedown.conductor.real_ports import RealPorts, open_ports
+from shakedown.conductor.room import Room
 from shakedown.conductor.snapshots import Snapshots, read_state
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import refuse_rehearsal
@@ -99,8 +100,9 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             with closing(fingerprints):
                 start = documents.start_value(state)
                 again = snapshots.take_away()
+                room = Room(layout, real.clock.log, watchers.say)
                 try:
-                    return _session(conductor, start, driver, tail, watchers, real.end_runs, fingerprints, again)
+                    return _session(conductor, start, driver, tail, watchers, real, fingerprints, room, again)
                 except LeaseHeld:
                     real.forsake()
                     raise
@@ -112,12 +114,20 @@ def _session(
     driver: dict[str, Any],
     tail: Tail,
     watchers: Watchers,
-    end_runs: EndRuns,
+    real: RealPorts,
     fingerprints: Fingerprints,
+    room: Room,
     refused: Sequence[str] = (),
 ) -> Outcome:
     """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be; ``refused``: snapshots."""
+    end_runs = real.end_runs
     interruptions = Interruptions(watchers.say, jobs_go_on=end_runs is None)
+    real.clock.log.say, real.clock.log.give_up = watchers.say, lambda: interruptions.level >= LEAVE
+
+    def stop(conductor: Conductor) -> bool:
+        room.look(conductor)
+        return interruptions.should_stop(conductor)
+
     with heard(interruptions):
         try:
             begin(conductor, start, driver, conductor.state.index.document)
@@ -128,7 +138,7 @@ def _session(
                 why = f"{name} is not what the log leads to: the state was folded from the log, and the snapshot is made again"
                 conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
             fingerprints.take(conductor)
-            loop(conductor, interruptions.should_stop)
+            loop(conductor, stop)
             left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
             fingerprints.settle(conductor)
             log_asked(conductor)

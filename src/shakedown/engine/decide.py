@@ -20,11 +20,14 @@ from shakedown.engine.stopping import stand
 from shakedown.engine.submit import queues_in_order, submit
 from shakedown.engine.time_up import tell_time
 from shakedown.engine.unwanted import why_no_more
-from shakedown.model.events import Event
+from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder
 
 LONGEST_WAIT_S = 300.0
+_GONE = Retry(
+    UNDETERMINED, times=1000
+)  # what a run wrote is gone for good, through no fault of its own: it is run again
 
 
 def decide(state: State, now: float) -> Decision:
@@ -42,6 +45,8 @@ def decide(state: State, now: float) -> Decision:
     _collect(state, decision)
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
+    if state.no_room:
+        return decision
     _build(state, decision, now)
     if not any(order.event.event == "requeued" for order in decision.orders):  # it takes a waiting entry for itself
         submit(state, decision, now)
@@ -65,7 +70,7 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         run = state.runs[name]
         value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
         value |= mode_facts(run.mode)
-        rule = state.index.retry_rule(run.component, run.verdict)
+        rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
         unwanted = why_no_more(state, run.component, run.case)
         if rule is None or run.attempt > rule.times or state.cancelled or run.cancelled or unwanted:
             why = _why_no_more(state, run, rule.times if rule else 0, unwanted)

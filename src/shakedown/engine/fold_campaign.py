@@ -33,7 +33,7 @@ def _want_all(state: State) -> None:
 
 def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
-    state.driven, state.stopping = True, ""
+    state.driven, state.stopping, state.no_room = True, "", ""
     for name, count in state.asked.items():
         state.asked_before[name] = state.asked_before.get(name, 0) + count
     state.asked_before_s += state.asked_for_s

@@ -24,6 +24,8 @@ def finding(state: State, event: Event) -> None:
         state.awake_since = event.time
     elif kind in ("queue_held", "queue_released"):
         fold_guard.finding(state, event)
+    elif kind in ("disk_full", "disk_has_room"):
+        state.no_room = event.reason if kind == "disk_full" else ""
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":

@@ -63,7 +63,7 @@ def verdict(state: State, event: Event) -> None:
     ended = facts_of(state, run).get("state", "") if verdict == UNDETERMINED else ""
     _leave_job(state, run, bool(value.get("alive")))
     run.verdict = verdict
-    if verdict == UNDETERMINED:
+    if verdict == UNDETERMINED and not value.get("gone"):
         _keep(state, run, event, ended)
     else:
         _settle_or_close(state, run, bool(value.get("final")))

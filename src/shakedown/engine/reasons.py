@@ -89,6 +89,8 @@ def binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> R
 def _binding_reason(state: State, key: ClassKey, now: float, ahead: Outlook) -> Reason | None:
     if state.stopping:
         return Reason("stopping", f"nothing new is submitted: {state.stopping}")
+    if state.no_room:
+        return Reason("no_room", f"nothing new is submitted before there is room: {state.no_room}")
     whole = ahead.whole.get(key.component)
     if whole is None:
         whole = ahead.whole[key.component] = _gate(state, key), component_reason(state, key.component, now)

@@ -281,6 +281,7 @@ class State:
     phase: str = ""  # "", running, ended
     driven: bool = False
     stopping: str = ""  # why nothing new is submitted
+    no_room: str = ""  # why nothing new is submitted until there is room on a disk
     cancelled: str = ""  # why the whole campaign is cancelled
     next_run: int = 1
     next_job: int = 1

@@ -12,10 +12,12 @@ import zlib
 from typing import Any
 
 from shakedown.model.layout import Layout
-from shakedown.schedulers.packs import PackWriter
+from shakedown.schedulers.packs import NO_ROOM, PackWriter
 
 SPILL_BYTES = 64 << 10  # more than this does not stay in memory
 KEEP_BYTES = 4 << 30  # more than this is not kept at all
+HELD_BYTES = 16 << 20  # what is kept of it in memory while the disk does not take it
+_MOST_TRIES = 10  # half a second lies between two
 _CHUNK_BYTES = 1 << 20  # read in one call at most; also how large the pipe of a talkative job is made
 
 
@@ -26,10 +28,12 @@ class Capture:
         "_chunks",
         "_crc",
         "_file",
+        "_held",
         "_keep",
         "_layout",
         "_pipe_bytes",
         "_run",
+        "_tries",
         "_trouble",
         "descriptor",
         "kept",
@@ -49,7 +53,9 @@ class Capture:
         self._file = -1
         self._crc = 0  # of what is in the file
         self._pipe_bytes = SPILL_BYTES
-        self._trouble = ""
+        self._trouble = ""  # why the disk did not take something
+        self._tries = 0  # of a disk that is not full and takes nothing all the same
+        self._held = bytearray()  # that which it did not take
 
     def read_some(self) -> bool | None:
         """Purpose: take what is there. True where more may come at once, None where nothing is there now, False at the end."""
@@ -71,6 +77,14 @@ class Capture:
             state = self.read_some()
         return state is False
 
+    def is_held(self) -> bool:
+        """Purpose: whether the disk does not take what is kept of a large output; tries it again."""
+        if self._held:
+            self._try_again()
+        if self._tries > _MOST_TRIES:
+            self._held.clear()
+        return bool(self._held)
+
     def finish(self, packs: PackWriter) -> tuple[dict[str, Any], str]:
         """Purpose: the pointer to what was kept, and a sentence where that is not all ("" where it is)."""
         if self._file >= 0:
@@ -78,6 +92,8 @@ class Capture:
             self._file = -1
             path = self._layout.output(self._run).relative_to(self._layout.root)
             output: dict[str, Any] = {"file": str(path), "bytes": self.kept, "crc": f"{self._crc:08x}"}
+            if self._trouble:
+                output["lost"] = self._trouble
         elif self.kept:
             output = packs.append(b"".join(self._chunks))
         else:
@@ -88,38 +104,58 @@ class Capture:
         return output, f"of {self.seen} bytes of output the first {self.kept} were kept: {why}"
 
     def _keep_data(self, data: bytes) -> None:
-        room = self._keep - self.kept
+        room = self._keep - self.kept - len(self._held)
         if room < len(data):
             data = data[:room]
-        if not data or self._trouble:
+        if not data or (self._trouble and not self._held):
             return
-        if self._file < 0 and self.kept + len(data) <= SPILL_BYTES:
+        if self._file < 0 and not self._held and self.kept + len(data) <= SPILL_BYTES:
             self._chunks.append(data)
             self.kept += len(data)
-            return
+        elif self._file < 0 or self._held:
+            self._hold(data)
+        else:
+            try:
+                data = data[self._write(data) :]
+            except OSError as error:
+                self._trouble = str(error.strerror)
+            if data:
+                self._hold(data)
+
+    def _hold(self, data: bytes) -> None:
+        """What the disk did not take so far waits in memory. What is more than that may hold is lost, and all that follows."""
+        self._held += data
+        if not self._trouble or len(self._held) > HELD_BYTES:
+            self._try_again()
+        if len(self._held) > HELD_BYTES:
+            self._held.clear()
+
+    def _try_again(self) -> None:
+        """Write what waits; what the disk does not take goes on waiting."""
         try:
             if self._file < 0:
                 self._spill()
-            self._write(self._file, data)
+            while self._held:
+                del self._held[: self._write(bytes(self._held[:_CHUNK_BYTES]))]
+            self._trouble, self._tries = "", 0
         except OSError as error:
             self._trouble = str(error.strerror)
+            self._tries += error.errno not in NO_ROOM
+
+    def _write(self, data: bytes) -> int:
+        """How much of it the file took. Raises OSError."""
+        written = os.write(self._file, data)
+        self.kept += written
+        self._crc = zlib.crc32(data[:written], self._crc)
+        return written
 
     def _spill(self) -> None:
         """The run is talkative: its output gets a file, and its pipe more room, so that it waits less for us."""
         path = self._layout.output(self._run)
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-        chunks, self._chunks, self.kept = self._chunks, [], 0
-        self._write(self._file, b"".join(chunks))
+        chunks, self._chunks, self.kept, self._crc = self._chunks, [], 0, 0
+        self._held[:0] = b"".join(chunks)
         self._pipe_bytes = _CHUNK_BYTES
         with contextlib.suppress(OSError):  # a user may hold only so many large pipes
             fcntl.fcntl(self.descriptor, fcntl.F_SETPIPE_SZ, _CHUNK_BYTES)
-
-    def _write(self, descriptor: int, data: bytes) -> None:
-        """Write all of it. Raises OSError; what was written before that counts as kept."""
-        view = memoryview(data)
-        while view:
-            written = os.write(descriptor, view)
-            self.kept += written
-            self._crc = zlib.crc32(view[:written], self._crc)
-            view = view[written:]

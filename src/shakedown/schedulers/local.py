@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 
+from msgspec.structs import replace
+
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import ENDED, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
@@ -33,7 +35,7 @@ from shakedown.schedulers.reports import end_report, never_started, say_loss
 from shakedown.schedulers.running import Running
 from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.standby import DEPTH, Standby
-from shakedown.schedulers.workplace import CannotStart, Workplace
+from shakedown.schedulers.workplace import CannotStart, Workplace, is_full
 
 _HOLD_S = 0.5  # between two tries to start what could not be started
 _RUNNING_AFTER_S = 0.01  # a job that lives this long is reported as running and listened to; a shorter one only ends
@@ -63,6 +65,7 @@ class LocalScheduler:
         self._reactor, self._grace_s, self._patience_s = reactor, grace_s, patience_s
         self._cores = Cores(cores)
         self._workplace = Workplace(layout)
+        self._disks = (os.fspath(layout.root), os.fspath(layout.work))
         self._launcher = Launcher(layout, self._workplace, keep_bytes)
         self._packs = PackWriter(layout.packs)
         self._orphans = Orphans()
@@ -82,6 +85,10 @@ class LocalScheduler:
         self._leftovers = Leftovers(
             layout, reactor, self._workplace, self._launcher.marker, self._say, grace_s, patience_s
         )
+        self._unwritten: list[Running] = []  # over, and the disk does not take their large outputs
+        self._room_timer: Timer | None = None
+        self._leaving = False
+        self._void: set[str] = set()  # jobs that ended before they had their claim: they never ran and never will
         self._fresh_timer: Timer | None = None
         self._told = 0.0
         self._teller: Timer | None = None
@@ -103,11 +110,39 @@ class LocalScheduler:
         self._report_running()
         self._write_up()
         self._packs.flush()
-        reports, self._reports = self._reports, []
+        reports, self._reports = self._kept_reports()
         self._told = time.monotonic()
         if len(self._known) > _FORGET_FROM:
             self._known &= jobs.keys() | self._running.keys() | self._queue.keys()
         return [say_loss(report) for report in reports]
+
+    def _kept_reports(self) -> tuple[list[JobReport], list[JobReport]]:
+        """The reports whose outputs are on the disk, and those that wait until there is room for theirs."""
+        waiting = [report for report in self._reports if report.output == {} and self._packs.holds(report.output)]
+        if waiting or self._unwritten:
+            self._look_for_room()
+        if not waiting:
+            return self._reports, []
+        held = {id(report) for report in waiting}
+        kept = [report for report in self._reports if id(report) not in held]
+        return kept, [self._as_it_began(report) for report in waiting]
+
+    def _as_it_began(self, report: JobReport) -> JobReport:
+        """A run whose report waits began when it did, not so much before the report as it took."""
+        if report.began is not None or report.elapsed_s is None:
+            return report
+        return replace(report, began=self._reactor.now() - report.elapsed_s)
+
+    def _look_for_room(self) -> None:
+        if self._room_timer is None:
+            self._room_timer = self._reactor.call_later(_HOLD_S, self._room_again)
+
+    def _room_again(self) -> bool:
+        """Outputs that the disk did not take are tried again at the next poll."""
+        self._room_timer = None
+        self._ended += self._unwritten
+        self._unwritten = []
+        return self._has_news()
 
     def cancel(self, jobs: Sequence[JobView]) -> Sequence[str]:
         """End these jobs. Their reports say so when they are known to be dead."""
@@ -142,11 +177,12 @@ class LocalScheduler:
         if job.id in self._running or job.id in self._sweeping or self._is_unreported(job.id):
             return False
         try:
-            taken = self._workplace.take_claim(job.id, job.restart)
+            taken = job.id in self._void or self._workplace.take_claim(job.id, job.restart)
         except CannotStart:
             if job.id not in self._queue:
                 return None
             taken = True  # it waits at a gate of ours, which never opens now: nobody else can start it
+        self._void.discard(job.id)
         if taken:
             self._unqueue(job.id)
         else:
@@ -160,10 +196,13 @@ class LocalScheduler:
             self._unqueue(job)
         for running in list(self._running.values()):
             running.end("interrupted", "it was ended with the conductor", self._grace_s, self._patience_s)
+        self._leaving = True  # what the disk does not take now is lost
+        self._room_again()
         self._write_up()
         while self._running or self._sweeping or self._standby.is_waiting:
             self._reactor.wait(self._reactor.now() + 0.05)
             self._write_up()
+        self._packs.give_up()
         return self.poll({})
 
     def forsake(self) -> None:
@@ -199,8 +238,11 @@ class LocalScheduler:
             return SubmitAnswer(order.job, "refused", message=message)
         try:
             self._launcher.check(order)
-            if self._queue or not self._start(order):
+            full = self._disk_is_full()
+            if self._queue or full or not self._start(order):
                 self._queue[order.job] = order
+            if full:
+                self._hold(lasting=True)
         except CannotStart as error:
             return SubmitAnswer(order.job, "refused", transient=error.transient, message=error.message)
         self._known.add(order.job)
@@ -220,27 +262,34 @@ class LocalScheduler:
     def _start_waiting(self) -> None:
         """Start from the head of the queue as long as there are cores."""
         while self._queue:
+            if self._disk_is_full():
+                self._hold(lasting=True)
+                return
             order = next(iter(self._queue.values()))
             try:
                 if not self._start(order):
                     return
             except CannotStart as error:
-                if error.transient and self._hold():
+                if error.transient and self._hold(error.no_room):
                     return
                 self._say(never_started(order, "refused", error.message))
             self._held_since = None
             del self._queue[order.job]
 
-    def _hold(self) -> bool:
-        """Try the head of the queue again in a moment. False once it has been tried for too long."""
+    def _hold(self, lasting: bool) -> bool:
+        """Try the head of the queue again in a moment. False once it has been tried for too long, unless it is for ``lasting``."""
         now = time.monotonic()
         if self._held_since is None:
             self._held_since = now
-        if now - self._held_since >= self._patience_s:
+        if now - self._held_since >= self._patience_s and not lasting:
             return False
         if self._held_timer is None:
             self._held_timer = self._reactor.call_later(_HOLD_S, self._try_again)
         return True
+
+    def _disk_is_full(self) -> bool:
+        """Whether a job could not even write its claim, or would find no room in its directory."""
+        return any(is_full(place) for place in self._disks)
 
     def _try_again(self) -> object:
         self._held_timer = None
@@ -334,6 +383,8 @@ class LocalScheduler:
             if strays or (running.launch.marker in escaped and running.ending is None):
                 self._sweeping.add(running.order.job)
                 running.sweep(partial(self._swept, running), strays=strays)
+            elif running.launch.capture.is_held() and not self._leaving:
+                self._unwritten.append(running)
             else:
                 self._file(running)
 
@@ -359,9 +410,20 @@ class LocalScheduler:
         if launch.script_file:
             self._workplace.remove_script(order.job, order.restart)
         if running.exit_status == CLAIM_TAKEN and not self._held_claim(running):
-            self._leftovers.claim_was_taken(order)
+            self._without_claim(running)
         else:
             self._say(end_report(running, output, note, self._node))
+
+    def _without_claim(self, running: Running) -> object:
+        """A script that did not get its claim did not run. Where only the disk was in its way, nobody else can run it either: its
+        run goes back, unless it was said to run already.
+        """
+        order = running.order
+        if running.told or self._workplace.claim_holder(order.job, order.restart):
+            return self._leftovers.claim_was_taken(order)
+        self._void.add(order.job)
+        message = "its claim could not be written, so it did not run"
+        return self._say(JobReport(order.job, "absent", "local", restart=order.restart, message=message))
 
     def _held_claim(self, running: Running) -> bool:
         """Whether the script got its claim: status 97 may be the payload's own."""
@@ -385,7 +447,11 @@ class LocalScheduler:
                 self._fresh.append(running)
                 continue
             running.listen()
+            if not self._held_claim(running):  # until then it may turn out that it never ran
+                self._fresh.append(running)
+                continue
             if running.ending is None:
+                running.told = True
                 order, process = running.order, identity(running.launch.child.pid)
                 self._say(JobReport(order.job, "running", "local", process, order.restart, nodes=self._node))
 

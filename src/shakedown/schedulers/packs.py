@@ -6,9 +6,12 @@ packs of its own, so that two that should never have lived at once cannot write 
 
 from __future__ import annotations
 
+import errno
 import os
+import time
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +19,18 @@ from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
 ROLL_BYTES = 64 << 20  # a pack that has grown to this is closed and the next one begun
+KEPT_BYTES = 64 << 20  # of outputs that wait for room on the disk
+PATIENCE_S = 5.0  # for a disk that is not full and takes nothing all the same
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _BUFFER_BYTES = 1 << 20  # so much is kept back at most before it is written
 
 
 class PackWriter:
-    """Appends outputs to packs. What ``append`` gave is true after the next ``flush``.
+    """Appends outputs to packs. What ``append`` gave says where the output lies after the next ``flush`` that the disk allows.
 
     A pointer is {"pack", "offset", "bytes", "crc"}, the last one the CRC-32 of the output in hexadecimal; or {"lost": why} where
-    the output could not be kept: nothing is raised, since a full disk is a fact about the machine that belongs into the run's
-    report.
+    the output could not be kept: nothing is raised, since a full disk is a fact about the machine. What the disk does not take is
+    kept in memory, up to ``KEPT_BYTES``, and written by a later ``flush``; ``holds`` tells of which outputs that is so.
     """
 
     def __init__(self, directory: Path, roll_bytes: int = ROLL_BYTES) -> None:
@@ -32,43 +38,76 @@ class PackWriter:
         self._roll_bytes = roll_bytes
         self._descriptor = -1
         self._name = ""
-        self._end = 0  # bytes in the file and in what waits for it
+        self._end = 0  # bytes in the file
         self._waiting: list[tuple[bytes, dict[str, Any]]] = []
         self._waiting_bytes = 0
+        self._trouble = ""  # why the disk did not take what waits
+        self._since: float | None = None  # since when it does not
 
     def append(self, data: bytes) -> dict[str, Any]:
-        """Purpose: the pointer to where these bytes will lie."""
-        if self._end + len(data) > self._roll_bytes:
-            self.close()
-        if self._descriptor < 0:
-            try:
-                self._begin()
-            except OSError as error:
-                return {"lost": str(error.strerror)}
-        pointer: dict[str, Any] = {"pack": self._name, "offset": self._end, "bytes": len(data)}
-        pointer |= {"crc": f"{zlib.crc32(data):08x}"}
+        """Purpose: the pointer to where these bytes will lie; ``flush`` fills it in."""
+        pointer: dict[str, Any] = {}
         self._waiting.append((data, pointer))
         self._waiting_bytes += len(data)
-        self._end += len(data)
-        if self._waiting_bytes > _BUFFER_BYTES:
+        if self._waiting_bytes > (KEPT_BYTES if self._trouble else _BUFFER_BYTES):
             self.flush()
         return pointer
 
+    def holds(self, pointer: Mapping[str, Any]) -> bool:
+        """Purpose: whether an output is in memory alone, because the disk did not take it."""
+        return any(waiting is pointer for _, waiting in self._waiting)
+
     def flush(self) -> None:
-        """Write what waits. Where that fails, its pointers say so and the pack ends where it ended before."""
-        if not self._waiting:
-            return
-        waiting, self._waiting = self._waiting, []
-        begin, self._waiting_bytes = self._end - self._waiting_bytes, 0
+        """Write what waits. Where that fails it goes on waiting, as far as memory allows, and the pack ends where it ended."""
+        while self._waiting:
+            try:
+                count = self._write_some()
+            except OSError as error:
+                self._trouble, now = str(error.strerror), time.monotonic()
+                self._since = now if self._since is None else self._since
+                hopeless = error.errno not in NO_ROOM and now - self._since > PATIENCE_S
+                self._lose(0 if hopeless else KEPT_BYTES)
+                return
+            self._waiting_bytes -= sum(len(data) for data, _ in self._waiting[:count])
+            del self._waiting[:count]
+        self._trouble, self._since = "", None
+
+    def give_up(self) -> None:
+        """What the disk still does not take is lost."""
+        self.flush()
+        self._lose(0)
+
+    def _write_some(self) -> int:
+        """Write as many outputs as fit into the pack, with one write; how many these were. Raises OSError: then nothing is."""
+        if self._descriptor < 0:
+            self._begin()
+        batch, end = [], self._end
+        for data, _ in self._waiting:
+            if end and end + len(data) > self._roll_bytes:
+                break
+            batch.append(data)
+            end += len(data)
+        if not batch:
+            self._leave_pack()
+            return 0
         try:
-            _write_all(self._descriptor, b"".join([data for data, _ in waiting]))
-        except OSError as error:
-            self._end = begin
-            os.ftruncate(self._descriptor, begin)
-            os.lseek(self._descriptor, begin, os.SEEK_SET)
-            for _, pointer in waiting:
-                pointer.clear()
-                pointer["lost"] = str(error.strerror)
+            _write_all(self._descriptor, b"".join(batch))
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, self._end)
+            os.lseek(self._descriptor, self._end, os.SEEK_SET)
+            raise
+        for data, pointer in self._waiting[: len(batch)]:
+            pointer |= {"pack": self._name, "offset": self._end, "bytes": len(data), "crc": f"{zlib.crc32(data):08x}"}
+            self._end += len(data)
+        return len(batch)
+
+    def _lose(self, most: int) -> None:
+        """Of what waits the last is lost that is beyond so many bytes: its pointers say why."""
+        while self._waiting and self._waiting_bytes > most:
+            data, pointer = self._waiting.pop()
+            self._waiting_bytes -= len(data)
+            pointer["lost"] = self._trouble
 
     def sync(self) -> None:
         """Make what was written survive a loss of power. Raises OSError."""
@@ -78,7 +117,10 @@ class PackWriter:
 
     def close(self) -> None:
         """Write what waits and let go of the file; the next output begins another."""
-        self.flush()
+        self.give_up()
+        self._leave_pack()
+
+    def _leave_pack(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor, self._end = -1, 0
@@ -104,6 +146,8 @@ def read_output(layout: Layout, output: Mapping[str, Any], start: int = 0, limit
     """
     if not output:
         return b""
+    if "lost" in output:
+        raise RecordError(f"its output could not be kept: {output['lost']}")
     path = layout.packs / output["pack"] if "pack" in output else layout.root / output["file"]
     length = max(0, int(output["bytes"]) - start)
     wanted = length if limit is None else min(length, limit)

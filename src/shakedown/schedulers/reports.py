@@ -55,11 +55,14 @@ def never_started(order: JobOrder, state: str, message: str) -> JobReport:
 
 
 def say_loss(report: JobReport) -> JobReport:
-    """An output that did not get onto the disk: the report says why instead of pointing at it."""
+    """An output that did not get onto the disk: the report says why instead of pointing at it.
+
+    That it is lost must not be taken for an output that is empty.
+    """
     if "lost" not in report.output:
         return report
     message = f"its output could not be kept: {report.output['lost']}"
-    return replace(report, output={}, message=f"{report.message}; {message}" if report.message else message)
+    return replace(report, message=f"{report.message}; {message}" if report.message else message)
 
 
 def _outcome(exit_status: int | None) -> tuple[str, str]:

@@ -43,6 +43,8 @@ class Running:
     forgiven_s: float = 0.0  # for how long the machine stood still, and its time limit with it
     strays: tuple[str, ...] = ()  # processes that cleared their environment and left, by name
     waited: bool = False  # its time limit was seen to have passed long ago: what else is to be seen was given a moment
+    told: bool = False  # it was reported as running
+    listens: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -82,7 +84,9 @@ class Running:
         """From now on its output is read as it comes. Before that the pipe holds 64 KiB of it, and a short job is not slowed
         down by our waking up for each of its lines.
         """
-        self.reactor.watch(self.launch.capture.descriptor, self._wrote)
+        if not self.listens:
+            self.listens = True
+            self.reactor.watch(self.launch.capture.descriptor, self._wrote)
 
     def end(self, why: str, message: str, grace_s: float, patience_s: float) -> object:
         """Bring the whole tree to its end. The first reason stands."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.schedulers.packs import NO_ROOM
 
 # What passes by itself or when somebody makes room: worth another try.
 TRANSIENT = frozenset(
@@ -21,11 +22,11 @@ CONDUCTOR = "conductor"  # what a claim says that no job holds
 
 
 class CannotStart(ShakedownError):
-    """A job cannot be started here and now. ``transient``: it may work later."""
+    """A job cannot be started here and now. ``transient``: it may work later; ``no_room``: as soon as the disk has room."""
 
-    def __init__(self, message: str, transient: bool = False) -> None:
+    def __init__(self, message: str, transient: bool = False, no_room: bool = False) -> None:
         super().__init__(message)
-        self.transient = transient
+        self.transient, self.no_room = transient, no_room
 
 
 @dataclass(slots=True)
@@ -141,6 +142,15 @@ class Workplace:
             self._made.add(parent)
 
 
+def is_full(place: str) -> bool:
+    """Purpose: whether a directory's file system takes nothing more. Of one that cannot be asked nothing is known."""
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return False
+    return (found.f_blocks > 0 and found.f_bavail == 0) or (found.f_files > 0 and found.f_favail == 0)
+
+
 def make_claim(path: Path, job: str, layout: Layout) -> bool:
     """Purpose: make a claim that no job holds. False: there is one. Raises CannotStart where the disk does not let us tell."""
     try:
@@ -163,7 +173,9 @@ def cannot_start(run: str, error: OSError, layout: Layout) -> CannotStart:
     """The sentence for what the operating system would not do."""
     if error.errno == errno.E2BIG:
         return CannotStart(f"run {run} cannot be started: its environment is larger than this system allows")
-    return CannotStart(f"run {run} cannot be started: {_because(error, layout)}", error.errno in TRANSIENT)
+    return CannotStart(
+        f"run {run} cannot be started: {_because(error, layout)}", error.errno in TRANSIENT, error.errno in NO_ROOM
+    )
 
 
 def _because(error: OSError, layout: Layout) -> str:

@@ -1,0 +1,31 @@
+"""Two hundred failing system calls and three hundred kills, each followed by ``resume``: every run judged as it ended.
+
+The tests hold a sample of it (``tests/end_to_end/test_injected_errors.py``); this runs all. It takes about ten minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TEST = "tests/end_to_end/test_injected_errors.py"
+ERRORS, KILLS = 200, 300
+
+
+def main() -> int:
+    """0 where every run is judged as it ended, 1 where one is not."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", TEST]
+    environment = os.environ | {"INJECTED_ERRORS": str(ERRORS), "INJECTED_KILLS": str(KILLS)}
+    status = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    said = f"{ERRORS} failing system calls and {KILLS} kills in {time.perf_counter() - start:.0f} s"
+    print(f"{said}: {'some runs are not judged as they ended' if status else 'every run is judged as it ended'}")
+    return 1 if status else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""The disk of a campaign is full for a while: every run is executed once, judged as it ended, and nothing is spent on it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from stories import SHAKEDOWN, MakeSite
+from tests.end_to_end.test_killed_and_resumed import wait_until
+
+from shakedown.events.reader import read_events
+from shakedown.metrics.table import Record, fold_runs
+
+TRUTH = (
+    "parameters: {n: [" + ", ".join(map(str, range(120))) + "]}\n"
+    'run: {command: "echo $SHAKEDOWN_RUN >>$TRUTH; sleep 0.1; seq 300; echo {n} | sed s/^7$/no/", time_limit: 60s}\n'
+    'check:\n  - output contains "300"\n  - output lacks "no"\n'
+)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small file system of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("a full disk is made by mounting a small one, which takes root")
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"tmpfs cannot be mounted here: {done.stderr.decode().strip()}")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"\0" * 4096)
+    return ballast
+
+
+def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else(
+    make_site: MakeSite, disk: Path, tmp_path: Path
+) -> None:
+    site = disk / "site"
+    shutil.copytree(make_site({"truth": TRUTH}), site)
+    log, truth = site / "campaigns/p-1/log", tmp_path / "truth"
+    environment = os.environ | {"TRUTH": str(truth), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [*SHAKEDOWN, "run", "p", "-q"]
+    said = tmp_path / "said"
+    with said.open("wb") as file:
+        process = subprocess.Popen(command, cwd=site, env=environment, stdout=file, stderr=subprocess.STDOUT)
+
+    def record() -> Record:
+        return fold_runs(read_events(log))
+
+    def findings(kind: str) -> int:
+        return sum(note.value.get("kind") == kind for note in record().of_kind("finding"))
+
+    wait_until(lambda: log.exists() and len(record().runs) > 4)
+    ballast = fill(disk)
+    wait_until(lambda: findings("disk_full") == 1)
+    with ballast.open("ab", buffering=0) as file, suppress(OSError):  # what the reserve gave free
+        file.write(b"\0" * (2 << 20))
+    assert process.poll() is None
+    ballast.unlink()
+    assert process.wait(120) == 1, said.read_text()  # one of them is wrong
+    rows = record().runs
+    executed = Counter(truth.read_text().split())
+    assert (len(executed), set(executed.values())) == (120, {1})
+    assert Counter(row.verdict for row in rows) == {"passed": 119, "incorrect": 1}
+    assert {row.attempt for row in rows} == {1}
+    assert (findings("disk_full"), findings("disk_has_room")) == (1, 1)

@@ -1,0 +1,140 @@
+"""A small campaign under an injected error or a kill, resumed until it is over, held against what its payloads wrote themselves.
+
+``trial`` is the way in: sentences about what is wrong, none where all is well.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from stories import SHAKEDOWN
+
+from shakedown.events.reader import read_events
+from shakedown.metrics.rows import RunRow
+from shakedown.metrics.table import fold_runs
+
+COUNT = 24  # results: a third of them are wrong, some fail
+ERRORS = {
+    "open": (errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EROFS),
+    "write": (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS),
+    "read": (errno.EIO, errno.ESTALE),
+    "sync": (errno.EIO, errno.ENOSPC),
+    "rename": (errno.EIO, errno.ENOSPC, errno.EROFS),
+    "mkdir": (errno.ENOSPC, errno.EIO, errno.EROFS),
+    "unlink": (errno.EIO, errno.EROFS),
+    "truncate": (errno.EIO,),
+    "pipe": (errno.EMFILE, errno.ENFILE),
+    "fork": (errno.EAGAIN, errno.ENOMEM),
+}
+TESTS = {
+    "truth": (
+        "parameters: {n: [" + ", ".join(map(str, range(COUNT))) + "]}\n"
+        "run:\n  time_limit: 60s\n  command: |\n"
+        '    echo "begin $SHAKEDOWN_RUN {n}" >>"$TRUTH"\n'
+        "    echo answer {n} >answer; sleep 0.02\n"
+        "    if [ $(({n} % 3)) = 0 ]; then echo wrong; else echo right; fi\n"
+        '    echo "end $SHAKEDOWN_RUN {n}" >>"$TRUTH"\n'
+        "    exit $(({n} % 5 == 4 ? 3 : 0))\n"
+        'check:\n  - output contains "right"\n  - file "answer" contains "answer"\n'
+    )
+}
+BAD_WORDS = ("Traceback", "fault of Shakedown itself")
+
+
+def right_verdict(number: int) -> str:
+    """What the payload is, by its own word."""
+    return "failed" if number % 5 == 4 else "incorrect" if number % 3 == 0 else "passed"
+
+
+def wish(seed: int) -> str:
+    """Which call fails in this trial, from which on, how often, with what."""
+    draw = random.Random(seed)
+    call = draw.choice(list(ERRORS))
+    most = {"write": 60, "open": 120, "read": 60, "mkdir": 30, "sync": 20, "pipe": 40, "fork": 3}.get(call, 8)
+    return f"{call}:{draw.randint(1, most)}:{draw.choice((1, 1, 3, 40))}:{draw.choice(ERRORS[call])}"
+
+
+def trial(site: Path, library: Path | None, seed: int, kills: int = 0) -> list[str]:
+    """Purpose: what went wrong in one campaign that met errors, or was killed at random moments, and was then resumed."""
+    environment = os.environ | {"TRUTH": str(site / "truth"), "COLUMNS": "200"}
+    environment["XDG_CACHE_HOME"] = str(site / "cache")
+    said: list[str] = []
+    if library is not None:
+        trouble = {"LD_PRELOAD": str(library), "INJECT": wish(seed), "INJECT_UNDER": str(site / "campaigns")}
+        said.append(_drive(site, ("run", "p", "-q"), environment | trouble))
+    else:
+        said += _killed(site, environment, random.Random(seed), kills)
+    if not _has_begun(site):  # nothing was ordered of it: it is made anew
+        shutil.rmtree(site / "campaigns/p-1", ignore_errors=True)
+        said.append(_drive(site, ("run", "p", "-q"), environment))
+    for _ in range(4):
+        said.append(_drive(site, ("resume", "-q", "--if-needed"), environment))
+        if _is_over(site):
+            break
+    wrong = [text.strip()[-600:] for text in said if any(word in text for word in BAD_WORDS)]
+    return wrong + _against_the_truth(site)
+
+
+def _drive(site: Path, words: Sequence[str], environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        [*SHAKEDOWN, *words], cwd=site, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    return f"{done.stdout}{done.stderr}"
+
+
+def _killed(site: Path, environment: dict[str, str], draw: random.Random, kills: int) -> list[str]:
+    said, words = [], ("run", "p", "-q")
+    for _ in range(kills):
+        process = subprocess.Popen(
+            [*SHAKEDOWN, *words], cwd=site, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        time.sleep(draw.uniform(0.1, 0.9))
+        process.kill()
+        said.append(process.communicate()[0])
+        if _has_begun(site):
+            words = ("resume", "-q", "--if-needed")
+        else:
+            shutil.rmtree(site / "campaigns/p-1", ignore_errors=True)
+    return said
+
+
+def _has_begun(site: Path) -> bool:
+    log = site / "campaigns/p-1/log"
+    return log.exists() and any(event.event == "campaign_start" for event in read_events(log))
+
+
+def _is_over(site: Path) -> bool:
+    return any(event.event == "campaign_end" for event in read_events(site / "campaigns/p-1/log"))
+
+
+def _against_the_truth(site: Path) -> list[str]:
+    """Every run executed once at most, and judged as it ended; every result there; nothing left undetermined."""
+    lines = [line.split() for line in (site / "truth").read_text().splitlines()]
+    begun = Counter(run for word, run, _ in lines if word == "begin")
+    ended = {run: int(number) for word, run, number in lines if word == "end"}
+    found = [f"{run} was executed {count} times" for run, count in begun.items() if count > 1]
+    record = fold_runs(read_events(site / "campaigns/p-1/log"))
+    if not _is_over(site):
+        found.append("the campaign is not over")
+    rows: dict[int, list[RunRow]] = defaultdict(list)
+    for row in record.current():
+        number = int(row.case.rpartition("=")[2])
+        rows[number].append(row)
+        allowed = {right_verdict(number)} if row.run in ended else set()
+        if row.run not in begun:
+            allowed |= {"submit_failed"}
+        if row.verdict not in allowed | {"interrupted"}:
+            found.append(f"{row.run} of n={number} is {row.verdict}: {row.reason}")
+    for number in range(COUNT):
+        verdicts = [row.verdict for row in rows[number]]
+        if verdicts.count(right_verdict(number)) != 1:
+            found.append(f"n={number} came out {verdicts}, and is {right_verdict(number)}")
+    return found
