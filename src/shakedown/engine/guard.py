@@ -69,6 +69,11 @@ def is_held(state: State, pool: str) -> bool:
     return guard is not None and bool(guard.since)
 
 
+def held_queues(state: State) -> list[str]:
+    """Purpose: the pools whose queues are held."""
+    return [pool for pool, guard in state.guards.items() if guard.since]
+
+
 def was_tried(state: State, pool: str, case: str) -> bool:
     """Purpose: whether a case probed a held queue in vain, so that others go before it."""
     guard = state.guards.get(pool)
