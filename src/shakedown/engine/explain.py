@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shakedown.engine.fold_guard import pool_of
-from shakedown.engine.guard import held_queues, in_words
+from shakedown.engine.guard import held_queues, queue_in_words
 from shakedown.engine.moments import moment
 from shakedown.engine.orders import Decision
 from shakedown.engine.packing import pack_reason
@@ -136,7 +136,7 @@ def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
     """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
     pool = pool_of(state, job)
     if job.phase == "queued" and job.kept in ("ordered", "taken") and pool in held_queues(state):
-        return f"it is kept in the scheduler's queue: {in_words(state, pool, state.guards[pool])}"
+        return f"it is kept in the scheduler's queue: {queue_in_words(state, pool, state.guards[pool])}"
     if job.phase != "queued" or job.charged:
         return ""
     if job.after:
