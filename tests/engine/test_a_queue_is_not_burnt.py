@@ -73,6 +73,7 @@ def test_what_waits_at_the_scheduler_is_kept_there_and_one_probes() -> None:
     let_go = [event for event in campaign.events("release_order") if held <= event.time < released]
     assert 1 <= len(asked) + len(let_go) <= 8, "one at a time, and later each time"
     assert any(text.startswith("the queue of c:batch is held since") for text in seen)
+    assert any(text.startswith("it is kept in the scheduler's queue: the queue of c:batch is held") for text in seen)
     assert (attempts(campaign), verdicts(campaign)) == ({1}, {"passed": 90})
 
 

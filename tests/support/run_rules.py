@@ -253,7 +253,8 @@ class RunRules:
         for rule in found.retry if found else ():
             if rule.verdict == verdict:
                 return (0, 0.0) if verdict in NEVER_AGAIN else (rule.times, rule.backoff_s)
-        return BY_DEFAULT.get(verdict, (0, 0.0))
+        times, wait = BY_DEFAULT.get(verdict, (0, 0.0))
+        return (min(times, 3) if found is not None and found.sweep else times, wait)
 
 
 def _want(event: Event) -> Want:

@@ -44,7 +44,8 @@ def command(campaign: str | None, site: str | None, everything: bool, as_json: b
 
 
 def _render(examined: NodesExamined, everything: bool) -> str:
-    parts = _findings(examined.findings)
+    parts = [_wrapped(text, later="  ") for text in examined.barren[:SHOWN]]
+    parts += _findings(examined.findings) if examined.findings or not parts else []
     parts += ["", *(_wrapped(f"{text}.") for text in examined.enough)]
     rows = examined.nodes if everything else examined.worst(SHOWN)
     if rows:

@@ -15,6 +15,7 @@ from shakedown.conductor.nodes_now import nodes_now
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
+from shakedown.engine.guard import held_queues, queue_in_words
 from shakedown.engine.standing import in_force
 from shakedown.engine.time_up import acts_of
 from shakedown.events.campaigns import rehearsal_of
@@ -71,6 +72,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "budgets": _budgets(state),
         "waiting": _waiting(state),
         "shut": _shut(state),
+        "held": [queue_in_words(state, pool, state.guards[pool]) for pool in held_queues(state)],
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "asked": _asked(state),

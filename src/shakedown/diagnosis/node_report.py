@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
+from shakedown.diagnosis.barren import barren_nodes
 from shakedown.diagnosis.findings import LEAST_RATIO, LEVEL, NodeFinding, failing_nodes, slow_nodes
 from shakedown.diagnosis.node_names import fold, in_order, unfold
 from shakedown.diagnosis.trials import (
@@ -63,7 +64,7 @@ class NodesExamined(Struct, frozen=True):
     """``findings``: the surest first, failures before slowness. ``nodes``: every node of the system and of any run, in order.
 
     ``unused``: nodes that no run has used, folded. ``enough``: sentences on how much data it would take. ``unplaced``: runs
-    whose nodes are not known.
+    whose nodes are not known. ``barren``: a sentence on each node where nothing passed although the same tests did elsewhere.
     """
 
     findings: tuple[NodeFinding, ...]
@@ -71,6 +72,7 @@ class NodesExamined(Struct, frozen=True):
     unused: str
     enough: tuple[str, ...]
     unplaced: int
+    barren: tuple[str, ...] = ()
 
     @property
     def several(self) -> bool:
@@ -102,7 +104,8 @@ def examine_rows(rows: list[RunRow], setting: Setting, excluded: frozenset[str] 
     nodes = _node_rows(rows, setting, times[ELAPSED], findings, excluded)
     unused = [row.node for row in nodes if not row.runs]
     unplaced = sum(bool(row.nodes) and unfold(row.nodes) is None for row in rows)
-    return NodesExamined(findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced)
+    barren = barren_nodes(rows, setting)
+    return NodesExamined(findings, nodes, fold(unused) if unused else "", _enough(nodes, failures), unplaced, barren)
 
 
 def setting_of(document: Document) -> Setting:

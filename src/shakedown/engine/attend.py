@@ -65,7 +65,13 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
     jobs = state.jobs.values() if stopping or whole else sorted(map(state.jobs.__getitem__, names), key=_age)
     staying = dict(state.ledger.followers)
     for job in reversed(list(jobs)):  # who follows another one first: it could start once that is gone
-        why = stopping or whole.get(job.component) or late.get(job.id) or job.stale
+        why = (
+            stopping
+            or whole.get(job.component)
+            or (whole.get(_held_for(job)) if whole else "")
+            or late.get(job.id)
+            or job.stale
+        )
         here = job.phase == "queued" and job.successor not in staying
         if why and here and now < job.claim_after:
             decision.wake(job.claim_after)
@@ -75,6 +81,11 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
             decision.orders.append(Order("claim", event, job))
             if len(decision.orders) >= most:
                 return
+
+
+def _held_for(job: Job) -> int:
+    """The component that a job waits with for its release, -1 = it may start: an amendment may have taken it out of its own."""
+    return job.held.component if job.held is not None and not job.charged and not job.after else -1
 
 
 def _in_held_queues(state: State) -> dict[str, str]:

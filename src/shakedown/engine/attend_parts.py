@@ -83,7 +83,7 @@ def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
     if said == "node_fail":
         return "node_fail", f"a node it ran on failed{words}"
     if said == "timeout":
-        return "interrupted", f"its job came to its time limit while it ran{words}"
+        return "timeout", f"its job came to its time limit while it ran{words}"
     return "interrupted", f"its job ended ({said}) while it ran{words}"
 
 

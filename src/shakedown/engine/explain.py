@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shakedown.engine.fold_guard import pool_of
+from shakedown.engine.guard import held_queues, queue_in_words
 from shakedown.engine.moments import moment
 from shakedown.engine.orders import Decision
 from shakedown.engine.packing import pack_reason
@@ -133,6 +135,9 @@ def explain_run(state: State, run_id: str, now: float | None = None) -> str:
 
 def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
     """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
+    pool = pool_of(state, job)
+    if job.phase == "queued" and job.kept in ("ordered", "taken") and pool in held_queues(state):
+        return f"it is kept in the scheduler's queue: {queue_in_words(state, pool, state.guards[pool])}"
     if job.phase != "queued" or job.charged:
         return ""
     if job.after:
@@ -156,6 +161,8 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
             return waits
     note = job.note if job is not None and run.phase == job.seen else ""
     doubt = _doubt(state, job) if job is not None else ""
+    if job is not None and job.phase == "refused" and job.spared:
+        return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
     if job is not None and job.seen == "absent" and run.phase == "queued":
         return f"the scheduler took it; {doubt}"
     return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")

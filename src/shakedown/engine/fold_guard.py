@@ -25,11 +25,20 @@ _PARTICULARS = re.compile(r"[a-z]*\d+|\(.*?\)")
 def count_report(state: State, job: Job, event: Event) -> None:
     """What a source said of a job, as far as it concerns its queue."""
     said, source = event.value["state"], event.value.get("source", "")
+    if job.seen == "no_answer" and job.source == "marks" and said not in ("no_answer", "unknown"):
+        _look_again(state, job, event.time)
     broken = said == "no_answer" and source == "marks"  # nobody can read its files: nor may jobs write theirs
     if said == "refused" or broken or (said == "node_fail" and event.reason.startswith(LAUNCH_FAILURE)):
         _count(state, job, event, "")
     elif (said in ENDED and event.value.get("elapsed_s") is not None) or (said == "running" and source == "local"):
         _prove(state, job)
+
+
+def _look_again(state: State, job: Job, now: float) -> None:
+    """Files of jobs can be read again: a job may probe soon, however often others did in vain."""
+    guard = state.guards.get(pool_of(state, job))
+    if guard is not None and guard.since:
+        guard.until, guard.strikes = min(guard.until, now + PROBE_S), 0
 
 
 def count_answer(state: State, job: Job, event: Event) -> None:

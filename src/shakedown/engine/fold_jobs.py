@@ -324,7 +324,8 @@ def requeued(state: State, event: Event) -> None:
         job.lost_start = job.restart
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
-    job.release, job.after, job.overtaken = "", "", 0
+    job.release, job.after, job.overtaken, job.kept = "", "", 0, ""
+    state.ledger.follows_no_more(job)
     state.attention.pop(job.id, None)
     watch_wide(state, job)
 

@@ -53,7 +53,7 @@ def guard_reason(state: State, pool: str, now: float, promised: Mapping[str, int
         return None
     if _may_probe(state, pool, guard, now) and not promised.get(pool) and not _to_release(state, pool, guard):
         return None
-    return Reason(f"held:{pool}", in_words(state, pool, guard))
+    return Reason(f"held:{pool}", queue_in_words(state, pool, guard))
 
 
 def _may_probe(state: State, pool: str, guard: Guard, now: float) -> bool:
@@ -69,13 +69,18 @@ def is_held(state: State, pool: str) -> bool:
     return guard is not None and bool(guard.since)
 
 
+def held_queues(state: State) -> list[str]:
+    """Purpose: the pools whose queues are held."""
+    return [pool for pool, guard in state.guards.items() if guard.since]
+
+
 def was_tried(state: State, pool: str, case: str) -> bool:
     """Purpose: whether a case probed a held queue in vain, so that others go before it."""
     guard = state.guards.get(pool)
     return guard is not None and bool(guard.since) and case in guard.tried
 
 
-def in_words(state: State, pool: str, guard: Guard) -> str:
+def queue_in_words(state: State, pool: str, guard: Guard) -> str:
     """Purpose: why a queue is held, since when, and what is done about it."""
     said = f"the queue of {pool} is held since {moment(guard.since)}: {_what(guard)}"
     if guard.probe in state.jobs:

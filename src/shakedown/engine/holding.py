@@ -45,8 +45,9 @@ def release_held(
         if behind < _behind(rolling, key):  # another class of its test had its turn since
             heapq.heappush(ranked, (_behind(rolling, key), name, number, key))
             continue
-        mix = rolling.get(key.component)
-        if key.component in rolling and (mix is None or mix.full(state, plan.ahead, key)):
+        foreign = _is_of_another_plan(rolling, key)
+        mix = None if foreign else rolling.get(key.component)
+        if key.component in rolling and not foreign and (mix is None or mix.full(state, plan.ahead, key)):
             continue
         reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
         if reason is not None:
@@ -80,6 +81,12 @@ def _another_first(
     return False
 
 
+def _is_of_another_plan(rolling: Mapping[int, Mix | None], key: ClassKey) -> bool:
+    """An amendment took its case out of the mix, or put a mix where there was none: what is held of it asks for no share."""
+    mix = rolling.get(key.component)
+    return mix is not None and key.case not in mix.tests
+
+
 def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
     """Held jobs that may be released, first come first served in each class; no class without any."""
     found: dict[ClassKey, Iterator[Job]] = {}
@@ -97,7 +104,7 @@ def _by_class(state: State) -> dict[ClassKey, Iterator[Job]]:
 
 def _release_again(state: State, decision: Decision, now: float) -> None:
     for job in [state.jobs[name] for name in state.unreleased]:
-        if job.phase != "queued" or not _may_go(state, job):
+        if job.phase != "queued" or job.seen == "absent" or not _may_go(state, job):
             continue
         if is_held(state, _class(job).pool) and state.guards[_class(job).pool].probe != job.id:
             continue
@@ -122,7 +129,8 @@ def _is_wanted(job: Job) -> bool:
 
 def _behind(rolling: Mapping[int, Mix | None], key: ClassKey) -> float:
     mix = rolling.get(key.component)
-    return mix.behind(key) if mix is not None and key.mode == "" else math.inf
+    ranked = mix is not None and key.mode == "" and not _is_of_another_plan(rolling, key)
+    return mix.behind(key) if mix is not None and ranked else math.inf
 
 
 def _release(state: State, decision: Decision, job: Job, targets: Mapping[str, str], now: float | None = None) -> None:

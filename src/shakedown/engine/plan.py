@@ -17,6 +17,8 @@ DEFAULT_RETRIES = (
     Retry("submit_failed", times=5, backoff_s=10.0),
     Retry("lost", times=1),
 )
+# Of a sweep each result is one node's: what keeps ending there is what the sweep is to find, and not to be tried for ever.
+FEW_ON_A_NODE = 3
 # The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
 NO_LONGER_WANTED = "no longer wanted"
 REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
@@ -208,10 +210,15 @@ class PlanIndex:
         """How a verdict is retried: the plan's word, else the usual one; None where it is final."""
         if verdict in NEVER_RETRIED or self.components[component].name == NO_LONGER_WANTED:
             return None
-        for rule in (*self.components[component].retry, *DEFAULT_RETRIES):
+        own = self.components[component].retry
+        for rule in (*own, *DEFAULT_RETRIES):
             if rule.verdict == verdict:
-                return rule
+                few = rule not in own and self._is_swept(component) and rule.times > FEW_ON_A_NODE
+                return Retry(rule.verdict, FEW_ON_A_NODE, rule.backoff_s) if few else rule
         return None
+
+    def _is_swept(self, component: int) -> bool:
+        return any(at[0] == component and bundle.kind == "sweep" for at, bundle in self.bundles.items())
 
 
 def index_plan(document: Document, policy: Policy | None = None, before: PlanIndex | None = None) -> PlanIndex:

@@ -31,7 +31,7 @@ def submit(state: State, decision: Decision, now: float) -> None:
         if shut.until > now and not state.stopping:
             decision.wake(shut.until)
     if all(jobs <= 0 for jobs in room.values()) and not (
-        state.index.staged or state.index.rolling or state.uncharged or state.index.bundles
+        state.index.staged or state.index.rolling or state.uncharged or state.unreleased or state.index.bundles
     ):
         return
     plan = Promise(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)

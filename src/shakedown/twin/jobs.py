@@ -32,12 +32,16 @@ class Execution:
 
 @dataclass(slots=True)
 class PartMarks:
-    """What a part of a job wrote: when it began, and when it ended with which status after how long; None where it did not."""
+    """What a part of a job wrote: when it began, and when it ended with which status after how long; None where it did not.
+
+    ``timed_out``: the job's script ended it at its own time limit.
+    """
 
     began: float
     ended: float | None = None
     status: int = 0
     elapsed: float = 0.0
+    timed_out: bool = False
 
 
 @dataclass(slots=True)

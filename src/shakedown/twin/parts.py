@@ -36,7 +36,7 @@ def _next(world: World, job: SimulatedJob) -> None:
 
 
 def _run(world: World, job: SimulatedJob, part: Part) -> None:
-    """One part: its own fate. Where it hangs, the whole job's time limit ends it; where its node fails, so does the job."""
+    """One part: its own fate. Its own time limit ends it, and the others go on; where its node fails, so does the job."""
     job.marks[part.run] = PartMarks(world.clock.now())
     world.execute(job, part.run, part.case.id, part=True)
     fate = world.fate(job, part.run, part.case, (part.run,))
@@ -53,15 +53,24 @@ def _run(world: World, job: SimulatedJob, part: Part) -> None:
         return world.local
 
     after = world.begins(job, part.run, part.case, fate, happen)
-    if fate.state != "timeout" and after is not None and after <= part.case.shape.time_limit_s:
+    limit = part.case.shape.time_limit_s
+
+    def too_late() -> bool:
+        if job.incarnation == life and job.state == "running" and (job.restart, part.run) in job.live:
+            _over(world, job, part.run, 0, timed_out=True)
+        return world.local
+
+    if fate.state != "timeout" and after is not None and after <= limit:
         world.clock.at(world.clock.now() + after, happen)
+    elif limit:
+        world.clock.at(world.clock.now() + limit, too_late)
 
 
-def _over(world: World, job: SimulatedJob, run: str, status: int) -> None:
+def _over(world: World, job: SimulatedJob, run: str, status: int, timed_out: bool = False) -> None:
     marks, now = job.marks[run], world.clock.now()
     world.over(job, job.restart, run)
     if not world.chance(world.lies.marks_lost, "marks", job.name, run):
-        marks.ended, marks.status, marks.elapsed = now, status, now - marks.began
+        marks.ended, marks.status, marks.elapsed, marks.timed_out = now, status, now - marks.began, timed_out
     job.lanes -= 1
     world.noticed(job)
     _next(world, job)

@@ -174,6 +174,8 @@ class SimulatedScheduler:
             if marks.ended is not None and marks.ended <= seen:
                 state = "completed" if marks.status == 0 else "failed"
                 more = {"exit_status": marks.status, "elapsed_s": marks.elapsed}
+                if marks.timed_out:
+                    state, more = "timeout", {"elapsed_s": marks.elapsed}
             elif marks.began <= seen:
                 state, more = "running", {}
             else:

@@ -25,6 +25,9 @@ from shakedown.twin.physics import Physics
 __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
 
+IN_VAIN_S = 1.0  # that a job takes its nodes for which cannot take its claim
+
+
 class World:
     """The machine. ``local``: jobs die with the conductor, as on the machine one stands on.
 
@@ -221,7 +224,10 @@ class World:
         return self.local
 
     def _start(self, job: SimulatedJob) -> None:
-        if self.is_away() or self.chance(self.lies.unstartable, "start", job.name, job.restart):
+        if self.is_away():
+            self._start_in_vain(job)
+            return
+        if self.chance(self.lies.unstartable, "start", job.name, job.restart):
             self._free(job)
             self.becomes(job, "refused")
             self._let_on(job)
@@ -256,6 +262,23 @@ class World:
             take_down(self, room, room.number[node], self.fates.repair_s)
         self.becomes(job, "node_fail")
         self._let_on(job)
+
+    def _start_in_vain(self, job: SimulatedJob) -> None:
+        """Its script cannot take its claim, and ends."""
+        job.started, life = self.clock.now(), job.incarnation
+        self.becomes(job, "running")
+
+        def end() -> bool:
+            if job.incarnation != life or job.state != "running":
+                return False
+            job.incarnation += 1
+            self._free(job)
+            self.becomes(job, "refused")
+            self._let_on(job)
+            self.look_at(self.rooms[job.pool])
+            return self.local
+
+        self.clock.at(self.clock.now() + IN_VAIN_S, end)
 
     # ---- what becomes of it ----------------------------------------------------------------------------------------------
 

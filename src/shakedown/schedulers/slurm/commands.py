@@ -129,7 +129,8 @@ def scontrol_release(cluster: str, several: bool, ids: Iterable[str]) -> list[st
 
 
 def scontrol_hold(cluster: str, several: bool, ids: Iterable[str]) -> list[str]:
-    return ["scontrol", *_where(cluster, several), "hold", ",".join(ids)]
+    """Purpose: keep jobs from starting, so that their owner may release them, whoever asked."""
+    return ["scontrol", *_where(cluster, several), "uhold", ",".join(ids)]
 
 
 def probe_job(
