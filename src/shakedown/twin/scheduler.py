@@ -22,6 +22,8 @@ from shakedown.twin.news import News
 from shakedown.twin.surveys import look_around
 from shakedown.twin.world import World
 
+_ENDED_BY_OTHERS = ("node_fail", "timeout", "cancelled", "interrupted")  # which no payload writes a mark of
+
 
 class SimulatedScheduler:
     """One driver's view. A new driver gets a new one, to which everything is news; the world stays.
@@ -221,6 +223,7 @@ class SimulatedScheduler:
 
     def _said(self, job: SimulatedJob, state: str, restart: int, source: str) -> JobReport:
         status = job.exit_status if state in ("completed", "failed") else None
+        began, over = self._span(job, state, restart)
         return JobReport(
             job.name,
             state,
@@ -231,7 +234,18 @@ class SimulatedScheduler:
             nodes=self._nodes(job) if state in ENDED or state == "running" else "",
             message=self._waits_for(job) if state == "queued" else "",
             failed_nodes=job.failed_nodes if state == "node_fail" else (),
+            elapsed_s=over - began if state in _ENDED_BY_OTHERS and began is not None and over is not None else None,
+            began=began,
+            over=over,
         )
+
+    def _span(self, job: SimulatedJob, state: str, restart: int) -> tuple[float | None, float | None]:
+        """When a job that is over began and ended, by what the scheduler knows of this start of it."""
+        if state not in ENDED:
+            return None, None
+        began = next((when for when, was, of in job.history if was == "running" and of == restart), None)
+        over = next((when for when, was, of in job.history if was == state and of == restart), None)
+        return began, over if began is not None else None
 
     def _nodes(self, job: SimulatedJob) -> str:
         return self.world.rooms[job.pool].folded(job.nodes)
