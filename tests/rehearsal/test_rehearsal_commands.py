@@ -146,11 +146,11 @@ def test_nothing_real_is_run(site: Path) -> None:
 
 
 def test_a_gate_that_stays_closed_stops_it_and_is_told(site: Path) -> None:
-    done = command("rehearse", "gated", "--id", "closed", cwd=site)
+    done = command("rehearse", "gated", "--scenario", "busy", "--id", "closed", cwd=site)
     assert done.returncode == 4
     assert "not finished: component functionality is not met: quick: " in done.stderr
     assert "hint: --open-gates goes on all the same" in done.stderr
-    opened = command("rehearse", "gated", "--id", "opened", "--open-gates", cwd=site)
+    opened = command("rehearse", "gated", "--scenario", "busy", "--id", "opened", "--open-gates", cwd=site)
     assert opened.returncode == 1
     assert "not finished" not in opened.stderr
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SILENT_S = 2.0  # what takes no longer than this needs no progress
 REDRAW_S = 0.5
 LINE_S = 5.0
-MOST_TESTS = 12  # whose run times are said
+MOST_TIMES = 12  # that are said
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +143,28 @@ def _guess_in_words(main: Limits) -> list[str]:
 
 
 def _times_in_words(outcome: Rehearsed) -> list[str]:
-    """How long runs of each test took on the machine, and who says so: much of it may be assumed."""
+    """How long runs of each case took on the machine, and who says so: much of it may be assumed."""
     from shakedown.model.units import show_duration
 
-    index = outcome.state.index
-    of_test = {index.cases[case].test: time for case, time in reversed(outcome.times.items()) if case in index.cases}
+    cases, alike = outcome.state.index.cases, dict[tuple[str, str, str], list[str]]()
+    for case, law in outcome.times.items():
+        if case in cases:
+            alike.setdefault((cases[case].test, show_duration(law.mean_s), law.source), []).append(case)
+    tests = [test for test, _, _ in alike]
     lines = [
-        f"  {test}: {show_duration(time.mean_s)} ({time.source or 'nobody says from where'})"
-        for test, time in of_test.items()
+        f"  {_whom(test, names, tests.count(test))}: {took} ({source or 'nobody says from where'})"
+        for (test, took, source), names in alike.items()
     ]
-    more = [f"  and {len(lines) - MOST_TESTS} tests more"] if len(lines) > MOST_TESTS else []
-    return ["run times on this machine:", *sorted(lines)[:MOST_TESTS], *more] if lines else []
+    more = [f"  and {len(lines) - MOST_TIMES} more"] if len(lines) > MOST_TIMES else []
+    lines = ["run times on this machine:", *sorted(lines)[:MOST_TIMES], *more] if lines else []
+    return lines + [f"  build {name}: {show_duration(took)}" for name, took in outcome.builds[:MOST_TIMES]]
+
+
+def _whom(test: str, cases: list[str], groups: int) -> str:
+    """The test where all of its cases take as long, else the case, or how many there are beside the first."""
+    if groups == 1:
+        return test
+    return cases[0] if len(cases) == 1 else f"{cases[0]} and {len(cases) - 1} more"
 
 
 def _limits_in_words(main: Limits | None) -> list[str]:

@@ -24,6 +24,7 @@ from shakedown.conductor.loosened import (
 )
 from shakedown.conductor.rehearsed_time import Rehearsal
 from shakedown.metrics.limits import Limits
+from shakedown.metrics.trials import ANOTHER_PLAN
 from shakedown.model.nouns import Document, Retry
 from shakedown.model.units import show_duration
 
@@ -32,7 +33,7 @@ FURTHER = (1.25, 1.5, 2.0, 3.0, 4.0)  # and of the next tries of what helped
 _MOST_TESTS = 12  # with a lever each for their copies
 _RETRIED = ("failed", "timeout", "node_fail", "interrupted", "lost", "build_failed", "cancelled")
 _MORE_RETRIES = 3
-_APART = ("filler", "mix", "gate", "retry")  # what makes another plan of it is not loosened along with the rest
+_APART = (*ANOTHER_PLAN, "retry")  # not loosened along with the rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from shakedown.engine import State
 from shakedown.events.segment_file import unwritable
+from shakedown.metrics.rehearsed import NOT_MODELLED
 from shakedown.model.layout import Layout
 from shakedown.model.ports import Command
 
@@ -14,7 +15,8 @@ NOBODY = "rehearsal"
 
 
 class RehearsedPeople:
-    """The Inbox port of a rehearsal. Procedures count as met; gates that stay closed are opened where ``open_gates`` says so."""
+    """The Inbox port of a rehearsal. Procedures count as met; gates that stay closed are opened where ``open_gates`` says so, or
+    where all that keeps them closed is not modelled."""
 
     def __init__(self, layout: Layout, open_gates: bool = False) -> None:
         self.layout, self.open_gates = layout, open_gates
@@ -33,7 +35,7 @@ class RehearsedPeople:
             return bool(self.waiting)
         if not self._count:
             self._attest_all(state)
-        if self.open_gates and not (state.jobs or state.runs):
+        if not (state.jobs or state.runs):
             self._open(state)
         return bool(self.waiting)
 
@@ -51,9 +53,15 @@ class RehearsedPeople:
     def _open(self, state: State) -> None:
         for name in state.index.awaited:
             outcome = state.outcomes.get(name)
-            if outcome is not None and outcome.outcome != "met" and name not in state.waived:
+            if outcome is None or outcome.outcome == "met" or name in state.waived:
+                continue
+            if self.open_gates:
                 restriction = "opened by the rehearsal (--open-gates), to see what comes after it"
-                self._say("waive", {"what": "gate", "component": name, "restriction": restriction}, outcome.why)
+            elif outcome.outcome == "undecided" and f": {NOT_MODELLED}: " in outcome.why:
+                restriction = "opened by the rehearsal: what it asks for is not modelled"
+            else:
+                continue
+            self._say("waive", {"what": "gate", "component": name, "restriction": restriction}, outcome.why)
 
     def _say(self, what: str, value: dict[str, object], reason: str) -> None:
         self._count += 1

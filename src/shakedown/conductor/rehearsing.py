@@ -49,6 +49,7 @@ from shakedown.model.ports import Ports
 from shakedown.model.scenario import RunTime
 from shakedown.model.units import show_duration
 from shakedown.twin.clock import NothingWillHappen
+from shakedown.twin.known import known_figures
 from shakedown.twin.machine import Machine, simulate
 from shakedown.twin.ports import SimulatedBuilder, SimulatedCollector
 from shakedown.twin.scheduler import SimulatedScheduler
@@ -64,7 +65,7 @@ POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happen
 class Rehearsed:
     """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: None where it had no time;
     ``times``: case -> how long its runs take, with the source; ``longest``: case -> the longest of its runs that passed, in
-    seconds.
+    seconds; ``builds``: how long builds take, by build or test, where somebody says so.
     """
 
     state: State
@@ -73,6 +74,7 @@ class Rehearsed:
     limits: Limits | None
     times: dict[str, RunTime] = field(default_factory=dict)
     longest: dict[str, float] = field(default_factory=dict)
+    builds: tuple[tuple[str, float], ...] = ()
 
 
 def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
@@ -141,7 +143,8 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
     ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people)
     conductor = Conductor(state, ports, losses.hear, commands_for(documents))
     conductor.reread = lambda: _reread(log, layout)
-    start = _start_value(documents, document, state, keep_scenario(layout, stage.rehearsal))
+    said = keep_scenario(layout, stage.rehearsal, known_figures(document, stage.rehearsal.scenario))
+    start = _start_value(documents, document, state, said)
     why = in_words(start["rehearsal"])
     begin(conductor, start, {"epoch": lease.epoch, "driver": DRIVER}, document, why)
     left = ""
@@ -152,10 +155,11 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
         left = what_it_waits_for(conductor.state)
     limits = limits_of(document, losses.books)
     _tell_limits(conductor, limits)
+    builds = stage.rehearsal.scenario.builds.times
     conductor.log("driver_stop", reason=left or "the campaign is over")
     conductor.commit()
     return Rehearsed(
-        conductor.state, conductor.state.phase == "ended", left, limits, machine.times, dict(losses.longest)
+        conductor.state, conductor.state.phase == "ended", left, limits, machine.times, dict(losses.longest), builds
     )
 
 
@@ -174,8 +178,11 @@ def _tell_limits(conductor: Conductor, found: Limits | None) -> None:
 # ---- what is kept ----------------------------------------------------------------------------------------------------
 
 
-def keep_scenario(layout: Layout, rehearsal: Rehearsal) -> dict[str, Any]:
-    """Purpose: keep the machine that is rehearsed on beside the frozen plan; returns what the log says of the rehearsal."""
+def keep_scenario(layout: Layout, rehearsal: Rehearsal, known: list[str]) -> dict[str, Any]:
+    """Purpose: keep the machine that is rehearsed on beside the frozen plan; returns what the log says of the rehearsal.
+
+    ``known``: the figures that somebody vouches for.
+    """
     data = msgspec.json.encode(rehearsal.scenario, order="deterministic")
     path = layout.root / SCENARIO_FILE
     try:
@@ -183,6 +190,7 @@ def keep_scenario(layout: Layout, rehearsal: Rehearsal) -> dict[str, Any]:
     except OSError as error:
         raise unwritable(path, error) from error
     said: dict[str, Any] = {"seed": rehearsal.seed, "scenario": rehearsal.scenario.name, "digest": digest_of(data)}
+    said |= {"modelled": known}
     said |= {"faults": list(rehearsal.troubles.words)} if rehearsal.troubles.words else {}
     return {"rehearsal": said | ({"open_gates": True} if rehearsal.open_gates else {})}
 

@@ -10,9 +10,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 from msgspec.structs import replace as changed
@@ -91,8 +89,10 @@ def levers(base: Base) -> list[Lever]:
 def is_cheap(base: Base) -> bool:
     """Purpose: whether trials cost so little that nobody need ask for them, by what happens in them: the same on every machine."""
     limits = base.outcome.limits
-    worth = limits is not None and limits.share < 1 - LEAST
-    return worth and base.outcome.state.seq * (len(levers(base)) + 1) <= CHEAP_EVENTS
+    events = base.outcome.state.seq
+    if limits is None or limits.share >= 1 - LEAST or events > CHEAP_EVENTS:
+        return False
+    return events * (len(levers(base)) + 1) <= CHEAP_EVENTS
 
 
 def _other_values(first: Trial, made: Sequence[Lever], tried: Sequence[Trial]) -> Iterator[Lever]:
@@ -124,6 +124,9 @@ class _Runner:
         count = min(self.processes or len(os.sched_getaffinity(0)), len(jobs))
         if count <= 1:
             return [self._over(_rehearse(*job)) for job in jobs]
+        from concurrent.futures import ProcessPoolExecutor, as_completed  # slow to import
+        from multiprocessing import get_context
+
         with ProcessPoolExecutor(count, get_context("fork"), _quietly) as pool:
             try:
                 waiting = {pool.submit(_rehearse, *job): place for place, job in enumerate(jobs)}

@@ -15,6 +15,7 @@ from shakedown.metrics.choosing import Chosen, choose
 from shakedown.metrics.contract import score_contract
 from shakedown.metrics.deciding import decide, together, worst
 from shakedown.metrics.measures import measure, only_unavailable
+from shakedown.metrics.modelled import not_modelled, without_what_is_made_up
 from shakedown.metrics.populations import CaseRuns, Population, as_expected, count_verdicts, populations
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.scorecard import (
@@ -58,7 +59,7 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
     people = populations(document, record, over)
     components = tuple(_component(people[around.component.name], around) for around in arounds(document, record))
     finished, others = record.ended is not None, other_waivers(record)
-    contract = score_contract(document, people, record.waivers)
+    contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome = campaign_outcome(components, finished)
     if outcome == "accepted" and (others or broken_commitments(contract)):
         outcome = "accepted with restrictions"
@@ -118,6 +119,10 @@ def _criterion(criterion: Criterion, population: Population, around: Around) -> 
 
 
 def _on(criterion: Criterion, population: Population, around: Around) -> CriterionScore:
+    made_up = not_modelled(criterion, population, around.document, around.record.rehearsal)
+    if made_up:
+        unit = _own_unit(criterion, population, around)
+        return _scored(criterion, Measured(None, 0, "", reason=made_up), "undecided", made_up, unit)
     if criterion.per and population.cases:
         return _each(criterion, population, around)
     measured = measure(criterion, population, around)

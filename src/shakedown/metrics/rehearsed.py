@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+NOT_MODELLED = "not modelled"  # so begins the reason of a criterion of which a rehearsal knows nothing
 BANNER = "rehearsed on a model, no measurement"
 
 

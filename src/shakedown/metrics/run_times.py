@@ -1,12 +1,15 @@
-"""How long runs of each case took in a campaign: their mean and spread, and the tail apart from both."""
+"""What a campaign says of the next one: how long runs of each case took, what they measured, how long builds took.
+
+Run times have a mean and a spread, and the tail apart from both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median, stdev
 
-from shakedown.metrics.rows import RunRow
-from shakedown.model.scenario import RunTime
+from shakedown.metrics.rows import BuildRow, RunRow
+from shakedown.model.scenario import FigureLaw, RunTime
 
 _TAIL = 1.5  # times the median: what takes longer is of the tail
 _WELL = ("passed", "performance", "incorrect")  # ended by themselves, after all of their work
@@ -20,9 +23,35 @@ def run_times(rows: Iterable[RunRow], campaign: str) -> tuple[tuple[str, RunTime
     """
     times: dict[str, list[float]] = {}
     for row in rows:
-        if row.verdict in _WELL and row.elapsed_s and row.mode != "warm-up" and not row.superseded_by:
+        if row.verdict in _WELL and row.elapsed_s is not None and row.mode != "warm-up" and not row.superseded_by:
             times.setdefault(row.case, []).append(row.elapsed_s)
     return tuple((case, _of(found, campaign)) for case, found in times.items())
+
+
+def figures_of_runs(rows: Iterable[RunRow], campaign: str) -> tuple[tuple[str, str, FigureLaw], ...]:
+    """Purpose: case, figure -> mean and spread of what its runs measured, of those that completed correctly."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if row.verdict in ("passed", "performance") and row.mode != "warm-up" and not row.superseded_by:
+            for name, value in row.figures.items():
+                values.setdefault((row.case, name), []).append(value)
+    return tuple(
+        (case, name, FigureLaw(fmean(found), stdev(found) if len(found) > 1 else 0.0, _source(campaign, len(found))))
+        for (case, name), found in values.items()
+    )
+
+
+def build_times(rows: Iterable[BuildRow], names: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
+    """Purpose: build -> how long it took on average, in seconds, of those that were made. ``names``: key -> the build's name."""
+    times: dict[str, list[float]] = {}
+    for row in rows:
+        if row.state == "done" and row.elapsed_s is not None and row.key in names:
+            times.setdefault(names[row.key], []).append(row.elapsed_s)
+    return tuple((name, fmean(found)) for name, found in times.items())
+
+
+def _source(campaign: str, count: int) -> str:
+    return f"campaign {campaign}, {count} run{'s' if count > 1 else ''}"
 
 
 def _of(times: Sequence[float], campaign: str) -> RunTime:
@@ -30,11 +59,10 @@ def _of(times: Sequence[float], campaign: str) -> RunTime:
     usual = [seconds for seconds in times if seconds <= most]
     late = [seconds for seconds in times if seconds > most]
     mean = fmean(usual)
-    count = f"{len(times)} run{'s' if len(times) > 1 else ''}"
     return RunTime(
         mean,
         stdev(usual) if len(usual) > 1 else 0.0,
         len(late) / len(times),
-        fmean(late) / mean if late else 1.0,
-        f"campaign {campaign}, {count}",
+        fmean(late) / mean if late and mean else 1.0,
+        _source(campaign, len(times)),
     )

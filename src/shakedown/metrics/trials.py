@@ -16,7 +16,11 @@ from shakedown.metrics.words import show_share
 from shakedown.model.units import show_duration
 
 LEAST_GAIN = 0.01  # of the node-hours: less is the luck of the draw
-FILLER = "filler"  # the cause of a trial with one: it takes idle nodes, and is no work of the contract
+ANOTHER_PLAN = (
+    "filler",
+    "gate",
+    "mix",
+)  # causes whose change makes another plan of it: advised where nothing else helps
 ENOUGH = 0.9  # of the most that any value of a setting gained
 _PART = 0.5  # of what everything together gains: a single change that gains less is not the whole story
 
@@ -122,7 +126,7 @@ def falls_short(base: Trial, tried: Sequence[Trial], everything: Trial | None) -
     """Purpose: whether all changes together gain so much more than any alone that those that it takes are to be found."""
     if everything is None or everything.fault:
         return False
-    mine = [one for one in tried if one.of_plan and not one.fault and one.cause != FILLER]
+    mine = [one for one in tried if one.of_plan and not one.fault and one.cause not in ANOTHER_PLAN]
     best = max((gain(base, one) for one in mine), default=0.0)
     return gain(base, everything) >= LEAST_GAIN and best < _PART * gain(base, everything)
 
@@ -141,7 +145,7 @@ def _one_of_each(base: Trial, found: list[Trial]) -> list[Trial]:
     for same in of.values():
         most = max(gain(base, one) for one in same)
         best.append(min((one for one in same if gain(base, one) >= ENOUGH * most), key=lambda one: one.times))
-    return sorted(best, key=lambda one: (one.cause == FILLER, -one.worked))
+    return sorted(best, key=lambda one: (one.cause in ANOTHER_PLAN, -one.worked))
 
 
 def _advice(item: Judged, base: Trial, tried: Sequence[Trial]) -> Advice:
@@ -193,7 +197,7 @@ def _limit_lines(verdict: Verdict) -> list[str]:
     if abs(best.hours - base.hours) > base.hours / 20:
         took = f"; it takes {show_duration(best.hours * 3600)} instead of {show_duration(base.hours * 3600)}"
     lines.append(f"what to change: {best.change} (measured: {_signed(gain(base, best))}{took})")
-    others = [one for one in verdict.others if best.worked - one.worked < LEAST_GAIN and one.cause != FILLER]
+    others = [one for one in verdict.others if best.worked - one.worked < LEAST_GAIN and one.cause not in ANOTHER_PLAN]
     return lines + [f"or as well: {one.change} (measured: {_signed(gain(base, one))})" for one in others]
 
 

@@ -27,6 +27,14 @@ class RunTime(Struct, frozen=True):
     source: str = ""
 
 
+class FigureLaw(Struct, frozen=True):
+    """What runs measure on a healthy machine, in the figure's unit: normal. ``source``: where the numbers are from."""
+
+    mean: float
+    spread: float = 0.0
+    source: str = ""
+
+
 class Builds(Struct, frozen=True):
     """Builds on login nodes: normal in time, first come first served on ``slots`` at once (0 = no limit).
 
@@ -178,7 +186,8 @@ class Faults(Struct, frozen=True):
 class Scenario(Struct, frozen=True):
     """A rehearsal's machine. ``times``: test, or case, -> how long its runs take; what has none follows a contract's row, or takes
     ``assumed`` of its walltime. ``times_from``: a past campaign whose runs say it. ``begins_s``: the time of the week at which it
-    begins, in seconds after Monday 00:00 in ``zone``; None = no matter.
+    begins, in seconds after Monday 00:00 in ``zone``; None = no matter. ``figures``: (test or case, figure, what it is); of all others
+    nobody knows anything.
     """
 
     name: str = ""
@@ -197,3 +206,4 @@ class Scenario(Struct, frozen=True):
     harness: Harness = field(default_factory=Harness)
     queue: Queue = field(default_factory=Queue)
     faults: Faults = field(default_factory=Faults)
+    figures: tuple[tuple[str, str, FigureLaw], ...] = ()

@@ -52,6 +52,15 @@ def _factor(text: str) -> float:
     return value
 
 
+def _plain(text: str) -> float:
+    """A plain number."""
+    quantity = parse_quantity(text)
+    if quantity.unit or not -1e18 < quantity.value < 1e18:
+        raise Wrong(f"'{text}' is no plain number", "write it as 1.5, without a unit: it is in the figure's own")
+    return quantity.value
+
+
+_PLAIN = Parsed("a plain number", _plain)
 _SPAN = Parsed("a duration such as 90s, 2h or 0s", _span)
 _SHARE = Parsed("a share such as 5%", _share)
 _NUMBER = Parsed("a plain number", _number)
@@ -79,8 +88,19 @@ _TIMES = Record(
         "tests": Key(
             MapOf(_CASE, _TIME, "run times by test or case", "TEST"), "how long runs of a test, or case, take"
         ),
-        "from": Key(_NAME, "a past campaign: what is not written is as its runs were"),
+        "from": Key(
+            _NAME, "a past campaign: run times, builds and figures that are not written are as they were there"
+        ),
         "assumed": Key(_SHARE, "the share of its walltime that a run takes of which nothing is known; without it 50%"),
+    },
+)
+
+_FIGURE = Record(
+    "a map with mean",
+    {
+        "mean": Key(_PLAIN, "its mean on a healthy machine, in the figure's own unit", True),
+        "spread": Key(_NUMBER, "its standard deviation; without it 0"),
+        "source": Key(Text(), "where the numbers are from; without it the file"),
     },
 )
 
@@ -251,6 +271,15 @@ _MACHINE = {
     "begins": Key(_WEEK_TIME, "the time of the week at which the rehearsal begins, such as 'Mon 08:00'"),
     "zone": Key(ZONE, "the time zone of its times of the week; without it UTC"),
     "times": Key(_TIMES, "how long runs take; without it as contracts say, or a share of their walltime"),
+    "figures": Key(
+        MapOf(
+            _CASE,
+            MapOf(Name("a figure's name", r"[^\x00-\x20]+"), _FIGURE, "figures by name", "FIGURE"),
+            "figures by test or case",
+            "TEST",
+        ),
+        "what runs measure on a healthy machine; figures that are not here are not modelled",
+    ),
     "builds": Key(_BUILDS, "how long builds take, and how many go on at once"),
     "nodes": Key(_NODES, "how nodes fail, and which are slow"),
     "storage": Key(_STORAGE, "how the shared file system slows down"),

@@ -71,6 +71,7 @@ def check_names(root: MappingNode, values: dict[str, Any], names: Names, problem
     """Purpose: tell every name that stands for nothing."""
     look = _Look(root, names, problems)
     look.tests("times", "tests", values.get("times", {}).get("tests", {}))
+    look.tests("figures", values.get("figures", {}))
     _check_builds(look, values.get("builds", {}))
     _check_nodes(look, values.get("nodes", {}), values.get("maintenance", ()))
     _check_storage(look, values.get("storage", {}))

@@ -10,6 +10,7 @@ from shakedown.model.scenario import (
     Bandwidth,
     Builds,
     Faults,
+    FigureLaw,
     Hang,
     Harness,
     Hole,
@@ -52,6 +53,11 @@ def scenario_from(root: MappingNode, values: dict[str, Any], problems: Problems)
         harness=_harness(values.get("harness", {})),
         queue=_queue(values.get("scheduler", {})),
         faults=Faults(**values.get("faults", {})),
+        figures=tuple(
+            (test, name, _figure(root, test, name, entry))
+            for test, figures in values.get("figures", {}).items()
+            for name, entry in figures.items()
+        ),
     )
 
 
@@ -73,6 +79,11 @@ def _time(root: MappingNode, name: str, entry: Any) -> RunTime:
     factor = entry.get("tail_factor", _TAIL_FACTOR)
     source = entry.get("source", where)
     return RunTime(entry["mean"], entry.get("spread", 0.0), entry.get("tail", 0.0), factor, source)
+
+
+def _figure(root: MappingNode, test: str, name: str, entry: dict[str, Any]) -> FigureLaw:
+    mark: Any = place(root, "figures", test, name).start_mark
+    return FigureLaw(entry["mean"], entry.get("spread", 0.0), entry.get("source", f"{mark.name}:{mark.line + 1}"))
 
 
 def _begins(root: MappingNode, values: dict[str, Any], problems: Problems) -> float | None:

@@ -1,6 +1,7 @@
 """What runs measure on the simulated machine: their own run time, and figures that a healthy machine's contract would see.
 
-A figure that its contract has rows for lies around a value that meets all of them; how much longer the run took than on a healthy
+What the scenario says of a figure is drawn. A figure of which it says nothing is made up, and the rehearsal says so: one that its
+contract has rows for lies around a value that meets all of them. How much longer the run took than on a healthy
 machine (slow nodes, a busy file system) makes it that much worse, in the direction that is worse for it.
 """
 
@@ -17,6 +18,7 @@ from shakedown.model.ports import CollectOrder
 from shakedown.twin.run_times import is_run_time, seconds_in
 
 if TYPE_CHECKING:
+    from shakedown.twin.jobs import Execution
     from shakedown.twin.world import World
 
 _SPREAD = 0.005  # of the value, where the bounds leave so much room
@@ -28,14 +30,20 @@ _NO_ROW = (100.0, 2.0)  # mean and spread of a figure that no contract asks for
 
 def figures_of(world: World, order: CollectOrder, lot: random.Random) -> tuple[tuple[str, float], ...]:
     """Purpose: every figure of the run's test, in the unit of its spec."""
-    elapsed, healthy = took(world, order.run)
-    stretch = elapsed / healthy if healthy and elapsed > healthy * _LONGER else 1.0
+    known = execution_of(world, order.run)
+    elapsed = known.end - known.start if known is not None and known.end is not None else None
+    healthy = known.healthy_s if known is not None else 0.0
+    stretch = elapsed / healthy if healthy and elapsed is not None and elapsed > healthy * _LONGER else 1.0
+    laws = world.physics.figures if world.physics is not None else {}
     rows = rows_of(world.document, order.case)
     found = []
     for figure in order.test.figures:
         drawn = lot.gauss(0.0, 1.0)
-        if is_run_time(figure.name, figure.unit):
-            if not elapsed:
+        law = laws.get((order.case.id, figure.name)) or laws.get((order.case.test, figure.name))
+        if law is not None:
+            value = _worse(law.mean + law.spread * drawn, figure, stretch)
+        elif is_run_time(figure.name, figure.unit):
+            if elapsed is None:
                 continue  # missing, not zero
             value = elapsed / (seconds_in(figure.unit or "s") or 1.0)
         else:
@@ -46,10 +54,15 @@ def figures_of(world: World, order: CollectOrder, lot: random.Random) -> tuple[t
 
 def took(world: World, run: str) -> tuple[float, float]:
     """Purpose: how long a run took and how long it would have on a healthy machine, in seconds; 0 = nobody knows."""
-    known = world.known.get(world.called.get(run, run)) or world.known.get(run)
+    known = execution_of(world, run)
     if known is None or known.end is None:
         return 0.0, 0.0
     return known.end - known.start, known.healthy_s
+
+
+def execution_of(world: World, run: str) -> Execution | None:
+    """Purpose: what was executed for a run; None where nothing was."""
+    return world.known.get(world.called.get(run, run)) or world.known.get(run)
 
 
 def _around(rows: Sequence[ContractRow], drawn: float) -> float:

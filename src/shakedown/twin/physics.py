@@ -29,6 +29,7 @@ class Physics:
     def __init__(self, world: World, scenario: Scenario) -> None:
         self.world, self.scenario = world, scenario
         self.times: dict[str, RunTime] = times_of(world.document, scenario)
+        self.figures = {(name, figure): law for name, figure, law in scenario.figures}
         self.storage = Storage(world.document.system, scenario, world.clock, world.local)
         self.slots = LoginSlots(world.clock, scenario.builds.slots, world.local)
         self.build_times = BuildTimes(world.document, scenario.builds)

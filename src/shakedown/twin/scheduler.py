@@ -23,6 +23,7 @@ from shakedown.twin.surveys import look_around
 from shakedown.twin.world import World
 
 _AWAY = "the directory of the campaign's jobs is away"
+_ENDED_BY_OTHERS = ("node_fail", "timeout", "cancelled", "interrupted")  # which no payload writes a mark of
 
 
 class SimulatedScheduler:
@@ -233,6 +234,7 @@ class SimulatedScheduler:
 
     def _said(self, job: SimulatedJob, state: str, restart: int, source: str) -> JobReport:
         status = job.exit_status if state in ("completed", "failed") else None
+        began, over = self._span(job, state, restart)
         return JobReport(
             job.name,
             state,
@@ -244,12 +246,23 @@ class SimulatedScheduler:
             message=self._waits_for(job) if state == "queued" else self._of_a_launch(job, state),
             failed_nodes=job.failed_nodes if state == "node_fail" else (),
             launch_failure=job.launch_failure and state == "node_fail",
+            elapsed_s=over - began if state in _ENDED_BY_OTHERS and began is not None and over is not None else None,
+            began=began,
+            over=over,
         )
 
     def _of_a_launch(self, job: SimulatedJob, state: str) -> str:
         if state != "node_fail" or not job.launch_failure:
             return ""
         return f"launch failure on {self._nodes(job)}: Slurm cancelled it before it took its claim"
+
+    def _span(self, job: SimulatedJob, state: str, restart: int) -> tuple[float | None, float | None]:
+        """When a job that is over began and ended, by what the scheduler knows of this start of it."""
+        if state not in ENDED:
+            return None, None
+        began = next((when for when, was, of in job.history if was == "running" and of == restart), None)
+        over = next((when for when, was, of in job.history if was == state and of == restart), None)
+        return began, over if began is not None else None
 
     def _nodes(self, job: SimulatedJob) -> str:
         return self.world.rooms[job.pool].folded(job.nodes)
