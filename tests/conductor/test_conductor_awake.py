@@ -75,7 +75,7 @@ def test_a_clock_that_is_set_is_said_once_however_slowly_the_difference_is_made_
 # ---- what the engine makes of it ---------------------------------------------------------------------------------------
 
 
-def silent(state: str, stood_still: bool) -> list[str]:
+def silent(state: str, stood_still: bool, source: str = "accounting") -> list[str]:
     """The verdicts on a run of a cluster of which a source said ``state``, long after that, with and without a gap."""
     campaign = Campaign(small_document(tests=1, repeats=1, budgets={}))
     conductor = campaign._conductor(100)
@@ -85,7 +85,7 @@ def silent(state: str, stood_still: bool) -> list[str]:
     for order in decide(conductor.state, conductor.state.time).orders:
         conductor.log(order.event)
     conductor.log("submit_accepted", job="j000001", value={"id": "7"})
-    conductor.log("job_report", job="j000001", run="r000001", value={"state": "running", "source": "accounting"})
+    conductor.log("job_report", job="j000001", run="r000001", value={"state": "running", "source": source})
     if state != "running":
         conductor.log("job_report", job="j000001", run="r000001", value={"state": state, "source": "queue"})
     later = conductor.state.time + 10 * 86400
@@ -114,6 +114,12 @@ class Builder:
 
     def start(self, builds: Sequence[Build]) -> None:
         self.told.append("started")
+
+
+@pytest.mark.parametrize("source", ["local", "queue"])
+def test_what_has_the_process_itself_is_believed_whatever_the_clock_says(source: str) -> None:
+    """A clock that leaps by days makes no running job lost that its own scheduler still has."""
+    assert silent("running", stood_still=False, source=source) == []
 
 
 def test_where_the_loop_stood_still_between_hearing_and_deciding_it_hears_first() -> None:

@@ -77,7 +77,7 @@ def _silent(data: dict[str, Any]) -> list[str]:
     then = "shakedown resume --if-needed, or --take-over, replaces it"
     if data["silent_s"] < HUNG_S:
         then = f"after {show_duration(HUNG_S)} shakedown resume --if-needed replaces it"
-    return [f"its conductor has not answered for {show_duration(data['silent_s'])}; what follows is as of then. {then}"]
+    return [f"its conductor has not answered for {show_duration(data['silent_s'])}; what follows is as of then; {then}"]
 
 
 def _shut(pool: dict[str, Any], time: float) -> str:
