@@ -104,7 +104,9 @@ def test_a_contract_edited_after_the_start_changes_no_outcome(site: Path) -> Non
 
     read = read_campaign(site / CAMPAIGN)
 
-    assert score(read.document, read.record).summary.startswith("accepted: all 15 criteria are met; 1 contract row ")
+    assert score(read.document, read.record).summary.startswith(
+        "accepted with restrictions: all 15 criteria are met; 1 contract row "
+    )
 
 
 def test_kept_evidence_and_outputs_that_are_edited(site: Path) -> None:
