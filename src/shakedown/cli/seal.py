@@ -38,8 +38,7 @@ def command(
     with a key of their own.
     """
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.conductor.sealing import seal_campaign, signature_page
-    from shakedown.conductor.signing import find_seal
+    from shakedown.conductor.sealing import find_seal, seal_campaign, signature_page
     from shakedown.events.signatures import check_key, sign, signatures_of
     from shakedown.model.layout import Layout
     from shakedown.report.signature import signature_words

@@ -20,6 +20,7 @@ from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
+from shakedown.events.seal_check import check_seals
 from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
 from shakedown.events.segments import spans
 from shakedown.events.signatures import signatures_of
@@ -77,6 +78,25 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
             hint="let it end, or seal it as it is with --open; the page to sign then says so",
         )
     return _seal(layout, document, record, scorecard, by, because)
+
+
+def find_seal(layout: Layout, beginning: str) -> Sealed:
+    """Purpose: a seal that stands, by the beginning of its digest. Nobody signs under a record that is not as it was sealed.
+
+    Errors: UsageError where none or several begin so; RecordError where the record is damaged.
+    """
+    found = check_seals(layout)
+    if found.damage is not None:
+        raise RecordError(
+            f"it is not as it was sealed: {found.damage}", hint="shakedown verify says more; restore a backup"
+        )
+    wanted = "".join(beginning.split()).lower()
+    digests = [digest for digest in found.digests if len(wanted) >= 8 and digest.startswith(wanted)]
+    if len(digests) != 1:
+        known = ", ".join(digest[:16] for digest in found.digests) or "none: 'shakedown seal --by WHO' makes one"
+        raise UsageError(f"{layout.root.name} has no seal {beginning[:80]}", hint=f"its seals are: {known}")
+    seal = read_seal(seals_of(layout) / f"{digests[0]}.json")
+    return Sealed(digests[0], seal.through + 1, seal.signed, again=True)
 
 
 def _again(layout: Layout, row: SealRow) -> Sealed:

@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shakedown.conductor.sealing import Sealed
-from shakedown.events.seal_check import check_seals
-from shakedown.events.seals import read_seal, seals_of
 from shakedown.events.signatures import GOOD, Signature
-from shakedown.model.errors import FileProblems, RecordError, UsageError
+from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
-
-
-def find_seal(layout: Layout, beginning: str) -> Sealed:
-    """Purpose: a seal that stands, by the beginning of its digest. Nobody signs under a record that is not as it was sealed.
-
-    Errors: UsageError where none or several begin so; RecordError where the record is damaged.
-    """
-    found = check_seals(layout)
-    if found.damage is not None:
-        raise RecordError(
-            f"it is not as it was sealed: {found.damage}", hint="shakedown verify says more; restore a backup"
-        )
-    wanted = "".join(beginning.split()).lower()
-    digests = [digest for digest in found.digests if len(wanted) >= 8 and digest.startswith(wanted)]
-    if len(digests) != 1:
-        known = ", ".join(digest[:16] for digest in found.digests) or "none: 'shakedown seal --by WHO' makes one"
-        raise UsageError(f"{layout.root.name} has no seal {beginning[:80]}", hint=f"its seals are: {known}")
-    seal = read_seal(seals_of(layout) / f"{digests[0]}.json")
-    return Sealed(digests[0], seal.through + 1, seal.signed, again=True)
 
 
 def allowed_signers(layout: Layout, named: Path | None, site: Path | None) -> Path | None:
