@@ -57,6 +57,6 @@ def test_a_campaign_that_is_not_there_or_has_no_run_is_told(tmp_path: Path, name
 def test_nothing_is_taken_from_a_damaged_record(tmp_path: Path) -> None:
     recorded(tmp_path, "past-1", taking(5.0))
     path = tmp_path / "campaigns/past-1/log/000001.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'"elapsed_s":5.0', b'"elapsed_s":9.0', 1))
-    with pytest.raises(RecordError, match="the record of past-1 is damaged: log/000001.jsonl, line "):
+    path.write_bytes(path.read_bytes().replace(b'"attempt":1', b'"attempt":2', 1))
+    with pytest.raises(RecordError, match=r"the record of past-1 is damaged: log/000001\.jsonl, line "):
         with_past_times(Scenario(times_from="past-1"), tmp_path)
