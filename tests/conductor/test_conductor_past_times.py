@@ -12,7 +12,7 @@ from shakedown.conductor.past_times import with_past_times
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
-from shakedown.model.errors import UsageError
+from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.frozen import freeze
 from shakedown.model.scenario import RunTime, Scenario
 from shakedown.twin.run_times import times_of
@@ -52,3 +52,11 @@ def test_a_campaign_that_is_not_there_or_has_no_run_is_told(tmp_path: Path, name
     recorded(tmp_path, "empty", taking(5.0), most=2)
     with pytest.raises(UsageError, match=message):
         with_past_times(Scenario(times_from=name), tmp_path)
+
+
+def test_nothing_is_taken_from_a_damaged_record(tmp_path: Path) -> None:
+    recorded(tmp_path, "past-1", taking(5.0))
+    path = tmp_path / "campaigns/past-1/log/000001.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"attempt":1', b'"attempt":2', 1))
+    with pytest.raises(RecordError, match=r"the record of past-1 is damaged: log/000001\.jsonl, line "):
+        with_past_times(Scenario(times_from="past-1"), tmp_path)

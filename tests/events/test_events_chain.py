@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shakedown.events import chain
 from shakedown.events.chain import Unwhole, damage_of
 from shakedown.events.lines import encode_event
 from shakedown.events.opening import open_log
@@ -151,3 +153,14 @@ def test_a_log_that_is_gone_is_damage_where_claims_prove_a_past(interrupted: Pat
 def test_an_end_that_cannot_be_read_proves_nothing(interrupted: Path, layout: Layout) -> None:
     end_path(layout.log).write_bytes(b'{"segment":9,"bytes":1,"crc":1,"seq":99} 00000000\n')
     assert read_end(layout.log) is None and damage_of(layout) is None
+
+
+def test_the_end_of_a_log_on_another_host_may_be_seen_before_its_last_segment(
+    interrupted: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a network file system; once that is too long ago to be the reason, it is damage."""
+    interrupted.write_bytes(b"".join(interrupted.read_bytes().splitlines(keepends=True)[:-3]))
+    monkeypatch.setattr(chain, "last_host", lambda layout: "elsewhere")
+    assert damage_of(layout) is None
+    os.utime(end_path(layout.log), (0, 0))
+    assert damage_of(layout) is not None

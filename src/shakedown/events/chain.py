@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from shakedown.events.damage import LaterVersion
+from shakedown.events.lease import last_host
 from shakedown.events.seal_check import Damage, closing_damage
 from shakedown.events.seals import lines_of, read_seal, seals_of
 from shakedown.events.segments import Span, sealed_at, spans
@@ -23,6 +25,7 @@ from shakedown.model.layout import Layout
 
 _PROOFS = ("claims", "jobs", "packs", "outputs", "seals", "fingerprints")  # what only a campaign that ran has
 _BLOCK = 1 << 20
+SEEN_LATE_S = 120.0
 
 
 class Unwhole(RecordError):
@@ -49,7 +52,19 @@ def damage_of(layout: Layout) -> Damage | None:
     Errors: RecordError where a newer Shakedown wrote it; OSError where it cannot be read.
     """
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
-    return _look(layout, end)
+    damage = _look(layout, end)
+    if damage is not None and end is not None and _is_news_from_elsewhere(layout):
+        return _look(layout, None)
+    return damage
+
+
+def _is_news_from_elsewhere(layout: Layout) -> bool:
+    """Whether another host wrote just now: on a network file system its newest segment may be seen later than the log's end."""
+    try:
+        age = time.time() - end_path(layout.log).stat().st_mtime
+    except OSError:
+        return False
+    return age < SEEN_LATE_S and last_host(layout) not in ("", os.uname().nodename)
 
 
 def _look(layout: Layout, end: LogEnd | None) -> Damage | None:

@@ -187,6 +187,15 @@ def began_to_drive(layout: Layout) -> float:
         return 0.0
 
 
+def last_host(layout: Layout) -> str:
+    """Purpose: the host of the last driver, "" where nobody left word of it."""
+    try:
+        who = _identity(_epoch_path(layout, _newest(layout)).read_bytes())
+    except (*NOT_JSON, OSError):
+        return ""
+    return who.host if who is not None else ""
+
+
 def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None:
     if epoch == 0 or _is_there(_released_path(layout, epoch)):
         return None
