@@ -64,3 +64,15 @@ def test_two_mistakes_are_two_errors(told: Any) -> None:
         "error: plans/q.yaml:4:20: there is no test 'z' (also in plans/r.yaml:4)",
         "error: tests/a.yaml:2:1: unknown key 'runn'",
     ]
+
+
+@pytest.mark.parametrize("text", ["a: 1\n", "a: [\n", "test: zz\na: [\n"])
+def test_a_programs_own_files_hide_no_mistake(told: Any, text: str) -> None:
+    """A file without a test's name in a source directory is no test whose name could be meant."""
+    files = {
+        "tests/a.yaml": "test: a\nbuild: {source: src, run: make}\nrun: {command: x}\n",
+        "tests/b.yaml": "test: b\nextends: zz\nrun: {command: x}\n",
+        "tests/src/settings.yaml": text,
+        "plans/p.yaml": "plan: p\nsystem: here\ncomponents:\n  - site: {tests: [zz]}\n",
+    }
+    assert told(files).splitlines()[0] == "error: plans/p.yaml:4:20: there is no test 'zz' (also in tests/b.yaml:2)"

@@ -16,6 +16,7 @@ from shakedown.plans.budgets import licence_of
 from shakedown.plans.criteria_advice import criteria_advice
 from shakedown.plans.places import key_place, place
 from shakedown.plans.problems import Problems
+from shakedown.plans.unavailable import some
 from shakedown.plans.week import WEEK_S
 
 
@@ -117,15 +118,14 @@ def _within(amount: float, budget: str, cases: list[Case], caps: dict[str, float
 def _too_long(component: Component, cases: list[Case]) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Runs that could not be over in time from the first moment on: until one is over, nobody knows how long they really take."""
     longest = min([component.duration_s, *(phase.duration_s for phase in component.phases)])
+    late: dict[float, list[str]] = defaultdict(list)
     for case in cases if component.fill.drain else ():
         if case.shape.time_limit_s >= longest:
-            limit, time = show_duration(case.shape.time_limit_s), show_duration(longest)
-            said = f"a run of {case.id} may take {limit}, and there are only {time}: the first ones may end late"
-            yield (
-                (("phases",) if component.phases else ("duration",)),
-                said,
-                "a shorter time limit, or a longer time",
-            )
+            late[case.shape.time_limit_s].append(case.id)
+    for limit_s, names in late.items():
+        limit, time = show_duration(limit_s), show_duration(longest)
+        said = f"a run of {some(names)} may take {limit}, and there are only {time}: the first ones may end late"
+        yield (("phases",) if component.phases else ("duration",)), said, "a shorter time limit, or a longer time"
 
 
 def _too_many_copies(

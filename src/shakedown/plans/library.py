@@ -61,8 +61,9 @@ class Library:
 
     tests: dict[str, Definition] = field(default_factory=dict)
     shipped: dict[str, Definition] = field(default_factory=dict)  # of the package, those hidden by the site's too
-    broken: set[str] = field(default_factory=set)  # likely names of tests whose files cannot be read
-    nameless: bool = False  # a test of the site has no name that can be read: it may be any
+    broken: dict[str, str] = field(default_factory=dict)  # likely name of a test whose file cannot be read -> the file
+    nameless: set[str] = field(default_factory=set)  # the site's files of tests without a name: it may be any
+    doubtful: list[tuple[str, Any]] = field(default_factory=list)  # names that may be those of such files, and where
     directories: dict[str, str] = field(default_factory=dict)
 
     def beside(self, written_in: str, path: str) -> str:
@@ -71,13 +72,15 @@ class Library:
 
     def missing(self, name: str, problems: Problems, at: Any) -> None:
         """Say that there is no such test, unless its file is there and broken."""
-        if not self.may_be_broken(name):
+        if self.may_be_broken(name):
+            self.doubtful.append((name, at))
+        else:
             hint = did_you_mean(name, self.tests) or "'shakedown list tests' has them"
             problems.at(at, f"there is no test '{name}'", hint, f"test {name}")
 
     def may_be_broken(self, name: str) -> bool:
         """Whether the file of a test of this name may be there, with a mistake that is told at its own place."""
-        return self.nameless or name in self.broken
+        return bool(self.nameless) or name in self.broken
 
 
 def read_library(files: list[Found], problems: Problems) -> Library:
@@ -102,12 +105,12 @@ def _read(file: Found, library: Library, problems: Problems) -> Definition | Non
     data = read_bytes(file, problems)
     root = None if data is None else read_nodes(data, file.name, problems)
     if data is None or root is None:
-        library.broken.add(os.path.basename(file.path)[:-5])
-        library.broken.update(name.decode() for name in _NAMED.findall(data or b""))
+        library.broken[os.path.basename(file.path)[:-5]] = file.name
+        library.broken |= {name.decode(): file.name for name in _NAMED.findall(data or b"")}
         return None
     name = _text(root, "test")
     if not _NAME.fullmatch(name) and not file.name.startswith(CATALOGUE):
-        library.nameless = True
+        library.nameless.add(file.name)
     return Definition(name, file, data, check_lists_joined(root))
 
 
@@ -205,6 +208,11 @@ def forget_sources(library: Library, site: str, problems: Problems) -> None:
         return name not in named and not directories.isdisjoint(parents)
 
     problems.found = [problem for problem in problems.found if not part_of_a_source(problem.path)]
+    library.nameless = {file for file in library.nameless if not part_of_a_source(file)}
+    library.broken = {name: file for name, file in library.broken.items() if not part_of_a_source(file)}
+    doubtful, library.doubtful = library.doubtful, []
+    for name, at in doubtful:
+        library.missing(name, problems, at)
 
 
 def _sources(library: Library) -> Iterator[str]:

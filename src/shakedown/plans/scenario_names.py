@@ -41,7 +41,7 @@ def names_of_site(reading: Site, document: Document | None = None) -> Names:
     """Purpose: everything that the site has, on whichever of its systems, and the document in hand."""
     names = Names(set(reading.tests), set())
     library, whole = reading.library, reading.whole_systems
-    names.unread = lambda kind: (library.nameless or bool(library.broken)) if kind == "test" else not whole
+    names.unread = lambda kind: bool(library.nameless or library.broken) if kind == "test" else not whole
     for machine in reading.machines.values():
         _of_system(names, machine.system)
         names.dimensions |= machine.dimensions

@@ -7,9 +7,8 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from shakedown.model.nouns import Document
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
-from shakedown.plans.unavailable import WAY, Lost, lost_cases
+from shakedown.plans.unavailable import WAY, Lost, lost_cases, some
 
-_NAMED = 6  # cases that a warning names; the JSON has them all
 _START = f"the plan does not start with it: mend it, or leave it out; {WAY}"
 
 
@@ -27,13 +26,8 @@ def tell_lost(root: MappingNode, document: Document, file: str, told: Problems) 
         together.setdefault(key, (at, []))[1].append(one.case)
     for (_, _, name, reason), (at, cases) in together.items():
         hint = "the acceptance will be restricted by it" if lost[0].restrict else _START
-        told.at(at, f"{name}: {_some(cases)} cannot run: {reason}", hint)
+        told.at(at, f"{name}: {some(cases)} cannot run: {reason}", hint)
     return [(file, one) for one in lost]
-
-
-def _some(cases: list[str]) -> str:
-    more = f" and {len(cases) - _NAMED} cases more" if len(cases) > _NAMED else ""
-    return f"{', '.join(cases[:_NAMED])}{more}"
 
 
 def _named_at(node: Node, test: str) -> Node:

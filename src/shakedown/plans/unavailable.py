@@ -18,6 +18,9 @@ CHOICES = ("refuse", RESTRICT)
 WAY = f"'--unavailable {RESTRICT}', or 'unavailable: {RESTRICT}' in the plan, accepts the rest without them, with restrictions"
 
 
+_NAMED = 6  # cases that a sentence names
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A case that cannot run, in a component of a plan. ``restrict``: the plan may start without it."""
@@ -64,3 +67,9 @@ def lines(lost: list[Lost]) -> list[str]:
     """Each case once, with its reason."""
     reasons = {one.case: one.reason for one in lost}
     return [f"  {case}: {reason}" for case, reason in reasons.items()]
+
+
+def some(cases: list[str]) -> str:
+    """The first few cases by name, and how many there are beside them."""
+    more = f" and {len(cases) - _NAMED} cases more" if len(cases) > _NAMED else ""
+    return f"{', '.join(cases[:_NAMED])}{more}"
