@@ -224,7 +224,10 @@ def job_report(state: State, event: Event) -> None:
     job.note = event.reason if said in ("queued", "running") else ""
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
-        job.facts = {k: v for k, v in value.items() if k in _OF_A_RESTART}
+        kept = (
+            _OF_A_RESTART if said == "requeued" else _OF_A_RESTART[:3]
+        )  # of another state: the rest is of the later start
+        job.facts = {k: v for k, v in value.items() if k in kept}
         job.facts["restart"] = max(value.get("restart", 0), job.restart + 1)
         job.message = event.reason
         state.attention[job.id] = None
