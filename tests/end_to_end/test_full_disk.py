@@ -69,8 +69,8 @@ def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else(
     wait_until(lambda: log.exists() and len(record().runs) > 4)
     ballast = fill(disk)
     wait_until(lambda: findings("disk_full") == 1)
-    with ballast.open("ab", buffering=0) as file, suppress(OSError):  # what the reserve gave free
-        file.write(b"\0" * (2 << 20))
+    with ballast.open("ab", buffering=0) as more, suppress(OSError):  # what the reserve gave free
+        more.write(b"\0" * (2 << 20))
     assert process.poll() is None
     ballast.unlink()
     assert process.wait(120) == 1, said.read_text()  # one of them is wrong
