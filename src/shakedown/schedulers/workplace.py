@@ -35,7 +35,7 @@ class Workplace:
 
     layout: Layout
     _made: set[str] = field(default_factory=set)
-    _spare: list[str] = field(default_factory=list)  # empty directories of runs that are over
+    _spare: dict[str, None] = field(default_factory=dict)  # empty directories of runs that are over
     _mode: int = 0  # of a directory as it is made here
 
     def prepare(self, run: str, place: str, files: Pairs, claim: str = "") -> None:
@@ -70,7 +70,7 @@ class Workplace:
                     Path(place, name).unlink()
                 names = []
             if not names:
-                self._spare.append(place)
+                self._spare[place] = None
 
     def tidy_up(self) -> None:
         """Remove the empty directories that wait for another run."""
@@ -85,8 +85,9 @@ class Workplace:
         Removing one for each that is made is dear: ext4 gives out no inode for some seconds after it was freed, and searches
         past all of those.
         """
+        self._spare.pop(place, None)  # of a start that failed: it is no longer anybody else's to take
         if self._spare:
-            spare = self._spare.pop()
+            spare, _ = self._spare.popitem()
             with contextlib.suppress(OSError):
                 if os.stat(spare).st_mode == self._mode:  # noqa: PTH116
                     os.rename(spare, place)  # noqa: PTH104
