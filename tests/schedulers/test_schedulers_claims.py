@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from shakedown.model.layout import Layout
 from shakedown.model.ports import JobOrder
 from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER
 from shakedown.processes.table import read_marker, read_process, read_table
-from shakedown.schedulers.workplace import CannotStart
+from shakedown.schedulers.workplace import CannotStart, Workplace
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine
@@ -445,3 +446,16 @@ def test_in_a_read_only_directory_every_answer_is_a_sentence(
     assert (answer.outcome, answer.transient) == ("refused", False)
     assert answer.message == "run r000001 cannot be started: Read-only file system (claims)"
     assert machine.scheduler.take_claim(machine.jobs[order.job]) is None, "nobody can tell"
+
+
+def test_the_directory_of_a_start_that_failed_is_given_to_nobody_else_once_it_is_used(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    workplace = Workplace(layout)
+    first, second = str(layout.work_directory("r000001")), str(layout.work_directory("r000002"))
+    for _ in range(3):  # launched, and sent home again
+        workplace.prepare("r000001", first, ())
+        workplace.tidy(first, ())
+    workplace.prepare("r000001", first, ())
+    workplace.prepare("r000002", second, ())
+    assert Path(first).is_dir()
+    assert Path(second).is_dir()

@@ -270,7 +270,12 @@ class LocalScheduler:
                 if not self._start(order):
                     return
             except CannotStart as error:
-                if error.transient and self._hold(error.no_room):
+                if error.transient:  # what stands by holds descriptors and processes that it may need
+                    for other in islice(self._queue.values(), 1, DEPTH + 2):
+                        self._standby.dismiss(other)
+                if error.transient and self._hold(
+                    error.no_room or bool(self._running)
+                ):  # what runs gives back what it took
                     return
                 self._say(never_started(order, "refused", error.message))
             self._held_since = None
