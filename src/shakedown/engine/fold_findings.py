@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shakedown.engine import fold_guard
 from shakedown.engine.places import forget_job
-from shakedown.engine.state import Entry, Roll, State
+from shakedown.engine.state import STANDSTILL, Entry, Roll, State
 from shakedown.model.events import Event
 
 
@@ -16,9 +16,14 @@ def finding(state: State, event: Event) -> None:
     elif kind == "fell_out":
         roll = state.rolls.get(event.value["component"])
         if roll is not None:
-            roll.fallen[event.value["test"]] = event.time
+            said = roll.stalled if event.value.get("submitted") else roll.fallen
+            said[event.value["test"]] = event.time
     elif kind in ("queue_held", "queue_released"):
         fold_guard.finding(state, event)
+    elif kind == "stands_still":
+        roll = state.rolls.get(event.value["component"])
+        if roll is not None:
+            roll.stalled[STANDSTILL] = event.time
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     job = state.jobs.get(event.job)
