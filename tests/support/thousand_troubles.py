@@ -40,6 +40,8 @@ LIES: dict[str, tuple[Any, ...]] = {
     "idle_untrue": (0.1, 0.3),
     "away": (((20.0, 60.0),), ((90.0, 25.0),), ((45.0, 300.0),)),
 }
+AWAY_EACH = 29  # one campaign of so many is about a directory that is away
+SELDOM_TOLD = ("away",)  # only where a campaign is about it
 # What makes a lie matter: it is told of nothing otherwise.
 WITH: dict[str, dict[str, float]] = {
     "late_s": {"late_submit": 0.2},
@@ -57,7 +59,7 @@ FATES: dict[str, tuple[float, ...]] = {
     "build_failed": (1.0, 0.5),
 }
 ACCIDENTS = ("deaths", "repair_s", "slow_nodes", "bad_nodes", "busy", "pending")
-ABOUT = (*LIES, *FATES, *ACCIDENTS)
+ABOUT = (*(name for name in LIES if name not in SELDOM_TOLD), *FATES, *ACCIDENTS)
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Troubles:
 def about_of(seed: int, kind: str) -> str:
     """Purpose: the switch that a campaign is about: each in its turn; where jobs are our own children no scheduler lies."""
     known = ("failed", "incorrect", "timeout", "build_failed") if kind == "local" else ABOUT
-    return known[seed // 6 % len(known)]
+    return "away" if kind != "local" and seed % AWAY_EACH == AWAY_EACH - 1 else known[seed // 6 % len(known)]
 
 
 def troubles_of(seed: int, document: Document, about: str, local: bool) -> Troubles:
@@ -90,7 +92,8 @@ def troubles_of(seed: int, document: Document, about: str, local: bool) -> Troub
 
 def _lies(draw: Draw, about: str) -> Lies:
     share = draw.choice((0.0, 0.1, 0.3, 0.5))
-    said: dict[str, Any] = {name: draw.choice(LIES[name]) for name in LIES if name == about or draw.random() < share}
+    drawn = [name for name in LIES if name not in SELDOM_TOLD]
+    said: dict[str, Any] = {name: draw.choice(LIES[name]) for name in drawn if name == about or draw.random() < share}
     if about in LIES:
         said |= WITH.get(about, {})
         said[about] = draw.choice(LIES[about])

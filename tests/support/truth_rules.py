@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ class TruthRules:
         self.let_go: dict[str, float] = {}  # job -> when it was last asked for that it is
         self.unwanted: set[str] = set()  # jobs that were started again although nobody wanted it
 
-        self.burnt: Counter[str] = Counter()  # pool -> attempts that were spent while the campaign's directory was away
+        self.burnt: dict[str, set[str]] = {}  # pool -> jobs whose attempts were spent while the directory was away
 
     def amend(self, document: Any) -> None:
         """What really runs does not ask for plans."""
@@ -86,8 +85,9 @@ class TruthRules:
             return
         when = jobs[-1].history[-1][0] - world.began
         if any(since <= when < since + lasts for since, lasts in world.lies.away):
-            self.burnt[jobs[-1].pool] += 1
-            need(self.burnt[jobs[-1].pool] <= 2, f"{event.run} spends an attempt while nothing can start")
+            burnt = self.burnt.setdefault(jobs[-1].pool, set())
+            burnt.add(event.job)
+            need(len(burnt) <= 2, f"{event.run} spends an attempt while nothing can start")
 
     def _launched(self, event: Event) -> None:
         world, said = self.campaign.world, bool(event.value.get("launch_failure"))

@@ -163,6 +163,8 @@ class WaitingRules:
             return Event("continued", case=what, value={"component": waiting.component}, **place)
         if kind == "excluded":
             return Event("included", value={"nodes": list(copy.excluded)}, **place)
+        if kind == "held":
+            return Event("finding", value={"kind": "queue_released", "pool": what, "held_s": 0.0}, **place)
         if kind == "clock":
             return Event("clock", value={"component": what, "act": "start"}, **place)
         return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
-from dataclasses import dataclass, field
 from typing import Any
 
 from shakedown.cli.output import printable, say
+from shakedown.cli.time_left import Pace, time_left
 from shakedown.conductor.session import Watchers
 from shakedown.engine import State, explain
 from shakedown.model.events import Event
@@ -19,41 +19,6 @@ LINE_EVERY_S = 5.0  # between two plain lines that only say how far it is
 SAME_LINE_EVERY_S = 600.0  # and between two that say the same: a background conductor's words are kept in a file
 FEW = 200  # up to so many wanted results, each verdict gets a line of its own
 WIDTH = 80
-
-
-@dataclass(slots=True)
-class Pace:
-    """How long runs take, by test, and what that makes of the rest."""
-
-    sums: dict[str, float] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, test: str, elapsed_s: float) -> None:
-        self.sums[test] = self.sums.get(test, 0.0) + elapsed_s
-        self.counts[test] += 1
-
-    def mean(self, test: str) -> float | None:
-        if self.counts[test]:
-            return self.sums[test] / self.counts[test]
-        total = sum(self.counts.values())
-        return sum(self.sums.values()) / total if total else None
-
-    def left_s(self, state: State) -> float | None:
-        """Seconds of work left, spread over all cores or nodes; None until something has run."""
-        work = 0.0
-        for test, units in _open_work(state):
-            mean = self.mean(test)
-            if mean is None:
-                return None
-            work += mean * units
-        return work / max(1, sum(pool.capacity for pool in state.index.pools.values()))
-
-
-def _open_work(state: State) -> list[tuple[str, int]]:
-    cases = state.index.cases
-    open_cases = [entry.case for queue in state.queues.values() for entry in queue]
-    open_cases += [entry.case for entry in state.delayed] + [run.case for run in state.runs.values()]
-    return [(cases[name].test, cases[name].shape.units) for name in open_cases]
 
 
 class Progress:
@@ -165,9 +130,8 @@ def _how_far(state: State, pace: Pace) -> str:
     for tally in tallies:
         verdicts.update(tally.verdicts)
     said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items(), key=lambda item: -item[1]))
-    left = pace.left_s(state) if closed < wanted else None
-    eta = f"; about {show_duration(left)} of work left" if left is not None and left >= 1 else ""
-    return f"{closed} of {wanted} results" + (f": {said}" if said else "") + eta
+    left = time_left(state, pace, max(state.time, time.time())) if closed < wanted else ""
+    return f"{closed} of {wanted} results" + (f": {said}" if said else "") + (f"; {left}" if left else "")
 
 
 def _in_flight(state: State) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shakedown.engine import fold_guard
 from shakedown.engine.fold_standing import count_nodes
 from shakedown.engine.places import forget_job
-from shakedown.engine.state import Entry, Roll, State
+from shakedown.engine.state import STANDSTILL, Entry, Roll, State
 from shakedown.model.events import Event
 
 
@@ -19,13 +19,18 @@ def finding(state: State, event: Event) -> None:
     elif kind == "fell_out":
         roll = state.rolls.get(event.value["component"])
         if roll is not None:
-            roll.fallen[event.value["test"]] = event.time
+            said = roll.stalled if event.value.get("submitted") else roll.fallen
+            said[event.value["test"]] = event.time
     elif kind == "stood_still":
         state.awake_since = event.time
     elif kind in ("queue_held", "queue_released"):
         fold_guard.finding(state, event)
     elif kind in ("disk_full", "disk_has_room"):
         state.no_room = event.reason if kind == "disk_full" else ""
+    elif kind == "stands_still":
+        roll = state.rolls.get(event.value["component"])
+        if roll is not None:
+            roll.stalled[STANDSTILL] = event.time
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":

@@ -8,6 +8,7 @@ from shakedown.engine import fold_guard, fold_parts
 from shakedown.engine.lost_starts import let_go
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import (
+    begins,
     charge,
     enqueue,
     fly,
@@ -275,6 +276,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
             charge(state, job)
         if run.started is None:
             run.started = job.started = event.time
+            begins(state, run, event.time)
             limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
             insort(state.deadlines, (event.time + limit, job.id))
     elif said == "refused":

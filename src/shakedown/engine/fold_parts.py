@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from shakedown.engine.places import charge, enqueue, fly, forget_job, overtake
+from shakedown.engine.places import begins, charge, enqueue, fly, forget_job, overtake
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
@@ -25,6 +25,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
         _begin(state, job, event)
     if run.started is None:
         run.started = event.value.get("began", event.time)
+        begins(state, run, event.time)
     if said == "running":
         run.phase = "running"
     elif said in ENDED or said == "refused":

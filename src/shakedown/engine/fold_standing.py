@@ -59,7 +59,7 @@ def _say(state: State, component: str, spell: Spell) -> None:
         state.parts_over.pop(component, None)
         roll = state.rolls.get(component)
         if roll is not None:
-            roll.work, roll.judged = {}, {}
+            roll.work, roll.judged, roll.missed = {}, {}, {}
 
 
 def drain_request(state: State, event: Event) -> None:

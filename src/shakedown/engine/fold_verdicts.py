@@ -9,6 +9,7 @@ from shakedown.engine.fold_standing import count_failure
 from shakedown.engine.lost_starts import let_go
 from shakedown.engine.modes import mode_in
 from shakedown.engine.places import (
+    begins,
     count_closed,
     count_live,
     enqueue,
@@ -118,7 +119,13 @@ def _count_work(state: State, run: Run, event: Event) -> None:
         return
     case = state.index.cases[run.case]
     seen = event.time - run.started if run.started is not None else 0.0
-    roll.work[case.test] = roll.work.get(case.test, 0.0) + case.shape.units * event.value.get("elapsed_s", seen)
+    work = case.shape.units * event.value.get("elapsed_s", seen)
+    roll.work[case.test] = roll.work.get(case.test, 0.0) + work
+    if run.started is not None and case.test not in roll.begun:
+        begins(state, run, run.started)  # it was over before anybody saw it run
+    for test in roll.live:
+        if test != case.test:
+            roll.missed[test] = roll.missed.get(test, 0.0) + work
     roll.judged[case.test] = roll.judged.get(case.test, 0) + 1
     roll.longest[case.test] = max(roll.longest.get(case.test, 0.0), event.value.get("elapsed_s", seen))
 

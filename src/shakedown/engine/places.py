@@ -8,7 +8,7 @@ from typing import Any
 
 from shakedown.engine.ledger import ledger_of
 from shakedown.engine.plan import REMEMBERED, ClassKey, PlanIndex, is_place
-from shakedown.engine.state import Entry, Job, Queue, Roll, Run, State
+from shakedown.engine.state import STANDSTILL, Entry, Job, Queue, Roll, Run, State
 from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.nouns import Loads
 
@@ -71,6 +71,17 @@ def count_live(state: State, run: Run, sign: int) -> None:
             roll.fallen.pop(test, None)
         else:
             roll.idle[test] = state.time
+
+
+def begins(state: State, run: Run, when: float) -> None:
+    """A run began: its test has not fallen out, whatever waits of it."""
+    roll = roll_of(state, run.component)
+    if roll is not None:
+        test = state.index.cases[run.case].test
+        roll.begun[test] = max(when, roll.begun.get(test, 0.0))
+        roll.missed.pop(test, None)
+        roll.stalled.pop(test, None)
+        roll.stalled.pop(STANDSTILL, None)
 
 
 def roll_of(state: State, component: int) -> Roll | None:

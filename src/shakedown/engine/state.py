@@ -202,12 +202,17 @@ class Tally:
         return self.closed + self.unavailable == self.wanted
 
 
+STANDSTILL = "*"  # among the tests of ``Roll.stalled``: nothing of any of them begins
+
+
 @dataclass(slots=True)
 class Roll:
     """A component that runs a mix for a time: since when, and what each test has had of the machine.
 
     ``up``: its time is over. By test: ``work`` in unit-seconds of judged runs, ``judged`` how many those are, ``longest`` the run
     time of the longest in seconds, ``live`` runs that are in flight, ``idle`` since when none is, ``fallen`` where that was said.
+    ``begun``: when the last run of it began; ``missed``: what all other tests had since, in unit-seconds; ``stalled`` where it was
+    said that nothing of it begins although something is submitted.
     """
 
     started: float | None = None
@@ -218,6 +223,9 @@ class Roll:
     longest: dict[str, float] = field(default_factory=dict)
     idle: dict[str, float] = field(default_factory=dict)
     fallen: dict[str, float] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
+    missed: dict[str, float] = field(default_factory=dict)
+    stalled: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from shakedown.engine.falling import tell_fallen
+from shakedown.engine.falling import tell_fallen, tell_standstill
 from shakedown.engine.guard import probe_first, was_tried
 from shakedown.engine.holding import release_held, top_up
 from shakedown.engine.modes import FILLER, base
@@ -51,6 +51,8 @@ def submit(state: State, decision: Decision, now: float) -> None:
     for mix in rolling.values():
         if mix is not None:
             _submit_mix(state, decision, plan, mix, left, now)
+    for number in rolling:
+        tell_standstill(state, decision, number, now)
     for key, reason in order_sweeps(state, decision, plan, now).items():
         if key in state.queues:
             _note(state, decision, key, state.queues[key], reason)
