@@ -57,6 +57,14 @@ def is_certain(text: str) -> bool:
     return _CERTAIN.search(text) is not None
 
 
+def announces_secret(text: str) -> bool:
+    """Purpose: whether a text says that a credential stands in it: a known shape, or one given to a telling name or option.
+
+    A long random word alone announces nothing: in a command it may be a name, a seed or data.
+    """
+    return is_certain(text) or _LIKELY.search(text) is not None or _is_assigned(text)
+
+
 def looks_secret(text: str, digests: bool = False) -> bool:
     """Purpose: whether a credential stands in a text: a known shape, one given to a telling name, or a long random word.
 
@@ -64,7 +72,7 @@ def looks_secret(text: str, digests: bool = False) -> bool:
     """
     if len(text) < 4:
         return False
-    if is_certain(text) or _LIKELY.search(text) is not None or _is_assigned(text):
+    if announces_secret(text):
         return True
     harmless = digests or _ASKED_FOR_A_DIGEST.search(text) is not None
     return any(_is_random(word, harmless) for word in _WORDS.findall(text))
