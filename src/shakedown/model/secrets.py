@@ -57,6 +57,11 @@ def is_certain(text: str) -> bool:
     return _CERTAIN.search(text) is not None
 
 
+_KEY_NAME = re.compile(
+    r"(?:[A-Za-z0-9_-]*[_-])?(?:key|pw|pwd)", re.IGNORECASE
+)  # a credential only where it is given a random word
+
+
 def announces_secret(text: str) -> bool:
     """Purpose: whether a text says that a credential stands in it: a known shape, or one given to a telling name or option.
 
@@ -99,7 +104,8 @@ def without_secrets(text: str) -> str:
 def _is_assigned(text: str) -> bool:
     """``--password=x``, ``TOKEN=x``, ``password: x``, ``--password x``; not where the value is a variable, a file or a number."""
     return any(
-        is_secret_name(name) and _HARMLESS.fullmatch(value) is None
+        (is_secret_name(name) and _HARMLESS.fullmatch(value) is None)
+        or (_KEY_NAME.fullmatch(name) is not None and _is_random(value, False))
         for pattern in (_ASSIGNED, _GIVEN)
         for name, value in pattern.findall(text)
     )
