@@ -119,7 +119,9 @@ def _is_held(job: Job) -> bool:
 
 
 def _may_go(state: State, job: Job) -> bool:
-    """Nobody wants it gone, or is about to take it back."""
+    """Nobody wants it gone, or is about to take it back. What the scheduler started again is taken back by nobody: it goes on."""
+    if job.restart:
+        return not (job.claim or job.cancelling)
     return _is_wanted(job) and not withdrawn(state, job.component)
 
 
