@@ -31,7 +31,8 @@ class TruthRules:
         self.held: set[str] = set()
         self.let_go: dict[str, float] = {}  # job -> when it was last asked for that it is
         self.unwanted: set[str] = set()  # jobs that were started again although nobody wanted it
-
+        self.lost: set[str] = set()  # jobs of which nobody could tell anything until the deadline
+        self.seen: dict[str, int] = {}  # job -> the last start of it that any source told of
         self.burnt: dict[str, set[str]] = {}  # pool -> jobs whose attempts were spent while the directory was away
 
     def amend(self, document: Any) -> None:
@@ -62,12 +63,23 @@ class TruthRules:
         if event.value.get("kind") == "unwanted_restart":
             self.unwanted.add(event.job)
 
+    def _job_report(self, event: Event) -> None:
+        if event.value["state"] not in ("absent", "no_answer", "unknown"):
+            start = event.value.get("restart", 0)
+            self.seen[event.job] = max(start, self.seen.get(event.job, 0))
+
+    def was_unseen(self, execution: Execution) -> bool:
+        """A start of a lost job that no source ever told of: nobody can tell of it."""
+        return execution.job in self.lost and execution.restart > self.seen.get(execution.job, 0)
+
     def _verdict(self, event: Event) -> None:
         """What came to its own end and said so in time was not cut off: marks that are late are waited for.
 
         What is said not to have been launched never ran, and what was not launched is said to be so.
         """
         world, policy = self.campaign.world, self.campaign.policy
+        if event.value["verdict"] == "lost":
+            self.lost.add(event.job)
         self._burns(event)
         self._launched(event)
         jobs = world.jobs.get(event.job, [])
