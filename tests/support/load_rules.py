@@ -18,6 +18,7 @@ from shakedown.model.nouns import Case, Component, Document
 from shakedown.twin.jobs import Execution
 
 CONFIRMED = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
+RAN = frozenset({"completed", "failed", "timeout"})
 SLACK = 1e-6
 
 
@@ -176,6 +177,8 @@ class LoadRules:
         if event.value.get("restart", 0) > loader.restart or said == "requeued":
             loader.restarting = True
             loader.restart = max(event.value.get("restart", 0), loader.restart + 1)
+        if said in RAN and loader.state == "following":
+            self._follow(loader, event.time)
         if said in CONFIRMED and not event.value.get("restart", 0):
             self._over(event.job, event.time)
         elif said == "running" and loader.state == "following":
