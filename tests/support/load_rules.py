@@ -37,6 +37,7 @@ class Loader:
     ceiling: dict[str, float] = field(default_factory=dict)  # of one that follows: what was allowed when it was ordered
     runs: set[str] = field(default_factory=set)
     restart: int = 0
+    beside: bool = False  # somebody else ended what it was to follow, so it goes on beside what that one followed
     restarting: bool = False  # its run is judged, and the job goes on
 
 
@@ -180,7 +181,7 @@ class LoadRules:
         if said in RAN and loader.state == "following":
             self._follow(loader, event.time)
         if said in CONFIRMED and not event.value.get("restart", 0):
-            self._over(event.job, event.time)
+            self._over(event.job, event.time, taken_away=loader.state == "following")
         elif said == "running" and loader.state == "following":
             self._follow(loader, event.time)
 
@@ -214,12 +215,14 @@ class LoadRules:
         loader.runs.add(event.run)
         loader.restarting = False
 
-    def _over(self, job: str, now: float) -> None:
+    def _over(self, job: str, now: float, taken_away: bool = False) -> None:
+        """``taken_away``: somebody else ended it before it began, and nobody could keep what follows it from beginning."""
         loader = self.jobs.pop(job)
         if loader.state == "loading":
             for name, amount in loader.loads.items():
                 self.used[name] -= amount
         for other in [one for one in self.jobs.values() if one.after == job and one.state == "following"]:
+            other.beside = other.beside or taken_away or loader.beside
             self._follow(other, now)
 
     def _follow(self, loader: Loader, now: float) -> None:
@@ -233,7 +236,8 @@ class LoadRules:
         loader.state = "loading"
         for name, amount in loader.loads.items():
             self.used[name] += amount
-            self._fits(loader, name, now)
+            if not loader.beside:
+                self._fits(loader, name, now)
 
     # ---- people and the calendar ---------------------------------------------------------------------------------------
 

@@ -166,7 +166,10 @@ def deaths_of(seed: int, most: int = 3) -> Callable[[str, int], bool]:
 
 
 OFTEN = ("clock.wait", "scheduler.poll", "collector.poll", "builder.poll", "log.append", "log.commit", "inbox.poll")
-OF_SEVERAL = (3, 4)  # kinds of campaigns with jobs of several runs: only there parts are kept from beginning, and seldom
+OF_SEVERAL = (
+    3,
+    4,
+)  # kinds of campaigns with jobs of several runs: only there parts are kept from beginning, and seldom
 SELDOM: tuple[str, ...] = (
     "scheduler.submit",
     "scheduler.take_claim",
