@@ -24,7 +24,7 @@ arrows: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.installed-dev packages
-	$(BIN)/pytest --ignore=tests/slurm -n 2
+	$(BIN)/pytest --ignore=tests/slurm -n auto --maxprocesses=4
 
 cluster: $(VENV)/.installed-dev packages
 	$(BIN)/pytest tests/slurm

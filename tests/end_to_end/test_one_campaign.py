@@ -104,8 +104,8 @@ def test_a_missing_program_is_unavailable_everywhere(make_site: MakeSite, shaked
     run = shakedown("run", "p", "--report", "--unavailable", "restrict", cwd=site)
 
     assert run.returncode == 0
-    report = (site / "campaigns/p-1/report.html").read_text()
-    card = json.loads(shakedown("report", "--json", cwd=site).stdout)
+    report = (site / "campaigns/p-2/report.html").read_text()  # p-1 is the rehearsal
+    card = json.loads(shakedown("report", "p-2", "--json", cwd=site).stdout)
     assert "accepted with restrictions" in report
     assert "accepted with restrictions" in json.dumps(card)
     assert shakedown("amend", "p", "--by", "a", "--because", "b", cwd=site).returncode == 2

@@ -197,7 +197,7 @@ def test_nobody_signs_a_damaged_record(signed: Path, keys: Path) -> None:
     log = signed / "campaigns/p-1/log/000001.jsonl"
     log.write_bytes(log.read_bytes().replace(b'"passed"', b'"Passed"', 1))
     done = command(signed, "seal", "--by", "Ada", "--sign", str(keys / "ada"), "--digest", digest)
-    assert done.returncode == 3 and "it is not as it was sealed" in done.stderr
+    assert done.returncode == 3 and "the record of p-1 is damaged: log/000001.jsonl, line " in done.stderr
 
 
 def test_what_cannot_sign_is_said_before_anything_is_sealed(site: Path, keys: Path, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_its_troubles(site: Path) -> None:
     for test in ("cm4", "spear", "shield"):
         low, high = told.longest_gap(test)
         assert high - low < 12 * HOUR, test
-    doubled = [took for verdict, _, took in told.ends["cm4"] if took > 1.5 * TABLE_4["cm4"][0]]
+    doubled = [took for verdict, _, took in told.ends["cm4"] if verdict == "passed" and took > 1.5 * TABLE_4["cm4"][0]]
     assert 3 <= len(doubled) <= 30 and all(1.9 < took / TABLE_4["cm4"][0] < 2.0 for took in doubled)
     assert told.verdicts["spear"]["timeout"] >= 1
     early = [verdict for verdict, began, _ in told.ends["ufs"] if began < 40 * HOUR]

@@ -198,12 +198,15 @@ def test_a_killed_allocation_leaves_what_was_done_and_what_never_began() -> None
     assert bench.scheduler.take_parts(bench.views["p"], runs) == [*runs[2:]]
 
 
-def test_a_part_that_hangs_is_ended_with_its_job() -> None:
+def test_parts_that_hang_come_to_their_own_limits_and_the_job_to_its_end() -> None:
     bench = Bench(fates=Fates(mean_s=100.0, spread_s=0.0, timeout=1.0))
     runs = pack(bench, "p", 2, at_once=2, limit_s=700.0)
     bench.until(701)
     reports = bench.polled()
-    assert [(report.run, report.state) for report in reports] == [*((run, "running") for run in runs), ("", "timeout")]
+    assert [(report.run, report.state) for report in reports] == [
+        *((run, "timeout") for run in runs),
+        ("", "completed"),
+    ]
 
 
 # ---- nodes and other people ------------------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -97,7 +97,8 @@ def sign(layout: Layout, digest: str, key: Path, by: str) -> Signature:
     RecordError where the signature cannot be written.
     """
     check_key(key)
-    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = datetime.now(UTC)
+    at = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"  # fine enough to say who signed first
     text = f"{_FIRST_LINE}\ndigest: {digest}\nby: {' '.join(by.split())[:100]}\nat: {at}\n"
     with tempfile.TemporaryDirectory(prefix="shakedown-") as folder:
         message = Path(folder) / "seal"

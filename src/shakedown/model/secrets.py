@@ -57,6 +57,19 @@ def is_certain(text: str) -> bool:
     return _CERTAIN.search(text) is not None
 
 
+_KEY_NAME = re.compile(
+    r"(?:[A-Za-z0-9_-]*[_-])?(?:key|pw|pwd)", re.IGNORECASE
+)  # a credential only where it is given a random word
+
+
+def announces_secret(text: str) -> bool:
+    """Purpose: whether a text says that a credential stands in it: a known shape, or one given to a telling name or option.
+
+    A long random word alone announces nothing: in a command it may be a name, a seed or data.
+    """
+    return is_certain(text) or _LIKELY.search(text) is not None or _is_assigned(text)
+
+
 def looks_secret(text: str, digests: bool = False) -> bool:
     """Purpose: whether a credential stands in a text: a known shape, one given to a telling name, or a long random word.
 
@@ -64,7 +77,7 @@ def looks_secret(text: str, digests: bool = False) -> bool:
     """
     if len(text) < 4:
         return False
-    if is_certain(text) or _LIKELY.search(text) is not None or _is_assigned(text):
+    if announces_secret(text):
         return True
     harmless = digests or _ASKED_FOR_A_DIGEST.search(text) is not None
     return any(_is_random(word, harmless) for word in _WORDS.findall(text))
@@ -91,7 +104,8 @@ def without_secrets(text: str) -> str:
 def _is_assigned(text: str) -> bool:
     """``--password=x``, ``TOKEN=x``, ``password: x``, ``--password x``; not where the value is a variable, a file or a number."""
     return any(
-        is_secret_name(name) and _HARMLESS.fullmatch(value) is None
+        (is_secret_name(name) and _HARMLESS.fullmatch(value) is None)
+        or (_KEY_NAME.fullmatch(name) is not None and _is_random(value, False))
         for pattern in (_ASSIGNED, _GIVEN)
         for name, value in pattern.findall(text)
     )

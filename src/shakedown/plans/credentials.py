@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from shakedown.model.secrets import is_certain, is_secret, looks_secret
+from shakedown.model.secrets import announces_secret, is_certain, is_secret
 from shakedown.plans.problems import Problems
 
-# Keys of what is handed to a shell or a scheduler: there a long random word or a password after an option counts too.
+# Keys of what is handed to a shell or a scheduler: there a password after an option counts too.
 COMMANDS = frozenset({"command", "environment", "fingerprint", "launch", "options", "parameters", "run"})
 _VARIABLES = frozenset({"environment", "parameters"})
 _HINT = (
@@ -41,7 +41,7 @@ def _is_credential(text: str, keys: tuple[str, ...]) -> bool:
         return is_certain(text)
     if len(keys) > 1 and keys[-2] in _VARIABLES:
         return is_secret(keys[-1], text)
-    return looks_secret(text)
+    return announces_secret(text)
 
 
 def _scalars(node: Node, keys: tuple[str, ...], seen: set[int]) -> Iterator[tuple[ScalarNode, tuple[str, ...]]]:

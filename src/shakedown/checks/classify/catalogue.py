@@ -22,7 +22,7 @@ _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names
 class Sign:
     """One text or pattern of a class. ``pieces``: a text's parts in small letters, which a line must hold in this order.
 
-    ``guard``: what a line must hold before a pattern is tried; "" where that is not known.
+    ``guard``: what a line must hold before a pattern is tried; "" where that is not known. ``own``: it is of a site's class.
     """
 
     owner: FailureClass
@@ -33,6 +33,7 @@ class Sign:
     pattern: str = ""
     guard: str = ""
     compiled: re.Pattern[str] | None = None
+    own: bool = False
 
     def find(self, line: str, low: str) -> int:
         """Where it begins in a line, or -1. ``low``: the line in small letters."""
@@ -92,8 +93,11 @@ class Classifier:
         return next((one for one in self.classes if one.name == name), None)
 
     def _found(self, line: str) -> Iterator[tuple[Sign, int]]:
-        """The signs in a line with their places, the heaviest first; none in what the line denies."""
-        line = telling_part(line)
+        """The signs in a line with their places, the heaviest first.
+
+        The package's see nothing of what the line denies; a site's own, written for lines that its people saw, see all of it.
+        """
+        looks = {True: _Look(line), False: _Look(telling_part(line))}
         low = line.lower()
         grams = self._by_gram
         places: set[int] = set()
@@ -102,14 +106,25 @@ class Classifier:
             if known is not None:
                 places.update(known)
         places.update(sign.place for sign in self._patterns if not sign.guard or sign.guard in low)
-        bare = without_prefix(line) if line[:1] in _PREFIXED else line  # for patterns that say how a line begins
         for place in sorted(places):
             sign = self._signs[place]
-            at = sign.find(line, low)
-            if at < 0 and sign.pattern and bare != line:
-                at = sign.find(bare, low)
+            at = looks[sign.own].find(sign)
             if at >= 0:
                 yield sign, at
+
+
+class _Look:
+    """A line as signs see it."""
+
+    def __init__(self, line: str) -> None:
+        self.line, self.low = line, line.lower()
+        self.bare = without_prefix(line) if line[:1] in _PREFIXED else line  # for patterns that say how a line begins
+
+    def find(self, sign: Sign) -> int:
+        at = sign.find(self.line, self.low)
+        if at < 0 and sign.pattern and self.bare != self.line:
+            at = sign.find(self.bare, self.low)
+        return at
 
 
 def pieces_of(text: str) -> tuple[str, ...]:
@@ -120,9 +135,10 @@ def pieces_of(text: str) -> tuple[str, ...]:
 def _signs(one: FailureClass, shipped: bool) -> Iterator[Sign]:
     for group in one.lines:
         for text in group.texts:
-            yield Sign(one, group.weight, group.source, pieces=pieces_of(text))
+            yield Sign(one, group.weight, group.source, pieces=pieces_of(text), own=not shipped)
         for pattern in group.patterns:
-            yield Sign(one, group.weight, group.source, pattern=pattern, guard=_guard(pattern) if shipped else "")
+            guard = _guard(pattern) if shipped else ""
+            yield Sign(one, group.weight, group.source, pattern=pattern, guard=guard, own=not shipped)
 
 
 def _guard(pattern: str) -> str:
