@@ -127,7 +127,7 @@ def no_grace(patch: Patch) -> None:
 
 def waits_for_ever(patch: Patch) -> None:
     """Silence has no deadline."""
-    patch.setattr(doubt_module, "_silent_until", lambda decision, job, now, patience_s: "")
+    patch.setattr(doubt_module, "_silent_until", lambda *what: "")
 
 
 def never_replaces(patch: Patch) -> None:
@@ -137,7 +137,7 @@ def never_replaces(patch: Patch) -> None:
 
 def lost_at_once(patch: Patch) -> None:
     """Silence is a verdict."""
-    patch.setattr(doubt_module, "_silent_until", lambda decision, job, now, patience_s: "nobody knows it")
+    patch.setattr(doubt_module, "_silent_until", lambda *what: "nobody knows it")
 
 
 def absent_is_done(patch: Patch) -> None:

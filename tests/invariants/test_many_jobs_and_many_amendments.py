@@ -8,6 +8,8 @@ from by_hand import ByHand
 from stage import small_document
 
 from shakedown.engine import Policy, State, decide, index_plan
+from shakedown.engine.ledger import ledger_of, same
+from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.model.nouns import Component, Document, Patience
 
 MANY = 600  # more than are looked at in one go
@@ -65,6 +67,36 @@ def test_two_runs_of_one_case_that_two_amendments_do_not_want_both_come_to_their
     assert done.count("verdict") == 3
     assert done[-1] == "campaign_end"
     assert all(tally.in_flight == 0 and tally.over for tally in hand.state.tallies)
+
+
+def two_components() -> ByHand:
+    """A job of each of two components is with the scheduler, then an amendment takes the first component out."""
+    plain = small_document(tests=1, repeats=1, budgets={})
+    both = tuple(Component(name, "performance", ("t0",)) for name in ("one", "other"))
+    document = msgspec.structs.replace(plain, components=both)
+    hand = ByHand(State(plan=index_plan(document)))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.settle()
+    assert [job.component for job in hand.state.jobs.values()] == [0, 1]
+    amend(hand, without(document, "one"))
+    return hand
+
+
+def test_a_job_asks_by_the_limits_of_its_own_component_when_an_amendment_numbers_them_anew() -> None:
+    state = two_components().state
+    of = {job.id: (job.component, job.held.component if job.held else -1) for job in state.jobs.values()}
+    assert of == {"j000001": (1, 1), "j000002": (0, 0)}
+    assert [one.name for one in state.index.components] == ["other", NO_LONGER_WANTED]
+    assert same(state.ledger, ledger_of(state.jobs.values()))
+
+
+def test_what_an_amendment_took_out_is_judged_when_its_job_is_given_back_and_never_ordered_again() -> None:
+    hand = two_components()
+    hand.play("claim_order", job="j000001", run="r000001")
+    hand.play("claim_taken", job="j000001", run="r000001")
+    assert hand.settle() == ["verdict"]
+    assert "r000001" not in hand.state.runs
 
 
 @pytest.mark.parametrize("given", [None, Policy(lost_after_s=5.0)])

@@ -82,3 +82,37 @@ def test_what_a_job_holds_is_held_while_a_lost_start_of_it_may_live(launch_failu
         hand.play("job_report", job=job.id, run=job.run, value=gone, reason="all nodes of n007 answer again")
         [finding] = carry_on(hand, "finding")
         assert finding.value["dead"] and "j000001" not in hand.state.jobs
+
+
+def started_again(*before: tuple[str, dict[str, Any]]) -> Any:
+    """A job that was seen running, then told of ``before``, and queued again under the same id with a new run."""
+    hand = seen_running("queue")
+    for name, value in before:
+        hand.play(name, case="t0", job="j000001", run="r000001", value=value)
+    told = {"state": "requeued", "source": "queue", "restart": 1, "nodes": "n007"}
+    hand.play("job_report", job="j000001", run="r000001", value=told, reason="why")
+    while "requeued" not in [event.event for event in carry_on(hand, "requeued")]:
+        pass
+    return hand
+
+
+def test_a_release_that_was_not_taken_is_over_when_the_scheduler_starts_the_job_again() -> None:
+    hand = started_again(("release_order", {"targets": {}, "again": True}), ("released", {"taken": False}))
+    hand.state.time += 3600.0
+    assert not carry_on(hand, "release_order")
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "goes"),
+    [("drain_request", {}, True), ("excluded", {"nodes": ["n001"]}, True), ("paused", {"component": "first"}, False)],
+)
+def test_a_job_that_was_started_again_is_let_go_with_its_queue(word: str, value: dict[str, Any], goes: bool) -> None:
+    """It is not taken back as others are, whatever was said since: once its queue goes on, nothing keeps it there."""
+    hand = started_again()
+    pool = hand.state.jobs["j000001"].held.pool
+    hand.play("finding", value={"kind": "queue_held", "pool": pool})
+    assert carry_on(hand, "hold_order")
+    hand.play("held", job="j000001", run=hand.state.jobs["j000001"].run)
+    hand.play(word, value=value, reason="so it is")
+    hand.play("finding", case="t0", value={"kind": "queue_released", "pool": pool, "held_s": 1.0})
+    assert bool(carry_on(hand, "release_order")) is goes

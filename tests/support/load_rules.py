@@ -18,6 +18,7 @@ from shakedown.model.nouns import Case, Component, Document
 from shakedown.twin.jobs import Execution
 
 CONFIRMED = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
+RAN = frozenset({"completed", "failed", "timeout"})
 SLACK = 1e-6
 
 
@@ -31,10 +32,12 @@ class Loader:
     lanes: int = 1
     state: str = "loading"
     after: str = ""
+    targets: dict[str, str] = field(default_factory=dict)
     loads: dict[str, float] = field(default_factory=dict)
     ceiling: dict[str, float] = field(default_factory=dict)  # of one that follows: what was allowed when it was ordered
     runs: set[str] = field(default_factory=set)
     restart: int = 0
+    beside: bool = False  # somebody else ended what it was to follow, so it goes on beside what that one followed
     restarting: bool = False  # its run is judged, and the job goes on
 
 
@@ -79,7 +82,7 @@ class LoadRules:
         closed = component is not None and self.allowed.closed(component, event.time)
         need(not closed, f"{event.run} is ordered although {value['component']} orders nothing now")
         if event.job in self.jobs:
-            self.jobs[event.job].runs.add(event.run)
+            self._widen(self.jobs[event.job], event)
             return
         loader = Loader(event.job, self.cases[event.case], component, value.get("at_once", 1), runs={event.run})
         self.jobs[event.job] = loader
@@ -87,12 +90,25 @@ class LoadRules:
         if value.get("held"):
             loader.state = "held"
             return
-        loader.loads = self._loads(loader, value.get("targets", {}), event)
+        loader.targets = value.get("targets", {})
+        loader.loads = self._loads(loader, loader.targets, event)
         if loader.after in self.jobs:
             loader.state = "following"
             loader.ceiling = {name: self._limit(loader, name, event.time) for name in loader.loads}
         else:
             self._start(loader, event.time)
+
+    def _widen(self, loader: Loader, event: Event) -> None:
+        """One more run of a job of several: of each budget the job loads the most that any of its runs does."""
+        loader.runs.add(event.run)
+        case = self.cases[event.case]
+        for name, amount in (*case.loads, (f"copies:{case.test}", 1.0)):
+            own = f"{name}@{loader.targets[name]}" if name in loader.targets else name
+            more = amount * loader.lanes - loader.loads.get(own, 0.0)
+            if more > 0.0 and loader.state == "loading":
+                loader.loads[own] = amount * loader.lanes
+                self.used[own] += more
+                self._fits(loader, own, event.time)
 
     def _release_order(self, event: Event) -> None:
         loader = self.jobs.get(event.job)
@@ -162,8 +178,10 @@ class LoadRules:
         if event.value.get("restart", 0) > loader.restart or said == "requeued":
             loader.restarting = True
             loader.restart = max(event.value.get("restart", 0), loader.restart + 1)
+        if said in RAN and loader.state == "following":
+            self._follow(loader, event.time)
         if said in CONFIRMED and not event.value.get("restart", 0):
-            self._over(event.job, event.time)
+            self._over(event.job, event.time, taken_away=loader.state == "following")
         elif said == "running" and loader.state == "following":
             self._follow(loader, event.time)
 
@@ -197,24 +215,29 @@ class LoadRules:
         loader.runs.add(event.run)
         loader.restarting = False
 
-    def _over(self, job: str, now: float) -> None:
+    def _over(self, job: str, now: float, taken_away: bool = False) -> None:
+        """``taken_away``: somebody else ended it before it began, and nobody could keep what follows it from beginning."""
         loader = self.jobs.pop(job)
         if loader.state == "loading":
             for name, amount in loader.loads.items():
                 self.used[name] -= amount
         for other in [one for one in self.jobs.values() if one.after == job and one.state == "following"]:
+            other.beside = other.beside or taken_away or loader.beside
             self._follow(other, now)
 
     def _follow(self, loader: Loader, now: float) -> None:
         """It takes the place of the one before it: what that loaded is free, and its own loads fit now as they did then."""
         before = self.jobs.get(loader.after)
-        if before is not None:  # it runs, so the one before is over, whatever the log has heard of that one
+        if before is not None:  # it runs, so all before it are over, whatever the log has heard of them
+            if before.state == "following":
+                self._follow(before, now)
             self._over(before.job, now)
             return
         loader.state = "loading"
         for name, amount in loader.loads.items():
             self.used[name] += amount
-            self._fits(loader, name, now)
+            if not loader.beside:
+                self._fits(loader, name, now)
 
     # ---- people and the calendar ---------------------------------------------------------------------------------------
 

@@ -226,6 +226,9 @@ class ModeRules:
         denied = [p.name for p in component.procedures if not books.attested.get((name, p.name), False)]
         gone = set(books.withdrawn.values()) if component.duration_s else set()  # its time was up before they began
         attempted = {want for want in books.attempted - gone if want[0] == name and not want[2].startswith("warm-up")}
+        attempted = {
+            want for want in attempted if want[1] in (*component.cases, *component.fillers)
+        }  # an amendment's word
         passed = attempted <= books.passed[name]
         if event.value["outcome"] == "met":
             need(passed and not denied, f"{name} came out met: {denied}, {sorted(attempted - books.passed[name])[:2]}")

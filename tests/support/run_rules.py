@@ -71,7 +71,7 @@ class RunRules:
         self.job_of: dict[str, str] = {}
         self.told: dict[str, Told] = defaultdict(Told)  # job, or run of a job of several
         self.live: dict[str, str] = {}  # job that may exist -> its pool
-        self.parts: dict[str, set[str]] = defaultdict(set)  # job of several -> its runs without a verdict
+        self.parts: dict[str, set[str]] = {}  # job of several -> its runs without a verdict
         self.again: dict[Want, float] = {}  # result that is attempted again -> not before
         self.restart: dict[str, int] = defaultdict(int)  # job -> the start that its present run is of
         self.limit: dict[str, float] = {}  # job -> its time limit
@@ -99,7 +99,7 @@ class RunRules:
         if (
             event.event in ("claim_taken", "returned", "submit_deferred")
             and not event.value.get("part")
-            and self.parts[event.job]
+            and self.parts.get(event.job)
         ):
             runs = [run for run in self.parts[event.job] if self.job_of[run] == event.job]
         else:
@@ -128,7 +128,7 @@ class RunRules:
         self.job_of[event.run] = job
         self.limit[job] = event.value.get("limit_s") or case.shape.time_limit_s
         if event.value.get("part"):
-            self.parts[job].add(event.run)
+            self.parts.setdefault(job, set()).add(event.run)
         if job in self.live:
             return
         self.live[job] = case.partition
@@ -143,8 +143,8 @@ class RunRules:
 
     def _claim_taken(self, event: Event) -> None:
         if event.value.get("part"):
-            self.parts[event.job].discard(event.run)
-            if not self.parts[event.job] and self.told[event.job].ends:
+            self.parts.get(event.job, set()).discard(event.run)
+            if not self.parts.get(event.job) and self.told[event.job].ends:
                 self.live.pop(event.job, None)
         else:
             self.parts.pop(event.job, None)
@@ -194,8 +194,8 @@ class RunRules:
             return
         if event.job:
             getattr(self, f"_is_{verdict}", self._is_checked if verdict in CHECKED else self._has_ended)(event)
-            self.parts[event.job].discard(event.run)
-            whole = not self.parts[event.job] and bool(self.told[event.job].ends)
+            self.parts.get(event.job, set()).discard(event.run)
+            whole = not self.parts.get(event.job) and bool(self.told[event.job].ends)
             several = event.run in self.told or value.get("part")
             if not value.get("alive") and (whole or not several) and "requeued" not in self.told[event.job].ends:
                 self.live.pop(event.job, None)

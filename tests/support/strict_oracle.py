@@ -135,6 +135,7 @@ class StrictOracle(Oracle):
         """Every start of a job that really ran has a run of its own, or the word that nobody wanted it."""
         for execution in self.campaign.world.executions:
             told = execution.restart < max(1, len(self.books.job_runs[execution.job])) or execution.part
+            told = told or self.truth.was_unseen(execution)
             need(
                 told or execution.job in self.truth.unwanted,
                 f"start {execution.restart} of {execution.job} was never told",

@@ -147,6 +147,8 @@ def deaths_of(seed: int, most: int = 3) -> Callable[[str, int], bool]:
         return lambda name, count: False
     names = draw.sample(POINTS, draw.randint(1, most))
     left = {name: draw.randint(1, 6 if name.startswith(OFTEN) else 2) for name in names}
+    if seed % 6 in OF_SEVERAL:
+        left.setdefault(f"scheduler.take_parts:{('before', 'after')[seed // 6 % 2]}", 1)
     rare = draw.choice((0.0, 0.002))
     more = [most - len(names)]
 
@@ -164,6 +166,10 @@ def deaths_of(seed: int, most: int = 3) -> Callable[[str, int], bool]:
 
 
 OFTEN = ("clock.wait", "scheduler.poll", "collector.poll", "builder.poll", "log.append", "log.commit", "inbox.poll")
+OF_SEVERAL = (
+    3,
+    4,
+)  # kinds of campaigns with jobs of several runs: only there parts are kept from beginning, and seldom
 SELDOM: tuple[str, ...] = (
     "scheduler.submit",
     "scheduler.take_claim",

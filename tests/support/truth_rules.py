@@ -29,9 +29,11 @@ class TruthRules:
         self.over: set[tuple[str, str]] = set()  # (job, run) that a verdict closed for good: nothing of it is alive
         self.taken: set[tuple[str, str]] = set()  # (job, run) that was to begin nevermore; run "": the whole job
         self.held: set[str] = set()
+        self.held_queues: set[str] = set()  # pools in which nothing is let go but what probes
         self.let_go: dict[str, float] = {}  # job -> when it was last asked for that it is
         self.unwanted: set[str] = set()  # jobs that were started again although nobody wanted it
-
+        self.lost: set[str] = set()  # jobs of which nobody could tell anything until the deadline
+        self.seen: dict[str, int] = {}  # job -> the last start of it that any source told of
         self.burnt: dict[str, set[str]] = {}  # pool -> jobs whose attempts were spent while the directory was away
 
     def amend(self, document: Any) -> None:
@@ -59,8 +61,25 @@ class TruthRules:
         self.excluded -= set(event.value["nodes"])
 
     def _finding(self, event: Event) -> None:
-        if event.value.get("kind") == "unwanted_restart":
+        kind = event.value.get("kind")
+        if kind == "unwanted_restart":
             self.unwanted.add(event.job)
+        elif kind == "queue_held":
+            self.held_queues.add(event.value["pool"])
+        elif kind == "queue_released":
+            self.held_queues.discard(event.value["pool"])
+
+    def _hold_order(self, event: Event) -> None:
+        self.let_go.pop(event.job, None)
+
+    def _job_report(self, event: Event) -> None:
+        if event.value["state"] not in ("absent", "no_answer", "unknown"):
+            start = event.value.get("restart", 0)
+            self.seen[event.job] = max(start, self.seen.get(event.job, 0))
+
+    def was_unseen(self, execution: Execution) -> bool:
+        """A start of a lost job that no source ever told of: nobody can tell of it."""
+        return execution.job in self.lost and execution.restart > self.seen.get(execution.job, 0)
 
     def _verdict(self, event: Event) -> None:
         """What came to its own end and said so in time was not cut off: marks that are late are waited for.
@@ -68,6 +87,8 @@ class TruthRules:
         What is said not to have been launched never ran, and what was not launched is said to be so.
         """
         world, policy = self.campaign.world, self.campaign.policy
+        if event.value["verdict"] == "lost":
+            self.lost.add(event.job)
         self._burns(event)
         self._launched(event)
         jobs = world.jobs.get(event.job, [])
@@ -125,7 +146,9 @@ class TruthRules:
         """What was to be let go is, or is asked for again."""
         world = self.campaign.world
         for job, since in list(self.let_go.items()):
-            if now > since + world.lies.release_s + ASKED_AGAIN_S:
+            if self.held_queues & {one.pool for one in world.jobs.get(job, [])}:
+                self.let_go[job] = now  # asked for again when its queue goes on
+            elif now > since + world.lies.release_s + ASKED_AGAIN_S:
                 del self.let_go[job]
                 held = [one for one in world.jobs.get(job, []) if one.held and one.state == "queued"]
                 need(not held, f"{job} was to be let go, and the scheduler holds it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shakedown.engine.fold_standing import standing_orders_after
 from shakedown.engine.ledger import ledger_of
@@ -125,9 +126,12 @@ def _retire(state: State, before: _Before) -> None:
 
 
 def _fly_on(state: State, run: Run, number: int) -> None:
+    """Its job asks for what it needs by the limits of the component that it is of now, which has a new number."""
     run.component = number
-    if run.job in state.jobs:
-        state.jobs[run.job].component = number
+    job = state.jobs.get(run.job)
+    if job is not None:
+        job.component = number
+        job.held = replace(job.held, component=number) if job.held is not None else None
     fly(state, run)
 
 

@@ -330,6 +330,7 @@ def requeued(state: State, event: Event) -> None:
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
     job.release, job.after, job.overtaken, job.kept = "", "", 0, ""
+    state.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.ledger.follows_no_more(job)
     state.attention.pop(job.id, None)
     watch_wide(state, job)

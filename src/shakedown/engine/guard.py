@@ -160,7 +160,8 @@ def _waiting_there(state: State, pool: str) -> Iterator[Job]:
             continue
         if job.seen not in ("", "queued"):
             continue  # it may be over: nobody could tell
-        if not (job.claim or job.cancelling or job.stale or job.release in ("ordered", "wanted")):
+        stale = job.stale and not job.restart  # what the scheduler started again is taken back by nobody
+        if not (job.claim or job.cancelling or stale or job.release in ("ordered", "wanted")):
             yield job
 
 

@@ -119,7 +119,10 @@ def _is_held(job: Job) -> bool:
 
 
 def _may_go(state: State, job: Job) -> bool:
-    """Nobody wants it gone, or is about to take it back."""
+    """Nobody wants it gone, or is about to take it back. What the scheduler started again is not taken back: it goes on."""
+    if job.restart:
+        paused = state.index.components[job.component].name in state.paused
+        return not (job.claim or job.cancelling or paused)
     return _is_wanted(job) and not withdrawn(state, job.component)
 
 

@@ -1,8 +1,10 @@
-"""What is ordered no more: of components that were drained or whose time is over, and of cases that failed too often in a row."""
+"""What is ordered no more: of components that were drained or whose time is over, of cases that failed too often in a row, and
+what an amendment took out of the plan.
+"""
 
 from __future__ import annotations
 
-from shakedown.engine.plan import PlanIndex
+from shakedown.engine.plan import NO_LONGER_WANTED, PlanIndex
 from shakedown.engine.state import Entry, State
 
 
@@ -37,6 +39,8 @@ def why_no_more(state: State, component: int, case: str) -> str:
     if why:
         return why
     component_ = state.index.components[component]
+    if component_.name == NO_LONGER_WANTED:
+        return "the plan in force does not want it any more"
     if component_.duration_s:
         roll = state.rolls.get(component_.name)
         return f"the time of component {component_.name} is over" if roll is not None and roll.up else ""

@@ -145,7 +145,13 @@ class SimulatedScheduler:
             self._runs[view.id] = view.run
             self.world.called[view.run] = (view.id, view.restart)
             self._report(view, reports)
+            self._ask_again(view, reports[-1])
         return reports
+
+    def _ask_again(self, view: JobView, last: JobReport) -> None:
+        """Of a start that is over, and was not known, the next poll tells how: nothing else of it will be news."""
+        if self.news is not None and last.restart > view.restart and last.state not in IN_QUEUE:
+            self.news.asked(view.id)
 
     def _report(self, view: JobView, reports: list[JobReport]) -> None:
         known = self.world.jobs.get(view.id, [])
