@@ -118,7 +118,8 @@ def test_a_frozen_plan_that_was_edited_is_refused(site: Path) -> None:
     with pytest.raises(RecordError) as error:
         read_document(layout, name)
     assert error.value.message == (
-        f"the frozen plan {layout.document(name)} was changed after it was frozen: its bytes no longer match its name"
+        f"the record is damaged: the frozen plan {layout.document(name)} was changed after it was frozen:"
+        " its bytes no longer match its name"
     )
 
 

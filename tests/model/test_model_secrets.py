@@ -51,6 +51,11 @@ def test_long_random_words_are_recognised(make: Callable[[random.Random], str]) 
         "export API_TOKEN=abc123x",
         "curl -H 'Authorization: Bearer abcdefgh123' x",
         "-----BEGIN OPENSSH PRIVATE KEY-----",
+        "wget 'https://x.example/y?access_token=9fA83kdLm20sXq7zP01&x=1'",
+        "curl https://x.example/y?api_key=Winter2026",
+        "wget 'https://x.example/y?se=1&sig=abcdEFGH1234'",
+        "sshpass -p hunter2x ssh host",
+        "mysql -u me -phunter2x base",
     ],
 )
 def test_credentials_in_commands_are_recognised(text: str) -> None:
@@ -71,6 +76,8 @@ def test_credentials_in_commands_are_recognised(text: str) -> None:
         "27000@licence.example:27001@licence2.example",
         "gcc/12.2.0:openmpi/4.1.4-gcc-12.2.0:OpenFOAMv2212Benchmark",
         "docker run -u 1000:1000 image",
+        "wget 'https://x.example/y?page=12&sort=key'",
+        "mysql -u me -p base",
     ],
 )
 def test_ordinary_commands_are_none(text: str) -> None:

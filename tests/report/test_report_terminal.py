@@ -200,7 +200,9 @@ def test_a_frozen_plan_that_is_missing(small: CampaignBuilder) -> None:
     path.unlink()
     with pytest.raises(RecordError) as caught:
         shakedown(campaign)
-    assert str(caught.value) == f"the frozen plan {path} cannot be read: No such file or directory"
+    assert (
+        str(caught.value) == f"the record is damaged: the frozen plan {path} cannot be read: No such file or directory"
+    )
 
 
 def test_a_damaged_log(small: CampaignBuilder) -> None:

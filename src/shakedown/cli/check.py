@@ -63,8 +63,13 @@ def _render(checked: Checked, files: tuple[str, ...]) -> str:
     where = f" in {', '.join(files)}" if files else ""
     warnings = [f"warning{str(problem).removeprefix('error')}" for problem in checked.warnings]
     return "\n".join(
-        [*warnings, f"checked {', '.join(parts)}, on {machines}: nothing is wrong{where}", *_unable(checked)]
+        [*warnings, f"checked {', '.join(parts)}, on {machines}: {_found(checked)}{where}", *_unable(checked)]
     )
+
+
+def _found(checked: Checked) -> str:
+    stays = any(not lost.restrict for lost in checked.unavailable)
+    return "no mistake, but a plan does not start as it is" if stays else "nothing is wrong"
 
 
 def _unable(checked: Checked) -> list[str]:

@@ -141,10 +141,10 @@ def read_document(layout: Layout, digest: str) -> bytes:
     try:
         document = path.read_bytes()
     except OSError as error:
-        raise RecordError(f"the frozen plan {path} cannot be read: {error.strerror}") from error
+        raise RecordError(f"the record is damaged: the frozen plan {path} cannot be read: {error.strerror}") from error
     if digest_of(document) != digest:
         raise RecordError(
-            f"the frozen plan {path} was changed after it was frozen: its bytes no longer match its name",
+            f"the record is damaged: the frozen plan {path} was changed after it was frozen: its bytes no longer match its name",
             hint="put it back from a backup; 'shakedown amend' puts a changed plan into force",
         )
     return document

@@ -34,6 +34,7 @@ from shakedown.metrics.table import Record
 from shakedown.metrics.telling import (
     beside_the_criteria,
     broken_commitments,
+    judged_by_another_plan,
     left_out_text,
     measure_text,
     must_text,
@@ -61,7 +62,7 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
     finished, others = record.ended is not None, other_waivers(record)
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome = campaign_outcome(components, finished)
-    if outcome == "accepted" and (others or broken_commitments(contract)):
+    if outcome == "accepted" and (others or broken_commitments(contract) or judged_by_another_plan(record)):
         outcome = "accepted with restrictions"
     return Scorecard(
         campaign=record.campaign,

@@ -27,7 +27,10 @@ def not_modelled(criterion: Criterion, population: Population, document: Documen
     if "modelled" not in rehearsal:
         return ""
     if criterion.measure in _ON_A_FIGURE:
-        asked = {(case.case.test, criterion.of) for case in population.cases}
+        have = {
+            test.name for test in document.tests if criterion.of in ("elapsed", *(spec.name for spec in test.figures))
+        }
+        asked = {(case.case.test, criterion.of) for case in population.cases if case.case.test in have}
     elif criterion.measure == "rows met":
         rows = {row.name: row for contract in document.contracts for row in contract.rows}
         named = {name for case in population.cases for name in case.case.rows if name in rows}

@@ -77,6 +77,7 @@ class Record(Struct):
     fingerprints: list[FingerprintRow] = []
     seals: list[SealRow] = []
     rejudged: list[RejudgedRow] = []  # acts of judging again
+    documents: list[str] = []  # digests of the plans that were in force, the first one first
     outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for
     unknown: dict[str, int] = {}
     irregular: list[str] = []
@@ -123,6 +124,7 @@ def _campaign_start(record: Record, event: Event) -> None:
     value = event.value
     record.campaign, record.plan = str(value.get("campaign", "")), str(value.get("plan", ""))
     record.document, record.seed = str(value.get("document", "")), whole(value.get("seed"))
+    record.documents = [record.document]
     said = value.get("rehearsal")
     record.rehearsal = said if isinstance(said, dict) else {}
     record.started = event.time
@@ -132,6 +134,7 @@ def _campaign_start(record: Record, event: Event) -> None:
 def _amended(record: Record, event: Event) -> None:
     """A new document is in force: what it finds unavailable is said again, by the document itself if not by an event."""
     record.document = str(event.value.get("document", record.document))
+    record.documents.append(record.document)
     acts.open_epoch(record, event)
     record.ended = None
     record.unavailable.clear()

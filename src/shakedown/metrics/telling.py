@@ -163,6 +163,7 @@ def restrictions(
         if score.unavailable and not score.waived:
             found.append(f"contract row {score.row.name} is not judged: {score.reason}")
     found += [_waiver_text(waiver) for waiver in other_waivers(record)]
+    found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
     return found + [_broken_text(score) for score in broken_commitments(contract)]
 
 
@@ -175,6 +176,18 @@ def other_waivers(record: Record) -> list[WaiverRow]:
     """The waivers of gates and of contract rows, each once: the last word counts."""
     rows = {(row.what, row.component, row.name): row for row in record.waivers if row.what != "criterion"}
     return list(rows.values())
+
+
+def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
+    """Purpose: acts of judging again that replaced verdicts by a plan which was never in force."""
+    return [act for act in record.rejudged if act.replaced and act.document and act.document not in record.documents]
+
+
+def _by_another_plan(act: RejudgedRow) -> str:
+    return (
+        f"{plural(act.replaced, 'verdict')} replaced by those of another plan ({act.document[:16]}), which was never put into"
+        f" force: judged again by {act.by}, because {act.reason}"
+    )
 
 
 def _rejudged(act: RejudgedRow) -> str:

@@ -32,6 +32,11 @@ _LIKELY = re.compile(
     r"|(?:\bcurl\b[^\n|;]*\s(?:-u|--user)|\s--proxy-user)[\s=]*[\"']?[^\s:$\"'./][^\s:$\"']*:(?![${(<])[^\s\"']+"
 )
 _ASSIGNED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[\"']?\s*[=:]\s*[\"']?([^\s\"',;&|)]+)")
+_QUERY = re.compile(  # of a URL: what grants access there
+    r"[?&](?:[A-Za-z0-9_-]*[_-])?(?:sig|signature|key|apikey|token|auth|password|passwd|secret|pw)=(?![${(<])[^\s&\"'#;]{4,}",
+    re.IGNORECASE,
+)
+_TO_A_PROGRAM = re.compile(r"\bsshpass\s+-p\s*[^\s$-]|\bmysql\b[^\n|;]*\s-p[^\s$-]")
 _GIVEN = re.compile(r"(?:^|\s)--?([A-Za-z][A-Za-z0-9_-]*)\s+[\"']?([^\s\"',;&|)-][^\s\"',;&|)]*)")
 _HARMLESS = re.compile(r"[\d.,+-]+[A-Za-z]{0,2}|true|false|yes|no|none|null|on|off|auto|[$/~{(<%.].*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\s\"'`,;:|&?@<>(){}\[\]$*!#%\\]+")
@@ -67,7 +72,8 @@ def announces_secret(text: str) -> bool:
 
     A long random word alone announces nothing: in a command it may be a name, a seed or data.
     """
-    return is_certain(text) or _LIKELY.search(text) is not None or _is_assigned(text)
+    announced = any(pattern.search(text) for pattern in (_LIKELY, _QUERY, _TO_A_PROGRAM))
+    return announced or is_certain(text) or _is_assigned(text)
 
 
 def looks_secret(text: str, digests: bool = False) -> bool:
