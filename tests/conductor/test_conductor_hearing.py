@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from stage import Campaign, small_document
 
 from shakedown.checks.trim import size
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.differences import differences
-from shakedown.conductor.loop import Conductor, hear
+from shakedown.conductor.loop import hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
 from shakedown.model.events import VALUE_LIMIT, Event

@@ -12,9 +12,10 @@ import msgspec
 import pytest
 from stage import TROUBLE, Campaign, random_deaths, small_document
 
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.driving import fold
 from shakedown.conductor.leaving import TRIES, stays_undetermined
-from shakedown.conductor.loop import Conductor, hear
+from shakedown.conductor.loop import hear
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
 from shakedown.metrics.criteria import score

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-from shakedown.conductor.loop import Conductor, _claim
+from shakedown.conductor.conductor import Conductor
+from shakedown.conductor.loop import _claim
 from shakedown.engine import Order
 from shakedown.model.events import Event
 

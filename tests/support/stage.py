@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 from oracle import Oracle
 
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.driving import begin, fold
-from shakedown.conductor.loop import Conductor, loop
+from shakedown.conductor.loop import loop
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import Policy, State, index_plan
 from shakedown.engine.snapshot import freeze_state, thaw_state

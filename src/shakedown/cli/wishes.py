@@ -13,7 +13,7 @@ from shakedown.model.errors import LeaseHeld, UsageError
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
-    from shakedown.conductor.loop import Commands
+    from shakedown.conductor.conductor import Commands
     from shakedown.engine import State
 
 Command = TypeVar("Command", bound=Callable[..., Any])

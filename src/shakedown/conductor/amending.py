@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.differences import differences, shortened
-from shakedown.conductor.loop import Conductor
 from shakedown.conductor.real_ports import clusters_of
+from shakedown.conductor.refusals import refusal
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import write_document
 from shakedown.model.errors import ShakedownError, UsageError
@@ -84,8 +85,6 @@ def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Ev
     """The operator's command ``amend`` over these documents."""
 
     def amend(conductor: Conductor, command: Command) -> Event:
-        from shakedown.conductor.operators import refusal
-
         try:
             document = documents(str(command.value.get("document", "")))
         except ShakedownError as error:

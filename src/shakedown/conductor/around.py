@@ -12,7 +12,7 @@ from shakedown.model.places import names_in
 from shakedown.model.ports import Survey, Wanted
 
 if TYPE_CHECKING:
-    from shakedown.conductor.loop import Conductor
+    from shakedown.conductor.conductor import Conductor
 
 _MOST_IDLE = 256  # nodes of a pool that are told at once: more than a sweep's jobs may wait
 

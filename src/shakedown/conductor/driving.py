@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from shakedown.conductor.loop import Conductor
+from shakedown.conductor.conductor import Conductor
 from shakedown.engine import Policy, State, evolve, index_plan
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document

@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shakedown.conductor.loop import Conductor
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.real_ports import clusters_of
+from shakedown.conductor.refusals import refusal
 from shakedown.events.segment_file import sync_directory
 from shakedown.machine.fingerprint import Facts, probe_script
 from shakedown.machine.fingerprint_facts import (
@@ -91,8 +92,6 @@ class Fingerprints:
 
     def command(self, conductor: Conductor, command: Command) -> Event | None:
         """The operator's command ``fingerprint``: its event comes when the probe is over."""
-        from shakedown.conductor.operators import refusal
-
         if self.probe is None:
             return refusal(command, no_probe(conductor.state.index.document.system))
         self._asked.append(command)
@@ -213,8 +212,6 @@ def answer_now(layout: Layout) -> Callable[[Conductor, Command], Event]:
     """The operator's command ``fingerprint`` for one who stands in for a driver: it waits for the probe."""
 
     def command(conductor: Conductor, command: Command) -> Event:
-        from shakedown.conductor.operators import refusal
-
         document = conductor.state.index.document
         answers = ask_now(layout, document)
         if answers is None:

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 
-from shakedown.conductor.loop import Conductor, act, hear, log_reports
+from shakedown.conductor.conductor import Conductor
+from shakedown.conductor.loop import act, hear, log_reports
 from shakedown.engine import State
 from shakedown.engine.explain import waits_for_people
 from shakedown.events.identity import user_name

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from shakedown.conductor.loop import Commands, Conductor
+from shakedown.conductor.conductor import Commands, Conductor
+from shakedown.conductor.refusals import refusal
 from shakedown.model.events import Event
 from shakedown.model.ports import Command
 
@@ -67,13 +68,6 @@ def _evidence(file: Any) -> dict[str, Any]:
     if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
         raise ValueError(digest)
     return {"name": name[:60], "sha256": digest, "bytes": int(file["bytes"])}
-
-
-def refusal(command: Command, why: str) -> Event:
-    """A command that cannot be carried out, and why."""
-    return Event(
-        "command_refused", value={"request": command.request, "what": command.what, "who": command.who}, reason=why
-    )
 
 
 OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from shakedown.model.events import Event
 
 if TYPE_CHECKING:
-    from shakedown.conductor.loop import Conductor
+    from shakedown.conductor.conductor import Conductor
     from shakedown.metrics.scorecard import ComponentScore
     from shakedown.metrics.table import Record
 

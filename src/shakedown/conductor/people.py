@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shakedown.conductor.loop import Commands, Conductor
+from shakedown.conductor.conductor import Commands, Conductor
+from shakedown.conductor.refusals import refusal
 from shakedown.engine import State
 from shakedown.engine.state import run_name
 from shakedown.metrics.standing import criteria_of
@@ -28,7 +29,7 @@ def rule(conductor: Conductor, command: Command) -> Event:
     run, party = str(command.value.get("run", "")), str(command.value.get("as", ""))
     why = why_not_rule(conductor.state, run, party)
     if why:
-        return _refusal(command, why)
+        return refusal(command, why)
     return Event("ruled", run=run, value={"as": party} | _asked(command), reason=command.reason)
 
 
@@ -54,7 +55,7 @@ def _was_ordered(state: State, run: str) -> bool:
 def change(conductor: Conductor, command: Command) -> Event:
     """The machine or its surroundings were changed: a new epoch opens."""
     if not command.reason.strip():
-        return _refusal(command, "it does not say what was changed")
+        return refusal(command, "it does not say what was changed")
     return Event("changed", value=_asked(command), reason=command.reason)
 
 
@@ -66,7 +67,7 @@ def waive(conductor: Conductor, command: Command) -> Event:
     restriction = str(value.get("restriction", "")).strip()
     why = why or ("" if restriction else "it names no restriction to go with what is waived")
     if why:
-        return _refusal(command, why)
+        return refusal(command, why)
     said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
     if what == "row":
         said["row"] = _row(conductor.state.index.document, name)
@@ -119,12 +120,6 @@ def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
 def _asked(command: Command) -> dict[str, Any]:
     """Who answers for it, who left the request, and its id."""
     return {"by": str(command.value.get("by") or command.who)[:100], "request": command.request, "who": command.who}
-
-
-def _refusal(command: Command, why: str) -> Event:
-    from shakedown.conductor.operators import refusal
-
-    return refusal(command, why)
 
 
 PEOPLES_COMMANDS: Commands = {"rule": rule, "change": change, "waive": waive}

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.faults import Troubles
-from shakedown.conductor.loop import Conductor
 from shakedown.conductor.rehearsed_losses import Losses
 from shakedown.conductor.rehearsed_people import RehearsedPeople
 from shakedown.engine import State, explain

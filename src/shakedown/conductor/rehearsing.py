@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 
 import shakedown
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
-from shakedown.conductor.loop import Conductor, loop
+from shakedown.conductor.loop import loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.rehearsed_losses import Losses
 from shakedown.conductor.rehearsed_people import RehearsedPeople

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from shakedown.conductor.loop import Conductor
+from shakedown.conductor.conductor import Conductor
 from shakedown.events.lease import Lease
 from shakedown.events.segments import Position
 from shakedown.events.writer import DiskFull, LogWriter

@@ -15,11 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
+from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
 from shakedown.conductor.going_on import is_closed, refuse_unknown
 from shakedown.conductor.leaving import LEAVE, Interruptions, heard, leave, leave_on_full_disk
-from shakedown.conductor.loop import Conductor, log_asked, loop
+from shakedown.conductor.loop import log_asked, loop
 from shakedown.conductor.operators import commands_for
 from shakedown.conductor.real_ports import RealPorts, open_ports
 from shakedown.conductor.room import Room

@@ -11,9 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from shakedown.conductor.conductor import Commands, Conductor
 from shakedown.conductor.documents import Documents
-from shakedown.conductor.loop import Commands, Conductor
 from shakedown.conductor.operators import commands_for
+from shakedown.conductor.refusals import refusal
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
@@ -96,8 +97,6 @@ def carry_out(layout: Layout, more: Commands | None = None) -> list[Event]:
 
 def _hear(conductor: Conductor) -> list[Event]:
     """Each command is logged, durably, before its file is removed."""
-    from shakedown.conductor.operators import refusal
-
     events, done = [], []
     for command in conductor.ports.inbox.poll():
         if command.what in FOR_DRIVERS:
@@ -112,8 +111,6 @@ def _hear(conductor: Conductor) -> list[Event]:
 
 
 def _event(conductor: Conductor, command: Command) -> Event | None:
-    from shakedown.conductor.operators import refusal
-
     if command.what == "refused":
         return refusal(command, command.reason)
     answer = conductor.commands.get(command.what)

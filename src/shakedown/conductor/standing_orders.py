@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from shakedown.conductor.loop import Commands, Conductor
+from shakedown.conductor.conductor import Commands, Conductor
+from shakedown.conductor.refusals import refusal
 from shakedown.conductor.standing_amounts import amount_of, check_budget, copies_of
 from shakedown.conductor.standing_times import act_on_clock, checked_from
 from shakedown.engine import State, evolve
@@ -230,8 +231,6 @@ _ORDERS: dict[str, Callable[[State, float, Value], Event]] = {
 
 def _command(what: str) -> Callable[[Conductor, Command], Event]:
     def carry_out(conductor: Conductor, command: Command) -> Event:
-        from shakedown.conductor.operators import refusal
-
         now = max(conductor.state.time, conductor.ports.clock.now())
         try:
             event = order(conductor.state, now, what, command.value, command.reason)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from shakedown.engine.fold_standing import standing_orders_after
 from shakedown.engine.ledger import ledger_of
-from shakedown.engine.modes import wanted_results
 from shakedown.engine.places import count_closed, enqueue, fly
 from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.engine.state import Entry, Roll, Run, State, Tally
+from shakedown.engine.wanted_results import wanted_results
 from shakedown.model.events import Event
 
 Want = tuple[str, str, str, int]  # component's name, mode, case, repeat

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shakedown.engine.modes import wanted_results
 from shakedown.engine.places import enqueue
 from shakedown.engine.plan import class_label
 from shakedown.engine.state import Entry, Outcome, State, Tally
+from shakedown.engine.wanted_results import wanted_results
 from shakedown.model.events import Event, machine_changed
 
 

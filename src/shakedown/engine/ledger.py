@@ -7,12 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from shakedown.engine.plan import ClassKey
 
-if TYPE_CHECKING:
-    from shakedown.engine.state import Job
+
+class Job(Protocol):
+    """What the ledger looks at of a job of the state."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def phase(self) -> str: ...
+    @property
+    def component(self) -> int: ...
+    @property
+    def held(self) -> ClassKey | None: ...
+    @property
+    def charged(self) -> bool: ...
+    @property
+    def after(self) -> str: ...
+    @property
+    def bundle(self) -> str: ...
+
 
 _NOT_BEGUN = ("ordered", "ambiguous", "queued")
 

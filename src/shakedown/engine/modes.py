@@ -6,11 +6,7 @@ Repeats are numbered in each of them from 1; together with the component and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from shakedown.engine.plan import PlanIndex
+from typing import Any
 
 WARM_UP = "warm-up"
 FILLER = "filler"  # of a mix: takes what the mix leaves idle, and is no work of the contract
@@ -40,28 +36,3 @@ def mode_in(value: dict[str, Any]) -> str:
     """The mode that an event speaks of."""
     mode: str = value.get("mode", "")
     return warm_up(value.get("of", "")) if mode == WARM_UP else mode
-
-
-def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, int]]:
-    """Purpose: what a component wants from its start, as (mode, case, repeat), in the order in which it is to begin.
-
-    Without modes round by round, so that repeats are spread in time. Of a mix the next result of each case is wanted.
-    """
-    component = index.components[number]
-    pools = {case: index.bundles.get((number, index.cases[case].partition)) for case in component.cases}
-    if component.sweep and any(pools.values()):
-        for case, bundle in pools.items():
-            rounds = 1 if component.duration_s else component.sweep.rounds
-            yield from (("", case, node + 1) for node in range(rounds * (bundle.nodes if bundle else 1)))
-        return
-    if component.duration_s:
-        yield from (("", case, 1) for case in component.cases)
-        yield from ((FILLER, case, 1) for case in component.fillers)
-        return
-    for mode in component.modes:
-        for case in component.cases:
-            copies = index.document.system.copies(mode, index.cases[case])
-            yield from ((warm_up(mode.name), case, n + 1) for n in range(mode.warm_up * copies))
-            yield from ((mode.name, case, n + 1) for n in range(mode.repeats * copies))
-    if not component.modes:
-        yield from (("", case, repeat + 1) for repeat in range(component.repeats) for case in component.cases)
