@@ -117,12 +117,12 @@ class CountedWorld(World):
         self.seen["requeued"] += 1
         super()._requeue(job)
 
-    def _end(self, job: SimulatedJob, state: str, status: int | None) -> None:
+    def end(self, job: SimulatedJob, state: str, status: int | None) -> None:
         for name in ("failed", "timeout"):
             self.seen[name] += state == name and not job.void
         slow = self.fates.slow_nodes
         self.seen["slow_nodes"] += any(node in slow for node in self.rooms[job.pool].named(job.nodes)) if slow else 0
-        super()._end(job, state, status)
+        super().end(job, state, status)
 
     def lose_node(self, job: SimulatedJob, left_s: float, node: str = "", repair_s: float | None = None) -> None:
         self.seen["node_fail"] += 1

@@ -9,11 +9,11 @@ from shakedown.twin.allocator import Need
 from shakedown.twin.nodes import one_each
 
 if TYPE_CHECKING:
+    from shakedown.twin.laws import SimulatedMachine
     from shakedown.twin.nodes import Room
-    from shakedown.twin.world import World
 
 
-def arrange(world: World) -> None:
+def arrange(world: SimulatedMachine) -> None:
     """Purpose: put the deaths of nodes and the doings of other people on the calendar."""
     for node, after_s, repair_s in world.fates.deaths:
         world.clock.at(world.began + after_s, functools.partial(die, world, node, repair_s))
@@ -27,7 +27,7 @@ def arrange(world: World) -> None:
         world.clock.at(world.began + since, functools.partial(_tell, world))
 
 
-def take_down(world: World, room: Room, number: int, repair_s: float) -> None:
+def take_down(world: SimulatedMachine, room: Room, number: int, repair_s: float) -> None:
     """Purpose: a node takes nothing until it is repaired."""
     bit = 1 << (number - 1)
     room.pool.close(bit)
@@ -42,14 +42,14 @@ def take_down(world: World, room: Room, number: int, repair_s: float) -> None:
     world.clock.at(world.clock.now() + repair_s, repaired)
 
 
-def _rooms_with(world: World, node: str) -> list[Room]:
+def _rooms_with(world: SimulatedMachine, node: str) -> list[Room]:
     found = [room for room in one_each(world.rooms) if node in room.number]
     if not found:
         raise ValueError(f"no partition of {world.document.system.name} has a node {node}")
     return found
 
 
-def die(world: World, node: str, repair_s: float) -> bool:
+def die(world: SimulatedMachine, node: str, repair_s: float) -> bool:
     """Purpose: the node is gone, and the job on it. Whether the conductor would notice by itself."""
     for room in _rooms_with(world, node):
         bit = 1 << (room.number[node] - 1)
@@ -66,7 +66,7 @@ def die(world: World, node: str, repair_s: float) -> bool:
     return world.local
 
 
-def _arrive(world: World, ticket: int, node: str, lasts_s: float) -> bool:
+def _arrive(world: SimulatedMachine, ticket: int, node: str, lasts_s: float) -> bool:
     """Somebody else's job wants a node; it comes before all of ours that wait, and leaves when it said it would."""
     for room in _rooms_with(world, node):
         world.theirs[ticket] = world.clock.now() + lasts_s
@@ -75,6 +75,6 @@ def _arrive(world: World, ticket: int, node: str, lasts_s: float) -> bool:
     return world.local
 
 
-def _tell(world: World) -> bool:
+def _tell(world: SimulatedMachine) -> bool:
     world.noticed(None)
     return world.local

@@ -17,11 +17,11 @@ from shakedown.twin.storage import Place, Storage
 from shakedown.twin.turns import Closing
 
 if TYPE_CHECKING:
+    from shakedown.twin.laws import SimulatedMachine
     from shakedown.twin.nodes import Room
-    from shakedown.twin.world import World
 
 
-def arrange_calendar(world: World, scenario: Scenario, storage: Storage) -> None:
+def arrange_calendar(world: SimulatedMachine, scenario: Scenario, storage: Storage) -> None:
     """Purpose: put everything that the scenario has by the calendar on the clock."""
     _wear_out(world, scenario.nodes.mtbf_s, scenario.nodes.repair_s)
     for neighbour in scenario.others:
@@ -31,7 +31,7 @@ def arrange_calendar(world: World, scenario: Scenario, storage: Storage) -> None
         _maintain(world, window)
 
 
-def _at(world: World, when: float, happen: Callable[[], bool]) -> None:
+def _at(world: SimulatedMachine, when: float, happen: Callable[[], bool]) -> None:
     """What is to happen at the very beginning happens before anybody looks."""
     if when <= world.clock.now():
         happen()
@@ -42,7 +42,7 @@ def _at(world: World, when: float, happen: Callable[[], bool]) -> None:
 # ---- nodes -------------------------------------------------------------------------------------------------------------
 
 
-def _wear_out(world: World, mtbf_s: float, repair_s: float) -> None:
+def _wear_out(world: SimulatedMachine, mtbf_s: float, repair_s: float) -> None:
     """Each node's times between failures are exponential, drawn for (node, how often it failed before); it is well while down."""
     if not mtbf_s or world.local:
         return
@@ -50,7 +50,7 @@ def _wear_out(world: World, mtbf_s: float, repair_s: float) -> None:
         _fail_next(world, node, 0, world.began, mtbf_s, repair_s)
 
 
-def _fail_next(world: World, node: str, before: int, since: float, mtbf_s: float, repair_s: float) -> None:
+def _fail_next(world: SimulatedMachine, node: str, before: int, since: float, mtbf_s: float, repair_s: float) -> None:
     wait = -mtbf_s * math.log(1.0 - world.draw("wear", node, before).random())
 
     def fail() -> bool:
@@ -64,14 +64,14 @@ def _fail_next(world: World, node: str, before: int, since: float, mtbf_s: float
 # ---- others ------------------------------------------------------------------------------------------------------------
 
 
-def _work_weekly(world: World, neighbour: Neighbour, storage: Storage) -> None:
+def _work_weekly(world: SimulatedMachine, neighbour: Neighbour, storage: Storage) -> None:
     """They load what they load in their hours of each week."""
     if is_open(neighbour, world.clock.now()):
         _load(world, neighbour, storage, 1.0)
     _at_next(world, neighbour, storage)
 
 
-def _at_next(world: World, neighbour: Neighbour, storage: Storage) -> None:
+def _at_next(world: SimulatedMachine, neighbour: Neighbour, storage: Storage) -> None:
     when = next_change(neighbour, world.clock.now())
     if when is None:
         return  # always
@@ -84,7 +84,7 @@ def _at_next(world: World, neighbour: Neighbour, storage: Storage) -> None:
     world.clock.at(when, change, recurring=True)
 
 
-def _load(world: World, neighbour: Neighbour, storage: Storage, sign: float) -> None:
+def _load(world: SimulatedMachine, neighbour: Neighbour, storage: Storage, sign: float) -> None:
     for budget, amount in neighbour.loads:
         for place in storage.places_of(budget):
             storage.add(place, sign * amount)
@@ -99,7 +99,7 @@ def pending_on(neighbours: tuple[Neighbour, ...], cluster: str, now: float) -> i
 # ---- targets that hang ---------------------------------------------------------------------------------------------------
 
 
-def _hang_targets(world: World, scenario: Scenario, storage: Storage) -> None:
+def _hang_targets(world: SimulatedMachine, scenario: Scenario, storage: Storage) -> None:
     for terms in scenario.metadata:
         for hang in terms.hangs:
             for place in storage.places_of(terms.budget):
@@ -109,7 +109,7 @@ def _hang_targets(world: World, scenario: Scenario, storage: Storage) -> None:
                     _at(world, begin + hang.lasts_s, functools.partial(_hang, world, storage, place, -1))
 
 
-def _hang(world: World, storage: Storage, place: Place, more: int) -> bool:
+def _hang(world: SimulatedMachine, storage: Storage, place: Place, more: int) -> bool:
     storage.hang(place, more)
     return world.local
 
@@ -117,7 +117,7 @@ def _hang(world: World, storage: Storage, place: Place, more: int) -> bool:
 # ---- maintenance -----------------------------------------------------------------------------------------------------------
 
 
-def _maintain(world: World, window: Maintenance) -> None:
+def _maintain(world: SimulatedMachine, window: Maintenance) -> None:
     """Nobody gets the nodes from its begin to its end; from its announcement on nobody who could run into it."""
     begin = world.began + window.after_s
     end = begin + window.lasts_s
@@ -132,12 +132,12 @@ def _maintain(world: World, window: Maintenance) -> None:
         _at(world, end, functools.partial(_finish, world, room, closing))
 
 
-def _announce(world: World, room: Room, closing: Closing) -> bool:
+def _announce(world: SimulatedMachine, room: Room, closing: Closing) -> bool:
     room.pool.closings.append(closing)
     return world.local
 
 
-def _begin(world: World, room: Room, closing: Closing, kill: bool) -> bool:
+def _begin(world: SimulatedMachine, room: Room, closing: Closing, kill: bool) -> bool:
     room.pool.close(closing.nodes)
     room.noticed(world.clock.now())
     if kill:
@@ -148,7 +148,7 @@ def _begin(world: World, room: Room, closing: Closing, kill: bool) -> bool:
     return world.local
 
 
-def _finish(world: World, room: Room, closing: Closing) -> bool:
+def _finish(world: SimulatedMachine, room: Room, closing: Closing) -> bool:
     room.pool.closings.remove(closing)
     room.pool.open(closing.nodes)
     world.noticed(None)

@@ -12,7 +12,7 @@ from shakedown.twin.builds import BuildTimes, LoginSlots
 
 if TYPE_CHECKING:
     from shakedown.twin.jobs import SimulatedJob
-    from shakedown.twin.world import World
+    from shakedown.twin.laws import SimulatedMachine
 
 BUILDS = "HarnessBuild"  # it waits for its own build
 FORGOTTEN = "JobHeldAdmin"  # it goes nowhere until a person notices
@@ -21,7 +21,7 @@ FORGOTTEN = "JobHeldAdmin"  # it goes nowhere until a person notices
 class HarnessInFront:
     """It takes each job that is submitted, and lets it into the queue when it may."""
 
-    def __init__(self, world: World, terms: Harness, slots: LoginSlots, times: BuildTimes) -> None:
+    def __init__(self, world: SimulatedMachine, terms: Harness, slots: LoginSlots, times: BuildTimes) -> None:
         self.world, self.terms, self.slots, self.times = world, terms, slots, times
 
     def take(self, job: SimulatedJob) -> None:

@@ -8,10 +8,10 @@ from shakedown.model.ports import Part
 from shakedown.twin.jobs import PartMarks, SimulatedJob
 
 if TYPE_CHECKING:
-    from shakedown.twin.world import World
+    from shakedown.twin.laws import SimulatedMachine
 
 
-def begin(world: World, job: SimulatedJob) -> None:
+def begin(world: SimulatedMachine, job: SimulatedJob) -> None:
     """Purpose: the job runs: as many parts begin as run side by side, and its time limit does."""
     job.next_part, job.lanes = 0, 0
     world.at_its_limit(job)
@@ -20,7 +20,7 @@ def begin(world: World, job: SimulatedJob) -> None:
             _next(world, job)
 
 
-def _next(world: World, job: SimulatedJob) -> None:
+def _next(world: SimulatedMachine, job: SimulatedJob) -> None:
     """A lane takes the first part that nobody claimed; the job is over when all lanes are out of work."""
     while job.next_part < len(job.order.parts):
         part = job.order.parts[job.next_part]
@@ -32,10 +32,10 @@ def _next(world: World, job: SimulatedJob) -> None:
             _run(world, job, part)
             return
     if job.lanes == 0 and job.state == "running":
-        world._end(job, "completed", 0)
+        world.end(job, "completed", 0)
 
 
-def _run(world: World, job: SimulatedJob, part: Part) -> None:
+def _run(world: SimulatedMachine, job: SimulatedJob, part: Part) -> None:
     """One part: its own fate. Its own time limit ends it, and the others go on; where its node fails, so does the job."""
     job.marks[part.run] = PartMarks(world.clock.now())
     world.execute(job, part.run, part.case.id, part=True)
@@ -66,7 +66,7 @@ def _run(world: World, job: SimulatedJob, part: Part) -> None:
         world.clock.at(world.clock.now() + limit, too_late)
 
 
-def _over(world: World, job: SimulatedJob, run: str, status: int, timed_out: bool = False) -> None:
+def _over(world: SimulatedMachine, job: SimulatedJob, run: str, status: int, timed_out: bool = False) -> None:
     marks, now = job.marks[run], world.clock.now()
     world.over(job, job.restart, run)
     if not world.chance(world.lies.marks_lost, "marks", job.name, run):

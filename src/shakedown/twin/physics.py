@@ -20,13 +20,13 @@ from shakedown.twin.turns import Turns
 
 if TYPE_CHECKING:
     from shakedown.twin.jobs import SimulatedJob
-    from shakedown.twin.world import World
+    from shakedown.twin.laws import SimulatedMachine
 
 
 class Physics:
     """The laws of one world. ``times``: case -> its run time on a healthy machine."""
 
-    def __init__(self, world: World, scenario: Scenario) -> None:
+    def __init__(self, world: SimulatedMachine, scenario: Scenario) -> None:
         self.world, self.scenario = world, scenario
         self.times: dict[str, RunTime] = times_of(world.document, scenario)
         self.figures = {(name, figure): law for name, figure, law in scenario.figures}

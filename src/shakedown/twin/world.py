@@ -2,12 +2,12 @@
 
 It outlives conductors, as a real machine does. What it tells them is another matter: see ``scheduler.py``.
 Every draw comes from (seed, what is drawn for), never from the order of calls, so that the same seed gives the same world.
+``SimulatedMachine`` is what its laws (accidents, calendar, harness, physics) see of it.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable
 
 from shakedown.model.nouns import Case, Document
@@ -19,6 +19,7 @@ from shakedown.twin.allocator import Need, bits
 from shakedown.twin.clock import VirtualClock
 from shakedown.twin.fates import Fate, Fates, Lies, Others, fate_of
 from shakedown.twin.jobs import IN_QUEUE, Execution, SimulatedJob
+from shakedown.twin.laws import SimulatedMachine
 from shakedown.twin.nodes import Room, licences_of, rooms_of
 from shakedown.twin.physics import Physics
 
@@ -28,7 +29,7 @@ __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 IN_VAIN_S = 1.0  # that a job takes its nodes for which cannot take its claim
 
 
-class World:
+class World(SimulatedMachine):
     """The machine. ``local``: jobs die with the conductor, as on the machine one stands on.
 
     ``cycle_s``: jobs that may pass a larger one are looked for so often, 0 = at once. ``fifo``: nobody passes anybody.
@@ -77,14 +78,6 @@ class World:
         arrange(self)
         if self.physics is not None:
             self.physics.begin()
-
-    def draw(self, *what: object) -> random.Random:
-        """A generator of its own for each thing that is drawn."""
-        return random.Random(":".join(map(str, (self.seed, *what))))
-
-    def chance(self, share: float, *what: object) -> bool:
-        """Whether something happens that has this share of one."""
-        return share > 0 and self.draw(*what).random() < share
 
     # ---- into the queue and out of it ------------------------------------------------------------------------------------
 
@@ -160,7 +153,7 @@ class World:
                 self._let_on(job)
                 self.look_at(self.rooms[job.pool])
             elif job.state == "running":
-                self._end(job, "cancelled", None)
+                self.end(job, "cancelled", None)
 
     def _leave_queue(self, job: SimulatedJob) -> None:
         if job.ticket:
@@ -241,7 +234,7 @@ class World:
         claim = (job.name, job.restart)
         if claim in self.claims:  # the script finds its claim taken and ends: nothing runs
             job.void = True
-            self._end(job, "failed", 97)
+            self.end(job, "failed", 97)
             return
         self.claims.add(claim)
         if job.order.parts:
@@ -350,12 +343,12 @@ class World:
             elif state == "node_fail":
                 self.lose_node(job, left_s, node)
             else:
-                self._end(job, state, status)
+                self.end(job, state, status)
             return self.local
 
         return happen
 
-    def _end(self, job: SimulatedJob, state: str, status: int | None) -> None:
+    def end(self, job: SimulatedJob, state: str, status: int | None) -> None:
         now = self.clock.now()
         if not job.void:
             self._stop_executing(job)
