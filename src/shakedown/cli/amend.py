@@ -32,6 +32,7 @@ def command(
     from shakedown.cli.unavailable import started
     from shakedown.cli.wishes import record_wishes
     from shakedown.conductor.amending import keep_document
+    from shakedown.conductor.looking import look
     from shakedown.machine import this_system
     from shakedown.model.layout import Layout
     from shakedown.plans import find_site, read_plan
@@ -39,7 +40,7 @@ def command(
     root = Path(site) if site else None
     layout = Layout(find_whole_campaign(root, campaign))
     document = started(read_plan(find_site(root), plan, this_system), unavailable)
-    digest, difference = keep_document(layout, document)
+    digest, difference = keep_document(layout, look(layout), document)
     if not difference:
         emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
         return 0

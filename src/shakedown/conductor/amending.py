@@ -27,11 +27,11 @@ class DocumentStore(Protocol):
     def __call__(self, digest: str) -> Document: ...
 
 
-def keep_document(layout: Layout, document: Document) -> tuple[str, list[str]]:
-    """Purpose: put a new document beside the others. Returns its digest and how it differs from the one in force."""
-    from shakedown.conductor.looking import look
+def keep_document(layout: Layout, state: State, document: Document) -> tuple[str, list[str]]:
+    """Purpose: put a new document beside the others. Returns its digest and how it differs from the one in force.
 
-    state = look(layout)
+    ``state``: where the campaign stands.
+    """
     if state.plan is None:
         raise UsageError(
             f"{layout.root.name} has not started; there is nothing to amend",
