@@ -45,11 +45,10 @@ from shakedown.metrics.telling import (
 )
 from shakedown.metrics.words import plural
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
 __all__ = ["USUAL_CRITERION", "exit_status", "score"]
-
-_ALWAYS_PER_CASE = ("fill / isolated",)  # over several cases it would compare different things
 
 
 def score(document: Document, record: Record, over: Collection[str] = ()) -> Scorecard:
@@ -111,7 +110,8 @@ def _component(population: Population, around: Around) -> ComponentScore:
 
 def _criterion(criterion: Criterion, population: Population, around: Around) -> CriterionScore:
     """A criterion on what it counts; and, where it leaves runs out, the same with everything counted beside it."""
-    if criterion.measure in _ALWAYS_PER_CASE:
+    declared = measure_named(criterion.measure)
+    if declared and declared.always_per_case:  # over several cases it would compare different things
         criterion = replace(criterion, per="case")
     population = only_unavailable(criterion, population, around)
     chosen = choose(criterion, population, around.record)
@@ -178,9 +178,10 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
 
 
 def _own_unit(criterion: Criterion, population: Population, around: Around) -> str:
-    if criterion.measure in floors.UNITS:
+    declared = measure_named(criterion.measure)
+    if declared and declared.bound in ("count", "hours"):
         return floors.unit_of(criterion)
-    if criterion.measure != "value":
+    if declared is None or declared.bound == "share":
         return "share"
     known = (around.figure(case.case.test, criterion.of).unit for case in population.cases)
     return criterion.unit or next((unit for unit in known if unit), "")

@@ -1,6 +1,6 @@
 """What a stability campaign must have done at the least: runs and node-hours of each test, hours on each node, no long hole.
 
-Each measure has its unit in ``UNITS``; times are in hours unless the bound says another unit. ``DEFINITIONS`` says them in words.
+Their units are in ``model.measures``; times are in hours unless the bound says another unit. ``DEFINITIONS`` says them in words.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.wanted import FILLER
 from shakedown.metrics.words import plural, show_beside, show_number
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
 from shakedown.model.units import UNITS as KNOWN_UNITS
 from shakedown.model.units import Quantity, show_duration
 
 RUNS, NODE_HOURS, PER_NODE = "runs", "node-hours", "hours per node"
 INTERRUPT, HOLE = "mean time to interrupt", "longest hole"
-UNITS = {RUNS: "", NODE_HOURS: "node-hours", PER_NODE: "h", INTERRUPT: "h", HOLE: "h"}
 DEFINITIONS = {
     RUNS: "Runs of the component that ran to their end with the right answer, warm-up and filler not counted.",
     NODE_HOURS: "What these took of the machine while the clock ran.",
@@ -42,8 +42,9 @@ DEFINITIONS = {
 
 
 def unit_of(criterion: Criterion) -> str:
-    """Purpose: the unit that a measure of this file is in: that of the bound where it is a time, else the measure's own."""
-    own = UNITS[criterion.measure]
+    """Purpose: the unit that a count or a time is in: that of the bound where it is a time, else the measure's own."""
+    declared = measure_named(criterion.measure)
+    own = declared.unit if declared else ""
     if own == "h" and KNOWN_UNITS.get(criterion.unit, ("", 0))[0] == "seconds":
         return criterion.unit
     return own

@@ -1,17 +1,18 @@
-"""The measures a criterion can name, each a function from a population to a ``Measured``. ``MEASURES`` lists them.
+"""Measures of runs, figures and contract rows: each a function from a population to a ``Measured``.
 
-A new measure is a function (here or in a file beside) and a line in the table; plans may then use its name.
+``model.measures`` declares every measure and names its function, which is here or in a file beside.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from functools import cache
 
-from shakedown.metrics import floors, statistics
+from shakedown.metrics import statistics
 from shakedown.metrics.around import ELAPSED, Around
 from shakedown.metrics.choosing import outlier_runs
 from shakedown.metrics.contract_measure import rows_met
-from shakedown.metrics.isolated_fill import fill_over_isolated
 from shakedown.metrics.populations import (
     Population,
     as_expected,
@@ -21,30 +22,32 @@ from shakedown.metrics.populations import (
     good,
     measured_value,
 )
-from shakedown.metrics.procedures import attested
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.scorecard import Measured
-from shakedown.metrics.utilisation import (
-    available_utilisation,
-    calendar_utilisation,
-    contractual_utilisation,
-    our_utilisation,
-)
 from shakedown.metrics.words import plural, show_beside, show_share, show_value
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
 from shakedown.model.units import Quantity
 
-Measure = Callable[[Criterion, Population, Around], Measured]
+Function = Callable[[Criterion, Population, Around], Measured]
 
 
 def measure(criterion: Criterion, population: Population, around: Around) -> Measured:
     """Purpose: what a criterion measures in a population; values are in its unit, shares are fractions of one."""
-    if not population.cases and criterion.measure not in WITHOUT_CASES:
+    declared = measure_named(criterion.measure)
+    if not population.cases and not (declared and declared.without_cases):
         return _nobody(criterion, population)
-    known = MEASURES.get(criterion.measure)
-    if known is None:
+    if declared is None:
         return Measured(None, 0, "", reason=f"this version does not know the measure '{criterion.measure}'")
-    return known(criterion, population, around)
+    return _function(declared.function)(criterion, population, around)
+
+
+@cache
+def _function(path: str) -> Function:
+    """The function that a declaration names."""
+    module, _, name = path.partition(":")
+    found: Function = getattr(importlib.import_module(module), name)
+    return found
 
 
 def _nobody(criterion: Criterion, population: Population) -> Measured:
@@ -246,26 +249,3 @@ def contract_rows_met(criterion: Criterion, population: Population, around: Arou
     """Contract rows that are met, of those that ask about the population's cases."""
     rows = {row.name: row for item in around.document.contracts for row in item.rows}
     return rows_met(criterion, population, rows, around.record.waivers, around.component.name)
-
-
-WITHOUT_CASES = frozenset({"attested"})  # measures that are not about runs
-
-MEASURES: dict[str, Measure] = {
-    "passed / attempts": passed_of_attempts,
-    "passed / wanted": passed_of_wanted,
-    "correct / completed": correct_of_completed,
-    "value": figure_value,
-    "sd / mean": figure_spread,
-    "fill / isolated": fill_over_isolated,
-    "rows met": contract_rows_met,
-    "attested": attested,
-    "contractual node-hours / clock node-hours": contractual_utilisation,
-    "our node-hours / clock node-hours": our_utilisation,
-    "delivered node-hours / calendar node-hours": calendar_utilisation,
-    "delivered node-hours / available node-hours": available_utilisation,
-    floors.RUNS: floors.runs,
-    floors.NODE_HOURS: floors.node_hours,
-    floors.PER_NODE: floors.hours_per_node,
-    floors.INTERRUPT: floors.mean_time_to_interrupt,
-    floors.HOLE: floors.longest_hole,
-}

@@ -16,9 +16,9 @@ from shakedown.metrics.populations import Population
 from shakedown.metrics.rehearsed import NOT_MODELLED
 from shakedown.metrics.words import some
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
-_ON_A_FIGURE = ("value", "sd / mean", "fill / isolated")
 _WAY_OUT = "give a source in the rehearsal's file (times, figures), or measure it"
 
 
@@ -26,7 +26,8 @@ def not_modelled(criterion: Criterion, population: Population, document: Documen
     """Purpose: why a rehearsal says nothing of a criterion; "" where it does, and of every real campaign."""
     if "modelled" not in rehearsal:
         return ""
-    if criterion.measure in _ON_A_FIGURE:
+    declared = measure_named(criterion.measure)
+    if declared and declared.on_a_figure:
         have = {
             test.name for test in document.tests if criterion.of in ("elapsed", *(spec.name for spec in test.figures))
         }

@@ -14,18 +14,15 @@ from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
 
 def measure_text(criterion: Criterion) -> str:
     """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
-    text = criterion.measure
-    if text == "value":
-        text = f"{criterion.statistic} of {criterion.of}"
-    elif text == "sd / mean":
-        text = f"sd / mean of {criterion.of}"
-    elif text == "fill / isolated":
-        text = f"fill / isolated, {criterion.statistic} of {criterion.of}"
+    declared = measure_named(criterion.measure)
+    phrase = declared.phrase if declared else "{name}"
+    text = phrase.format(name=criterion.measure, statistic=criterion.statistic, of=criterion.of)
     parts = [
         f"test {criterion.test}" if criterion.test else "",
         f"{criterion.mode} runs" if criterion.mode else "",
@@ -42,9 +39,10 @@ def must_text(criterion: Criterion) -> str:
     """The bound as the person wrote it."""
     if criterion.must:
         return criterion.must
-    if criterion.measure in floors.UNITS:
+    declared = measure_named(criterion.measure)
+    if declared and declared.bound in ("count", "hours"):
         return f"{criterion.comparison} {show_value(criterion.bound, floors.unit_of(criterion))}"
-    if criterion.measure != "value":
+    if declared is None or declared.bound == "share":
         return f"{criterion.comparison} {show_share(criterion.bound)}"
     return f"{criterion.comparison} {show_value(criterion.bound, criterion.unit)}"
 

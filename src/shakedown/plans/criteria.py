@@ -8,15 +8,14 @@ from yaml.nodes import Node
 
 from shakedown.model.errors import did_you_mean
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import Measure, measures
 from shakedown.model.nouns import Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
 from shakedown.plans.component_parts import follows
-from shakedown.plans.keys_of_criteria import COUNTS, GOES_WITH, OF_FIGURES, OUTLIERS, PER, TIMES, UTILISATION, Must
+from shakedown.plans.keys_of_criteria import GOES_WITH, OF_FIGURES, OUTLIERS, PER, Must
 from shakedown.plans.kinds import Wrong, listed
 from shakedown.plans.places import place
 from shakedown.plans.problems import Problems
-
-_MAY_EXCEED_ALL = ("sd / mean", "fill / isolated")
 
 
 def read_criteria(
@@ -55,7 +54,7 @@ def _criterion(
     before = len(problems)
     _check_keys(node, name, entry, problems)
     _check_component(node, name, entry, component, problems)
-    if not tests and measure != "attested":
+    if not tests and not measures()[measure].without_cases:
         return None  # nothing is selected, which is said already
     asked = _asked(node, name, entry, tests, problems)
     if len(problems) > before:
@@ -79,7 +78,7 @@ def _criterion(
         of=entry.get("of", ""),
         test=entry.get("test", ""),
         statistic=entry.get("statistic", "median"),
-        per="case" if measure == "fill / isolated" else entry.get("per", ""),
+        per="case" if measures()[measure].always_per_case else entry.get("per", ""),
         enough=entry.get("enough", 1),
         must=must.text,
         mode=entry.get("mode", ""),
@@ -92,20 +91,21 @@ def _criterion(
 
 def _bound(must: Must, measure: str, units: list[str]) -> tuple[float, str]:
     """The bound and its unit: of a figure its own, hours of a time, plain counts, else a fraction of one. Raises Wrong."""
-    if measure == "value":
+    declared = measures()[measure]
+    if declared.bound == "figure":
         return _in_unit_of(must, units), units[0]
-    if measure in TIMES:
+    if declared.bound == "hours":
         return _in_unit_of(must, ["h"]), "h"
-    if measure in COUNTS:
-        return _count(must, measure), COUNTS[measure][-1]
-    return _share(must, measure), "%"
+    if declared.bound == "count":
+        return _count(must, declared), declared.unit
+    return _share(must, declared), "%"
 
 
-def _count(must: Must, measure: str) -> float:
+def _count(must: Must, measure: Measure) -> float:
     """So many runs, or node-hours."""
-    quantity = _quantity(must.amount, COUNTS[measure][-1])
-    if quantity.unit not in COUNTS[measure] or quantity.value < 0:
-        raise Wrong(f"'{must.amount}' is no number of {measure}", "write a plain number, such as '>= 500'")
+    quantity = _quantity(must.amount, measure.unit)
+    if quantity.unit not in measure.units or quantity.value < 0:
+        raise Wrong(f"'{must.amount}' is no number of {measure.name}", "write a plain number, such as '>= 500'")
     return quantity.value
 
 
@@ -212,14 +212,14 @@ def _in(quantity: Quantity, unit: str) -> str | None:
     return did_you_mean(quantity.unit, alike or [unit]) or f"write '{quantity.value:g} {unit}'"
 
 
-def _share(must: Must, measure: str) -> float:
+def _share(must: Must, measure: Measure) -> float:
     try:
         parse_known(must.amount, "share")
         share = parse_quantity(must.amount).value / 100  # exactly what was written, where a product is not
     except ValueError as error:
         raise Wrong(*_halves(str(error))) from error
-    if not 0 <= share < 1e6 or (share > 1 and measure not in _MAY_EXCEED_ALL):
-        what = "share" if measure in (*UTILISATION, "rows met", "attested") else "share of runs"
+    if not 0 <= share < 1e6 or (share > 1 and not measure.beyond_all):
+        what = "share of runs" if measure.share_of_runs or measure.on_a_figure else "share"
         raise Wrong(f"'{must.amount}' is no {what}", "it lies between 0% and 100%")
     return share
 

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from shakedown.model.judging import Contract, Criterion
+from shakedown.model.measures import measures
 from shakedown.model.nouns import Case, Component, Document, Mode, Test
 from shakedown.plans.contracts import ContractRead
-from shakedown.plans.keys_of_criteria import OF_FIGURES, OF_RUNS, UTILISATION
+from shakedown.plans.keys_of_criteria import OF_FIGURES, OF_RUNS
 from shakedown.plans.library import Definition
 from shakedown.plans.problems import Problems
 
 Advice = tuple[tuple[str, ...], str, str]  # keys that lead to it, what is the matter, the way out
-_LOWER = ("sd / mean", "fill / isolated", "longest hole")
-_COUNT_FAILURES = ("passed / attempts", "passed / wanted", UTILISATION[0], *UTILISATION[2:])
 _ELAPSED = "elapsed"
 
 
@@ -139,9 +138,10 @@ def _rows(criterion: Criterion, most: Most) -> set[str]:
 
 def _beyond_all(keys: tuple[str, ...], criterion: Criterion) -> Iterator[Advice]:
     """A share is never above all, nor below nothing."""
-    shares = (*OF_RUNS, *UTILISATION, "rows met", "attested")
-    above = criterion.measure in shares and criterion.comparison == ">" and criterion.bound >= 1
-    below = criterion.measure in (*shares, "sd / mean") and criterion.comparison == "<" and criterion.bound <= 0
+    measure = measures()[criterion.measure]
+    share = measure.bound == "share"
+    above = share and not measure.beyond_all and criterion.comparison == ">" and criterion.bound >= 1
+    below = share and not measure.negative and criterion.comparison == "<" and criterion.bound <= 0
     if above or below:
         yield (*keys, "must"), _named(criterion, f"no share is {criterion.must}: it cannot be met"), "write >= or <="
 
@@ -167,10 +167,10 @@ def _against(
 
 def _better(criterion: Criterion, tests: dict[str, Test]) -> str:
     """higher, lower, or "" where nobody says."""
-    if criterion.measure in _LOWER or criterion.statistic == "sd":
+    if criterion.statistic == "sd":
         return "lower"
-    if criterion.measure != "value":
-        return "higher"
+    if measures()[criterion.measure].better:
+        return measures()[criterion.measure].better
     if criterion.of == _ELAPSED:
         return "lower"
     asked = [test for test in tests.values() if criterion.test in ("", test.name)]
@@ -253,7 +253,9 @@ def _may_fail(test: str, component: Component, most: Most) -> tuple[int, int]:
 
 def _counts_failures(criterion: Criterion, component: Component) -> bool:
     modes = {mode.name for mode in component.modes}
-    asks = criterion.measure in _COUNT_FAILURES and not criterion.comparison.startswith("<") and criterion.bound > 0
+    asks = (
+        measures()[criterion.measure].sees_failures and not criterion.comparison.startswith("<") and criterion.bound > 0
+    )
     return asks and (not criterion.mode or modes <= {criterion.mode})
 
 

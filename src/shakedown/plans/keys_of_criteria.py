@@ -6,34 +6,21 @@ import re
 from dataclasses import dataclass
 
 from shakedown.model.events import PARTIES
+from shakedown.model.measures import measures, names
 from shakedown.plans.kinds import Choice, Name, Parsed, Text, Whole, Wrong, near_or_all
 from shakedown.plans.records import Either, Key, ListOf, Record
 
-OF_RUNS = ("passed / attempts", "passed / wanted", "correct / completed")
-OF_FIGURES = ("value", "sd / mean", "fill / isolated")
-UTILISATION = (
-    "contractual node-hours / clock node-hours",
-    "our node-hours / clock node-hours",
-    "delivered node-hours / calendar node-hours",
-    "delivered node-hours / available node-hours",
-)
-COUNTS = {"runs": ("",), "node-hours": ("", "node-hours")}  # measure -> the units that its bound may be written in
-TIMES = ("hours per node", "mean time to interrupt", "longest hole")  # all in hours
-MEASURES = (*OF_RUNS, *OF_FIGURES, "rows met", "attested", *UTILISATION, *COUNTS, *TIMES)
+_ALL = tuple(measures().values())
+MEASURES = names(_ALL)
+OF_RUNS = names(measure for measure in _ALL if measure.share_of_runs)
+OF_FIGURES = names(measure for measure in _ALL if measure.on_a_figure)
 STATISTICS = ("mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "p90", "p95", "p99")
 OUTLIERS = "outliers"
-_OF_RESULTS = (*OF_RUNS, *OF_FIGURES, "rows met")
 GOES_WITH = {  # key -> the measures that it has a meaning for
-    "of": OF_FIGURES,
-    "statistic": ("value", "fill / isolated"),
-    "basis": ("rows met",),
-    "mode": (*OF_RUNS, "value", "sd / mean", "rows met"),
-    "test": (*_OF_RESULTS, UTILISATION[0], *COUNTS, "longest hole"),
-    "per": (*_OF_RESULTS, *COUNTS, "longest hole"),
-    "leave_out": _OF_RESULTS,
-    "epochs": _OF_RESULTS,
+    key: names(measure for measure in _ALL if key in measure.keys)
+    for key in ("of", "statistic", "basis", "mode", "test", "per", "leave_out", "epochs")
 }
-PER = {"case": (*_OF_RESULTS, *COUNTS), "test": (*COUNTS, "longest hole")}  # a word of ``per`` -> its measures
+PER = {word: names(measure for measure in _ALL if word in measure.per) for word in ("case", "test")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.standing import criteria_of
-from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
 
 TABLES = {
@@ -72,29 +72,6 @@ TABLES = {
     "nodes.csv": "The median of what each node sent and received, of each matrix.",
 }
 
-_MEASURES = {
-    "passed / attempts": "runs.csv, rows with {rows}: those with good = yes / all",
-    "passed / wanted": "runs.csv, rows with {rows}: different (case, mode, result) with good = yes / wanted in components.csv",
-    "correct / completed": "runs.csv, rows with {rows} and verdict passed, performance or incorrect: those that are not "
-    "incorrect, or good = yes / all",
-    "value": "values.csv, rows with {values}: {statistic} of value",
-    "sd / mean": "values.csv, rows with {values}: sd (divisor n - 1) / mean of value",
-    "fill / isolated": "values.csv, rows with {values}: {statistic} with mode = fill / {statistic} with mode = isolated - 1 "
-    "(of a figure where higher is better: 1 - fill / isolated)",
-    "attested": "procedures.csv, rows of the component: met = yes with enough evidence / all",
-    "rows met": "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met or waived / all "
-    "that are not unjudged",
-}
-
-
-FLOORS = {
-    "runs": "shares.csv, rows with {}: the sum of right",
-    "node-hours": "shares.csv, rows with {}: the sum of right_node_hours",
-    "hours per node": "node-use.csv, rows with {}: the least of hours",
-    "mean time to interrupt": "interrupts.csv, row with {}: mean_h",
-    "longest hole": "shares.csv, rows with {}: the greatest of hole_s",
-}
-
 
 def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str, str]]:
     """Purpose: component, criterion, and how its number is computed again, for each criterion of the scorecard."""
@@ -106,38 +83,27 @@ def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str
 
 def recipe(component: str, criterion: Criterion) -> str:
     """Purpose: one criterion's sentence."""
-    pattern = _MEASURES.get(criterion.measure)
-    if criterion.measure in FLOORS:
-        return _floor(component, criterion)
-    if pattern is None:
-        known = "utilisation.csv, the row of the component with this name: node_hours / of_node_hours"
-        return known if criterion.measure in DEFINITIONS else f"this version knows no measure named {criterion.measure}"
+    declared = measure_named(criterion.measure)
+    if declared is None:
+        return f"this version knows no measure named {criterion.measure}"
     names = {"component": component, "test": criterion.test, "mode": criterion.mode}
     narrow = [f"{key} = {value}" for key, value in names.items() if value]
-    text = pattern.format(
+    text = declared.recipe.format(
         rows=", ".join([*narrow, "counted = yes"]),
         values=", ".join([*narrow, f"figure = {criterion.of}", "counts = yes"]),
+        row=f"component = {component}" + (f" and test = {criterion.test}" if criterion.test else ""),
         statistic=criterion.statistic,
         basis=criterion.basis or "contract",
     )
-    return text + "".join(_more(criterion))
+    return text + "".join(_more(criterion, declared.always_per_case))
 
 
-def _floor(component: str, criterion: Criterion) -> str:
-    """The table, the rows and the column that a measure of stability campaigns is read from."""
-    test = f" and test = {criterion.test}" if criterion.test else ""
-    each = (
-        f"; for each {criterion.per} on its own, the worst one counts (criteria-by-case.csv)" if criterion.per else ""
-    )
-    return f"{FLOORS[criterion.measure].format(f'component = {component}{test}')}{each}"
-
-
-def _more(criterion: Criterion) -> Iterator[str]:
+def _more(criterion: Criterion, per_case: bool) -> Iterator[str]:
     if criterion.epochs == "last":
         yield "; of the last epoch only"
     elif criterion.epochs.isdigit():
         yield f"; with epoch {criterion.epochs} or later"
     if criterion.leave_out:
         yield f"; without rows that are {' or '.join(criterion.leave_out)}"
-    if criterion.per or criterion.measure == "fill / isolated":
+    if criterion.per or per_case:
         yield f"; for each {criterion.per or 'case'} on its own, the worst one counts (criteria-by-case.csv)"

@@ -1,0 +1,262 @@
+"""The measures that a criterion can name: one declaration each, in ``MEASURES``. Plans, judging and the report read it here.
+
+A new measure is a function and a declaration: in this table, or in a package of a site, which names it as an entry point of the
+group ``shakedown.measures``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Literal
+
+from msgspec import Struct
+
+from shakedown.model.errors import UsageError
+
+GROUP = "shakedown.measures"
+RESULTS = ("mode", "test", "per", "leave_out", "epochs")  # keys that narrow which runs count
+
+
+class Measure(Struct, frozen=True):
+    """What there is to know of one measure.
+
+    - ``name``: the word in a plan; ``about``: of what it is, a line of the reference
+    - ``function``: "module:name" of ``(Criterion, Population, MeasureContext) -> Measured``; it is imported when it is first used
+    - ``bound``: what a bound is: a ``share``, an amount of the ``figure``, ``hours``, or a ``count`` in one of ``units``
+    - ``keys``: the keys of a criterion that have a meaning for it; ``per``: the words of its key ``per``
+    - ``recipe``: how its number is computed again from the report's tables. It may name {rows} (of runs.csv), {values} (of
+      values.csv), {row} (component and test), {statistic} and {basis}
+    - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic} and {of}
+    - ``better``: ``higher`` or ``lower``; "": as the figure. ``share_of_runs``: its share counts runs
+    - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
+    - ``always_per_case``: each case is always judged on its own
+    - ``without_cases``: it is not about runs of cases. ``sees_failures``: a run that fails makes it worse
+    """
+
+    name: str
+    about: str
+    function: str
+    recipe: str
+    bound: Literal["share", "figure", "hours", "count"] = "share"
+    units: tuple[str, ...] = ("",)
+    keys: tuple[str, ...] = ()
+    per: tuple[str, ...] = ()
+    phrase: str = "{name}"
+    better: Literal["higher", "lower", ""] = "higher"
+    share_of_runs: bool = False
+    beyond_all: bool = False
+    negative: bool = False
+    always_per_case: bool = False
+    without_cases: bool = False
+    sees_failures: bool = False
+
+    @property
+    def on_a_figure(self) -> bool:
+        """Whether a criterion says of which figure."""
+        return "of" in self.keys
+
+    @property
+    def unit(self) -> str:
+        """The unit of a count or a time, where its bound says no other."""
+        return "h" if self.bound == "hours" else self.units[-1]
+
+
+_UTILISATION = "utilisation.csv, the row of the component with this name: node_hours / of_node_hours"
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "passed / attempts",
+        "attempts that passed, of all attempts",
+        "shakedown.metrics.measures:passed_of_attempts",
+        "runs.csv, rows with {rows}: those with good = yes / all",
+        keys=RESULTS,
+        per=("case",),
+        share_of_runs=True,
+        sees_failures=True,
+    ),
+    Measure(
+        "passed / wanted",
+        "wanted results that passed, at whichever attempt",
+        "shakedown.metrics.measures:passed_of_wanted",
+        "runs.csv, rows with {rows}: different (case, mode, result) with good = yes / wanted in components.csv",
+        keys=RESULTS,
+        per=("case",),
+        share_of_runs=True,
+        sees_failures=True,
+    ),
+    Measure(
+        "correct / completed",
+        "runs with the right answer, of those that ran to their end",
+        "shakedown.metrics.measures:correct_of_completed",
+        "runs.csv, rows with {rows} and verdict passed, performance or incorrect: those that are not incorrect, or "
+        "good = yes / all",
+        keys=RESULTS,
+        per=("case",),
+        share_of_runs=True,
+    ),
+    Measure(
+        "value",
+        "a statistic of the figure `of`",
+        "shakedown.metrics.measures:figure_value",
+        "values.csv, rows with {values}: {statistic} of value",
+        bound="figure",
+        keys=("of", "statistic", *RESULTS),
+        per=("case",),
+        phrase="{statistic} of {of}",
+        better="",
+    ),
+    Measure(
+        "sd / mean",
+        "the spread of the figure `of`: its standard deviation over its mean",
+        "shakedown.metrics.measures:figure_spread",
+        "values.csv, rows with {values}: sd (divisor n - 1) / mean of value",
+        keys=("of", *RESULTS),
+        per=("case",),
+        phrase="sd / mean of {of}",
+        better="lower",
+        beyond_all=True,
+    ),
+    Measure(
+        "fill / isolated",
+        "how much worse the figure `of` is on a full machine, case by case: of a time, what fill adds to isolated; of a rate, "
+        "what it loses",
+        "shakedown.metrics.isolated_fill:fill_over_isolated",
+        "values.csv, rows with {values}: {statistic} with mode = fill / {statistic} with mode = isolated - 1 (of a figure where "
+        "higher is better: 1 - fill / isolated)",
+        keys=("of", "statistic", "test", "per", "leave_out", "epochs"),
+        per=("case",),
+        phrase="fill / isolated, {statistic} of {of}",
+        better="lower",
+        beyond_all=True,
+        negative=True,
+        always_per_case=True,
+    ),
+    Measure(
+        "rows met",
+        "contract rows that are met, of those of the `basis` that ask about its cases",
+        "shakedown.metrics.measures:contract_rows_met",
+        "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met or waived / all that are "
+        "not unjudged",
+        keys=("basis", *RESULTS),
+        per=("case",),
+    ),
+    Measure(
+        "attested",
+        "procedures attested as met, of all of the component's",
+        "shakedown.metrics.procedures:attested",
+        "procedures.csv, rows of the component: met = yes with enough evidence / all",
+        without_cases=True,
+    ),
+    Measure(
+        "contractual node-hours / clock node-hours",
+        "the component's correct runs, of its partitions' nodes times its clock",
+        "shakedown.metrics.utilisation:contractual_utilisation",
+        _UTILISATION,
+        keys=("test",),
+        sees_failures=True,
+    ),
+    Measure(
+        "our node-hours / clock node-hours",
+        "all our runs there, of the same",
+        "shakedown.metrics.utilisation:our_utilisation",
+        _UTILISATION,
+    ),
+    Measure(
+        "delivered node-hours / calendar node-hours",
+        "all correct runs, of the whole system's nodes in 24-hour days",
+        "shakedown.metrics.utilisation:calendar_utilisation",
+        _UTILISATION,
+        sees_failures=True,
+    ),
+    Measure(
+        "delivered node-hours / available node-hours",
+        "the same, without announced maintenance",
+        "shakedown.metrics.utilisation:available_utilisation",
+        _UTILISATION,
+        sees_failures=True,
+    ),
+    Measure(
+        "runs",
+        "runs with the right answer: a plain number",
+        "shakedown.metrics.floors:runs",
+        "shares.csv, rows with {row}: the sum of right",
+        bound="count",
+        keys=("test", "per"),
+        per=("case", "test"),
+    ),
+    Measure(
+        "node-hours",
+        "what these took of the machine: a plain number",
+        "shakedown.metrics.floors:node_hours",
+        "shares.csv, rows with {row}: the sum of right_node_hours",
+        bound="count",
+        units=("", "node-hours"),
+        keys=("test", "per"),
+        per=("case", "test"),
+    ),
+    Measure(
+        "hours per node",
+        "how long our runs held the node that they held least: a duration",
+        "shakedown.metrics.floors:hours_per_node",
+        "node-use.csv, rows with {row}: the least of hours",
+        bound="hours",
+    ),
+    Measure(
+        "mean time to interrupt",
+        "the time of the clock over the interrupts in it: a duration",
+        "shakedown.metrics.floors:mean_time_to_interrupt",
+        "interrupts.csv, row with {row}: mean_h",
+        bound="hours",
+    ),
+    Measure(
+        "longest hole",
+        "the longest time in which no run of a test was under way: a duration",
+        "shakedown.metrics.floors:longest_hole",
+        "shares.csv, rows with {row}: the greatest of hole_s",
+        bound="hours",
+        keys=("test", "per"),
+        per=("test",),
+        better="lower",
+    ),
+)
+
+
+@lru_cache(maxsize=1)
+def measures() -> Mapping[str, Measure]:
+    """Purpose: every measure by its name: those of the package, then those of installed packages.
+
+    Errors: UsageError where a package declares what is no measure, or a name that is taken.
+    """
+    from importlib.metadata import entry_points  # here: it takes as long as the start of a command
+
+    found = {measure.name: measure for measure in MEASURES}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        whose = f"the package {entry.dist.name if entry.dist else entry.value}"
+        try:
+            declared = entry.load()
+        except Exception as error:
+            raise UsageError(
+                f"the measure {entry.name} of {whose} cannot be loaded: {error}", hint="remove the package, or mend it"
+            ) from error
+        if not isinstance(declared, Measure):
+            raise UsageError(
+                f"{entry.value} of {whose} is no measure",
+                hint="the entry point names a shakedown.model.measures.Measure",
+            )
+        if declared.name in found:
+            raise UsageError(
+                f"{whose} declares the measure '{declared.name}', which is there already", hint="give it another name"
+            )
+        found[declared.name] = declared
+    return found
+
+
+def measure_named(name: str) -> Measure | None:
+    """The measure of this name; None where this version has none."""
+    return measures().get(name)
+
+
+def names(chosen: Iterable[Measure]) -> tuple[str, ...]:
+    """Their names, in the order of the table."""
+    return tuple(measure.name for measure in chosen)
