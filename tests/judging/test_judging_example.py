@@ -17,7 +17,7 @@ from planted import planted
 
 from shakedown.metrics.criteria import exit_status, score
 from shakedown.report.evidence import find_evidence
-from shakedown.report.gallery import hang
+from shakedown.report.gallery import draw_all
 from shakedown.report.page import render_page
 from shakedown.report.reading import read_campaign
 from shakedown.report.tables import make_tables
@@ -131,7 +131,7 @@ def test_the_verdict_here_follows_by_hand(example: Path) -> None:
 def test_the_report_here_holds_every_table_and_figure_of_the_results(example: Path) -> None:
     read = read_campaign(example / "campaigns/c5-phase2-1")
     evidence = find_evidence(read.document, read.record, score(read.document, read.record))
-    pictures = hang(read.layout.root, evidence)
+    pictures = draw_all(read.layout.root, evidence)
     page = render_page(read, evidence, pictures).decode()
     tables = {name: data.decode("utf-8-sig") for name, data in make_tables(evidence, []).items()}
 

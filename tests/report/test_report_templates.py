@@ -114,13 +114,13 @@ def test_attacks_end_in_a_fault_of_the_template(site: Path, attack: str) -> None
 def test_no_path_is_handed_out(site: Path) -> None:
     from shakedown.metrics.criteria import score
     from shakedown.report.evidence import find_evidence
-    from shakedown.report.gallery import hang
+    from shakedown.report.gallery import draw_all
     from shakedown.report.page import page_facts
     from shakedown.report.reading import read_campaign
 
     read = read_campaign(site / "campaigns/one")
     evidence = find_evidence(read.document, read.record, score(read.document, read.record))
-    facts = page_facts(read, evidence, hang(read.layout.root, evidence))
+    facts = page_facts(read, evidence, draw_all(read.layout.root, evidence))
     assert not any(isinstance(fact, os.PathLike) for fact in facts.values())
     assert str(site) not in repr(facts)
 

@@ -22,7 +22,7 @@ from shakedown.metrics.table import Record, fold_runs
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
 from shakedown.report.evidence import Evidence, find_evidence
-from shakedown.report.gallery import hang
+from shakedown.report.gallery import draw_all
 from shakedown.report.page import render_page
 from shakedown.report.reading import read_campaign
 from shakedown.report.tables import make_tables
@@ -51,7 +51,7 @@ class Outcome:
     @cached_property
     def page(self) -> str:
         """The report's page as text."""
-        return render_page(read_campaign(self.root), self.evidence, hang(self.root, self.evidence)).decode()
+        return render_page(read_campaign(self.root), self.evidence, draw_all(self.root, self.evidence)).decode()
 
     @cached_property
     def evidence(self) -> Evidence:

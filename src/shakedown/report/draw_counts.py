@@ -8,6 +8,7 @@ from typing import Any
 from shakedown.metrics.words import plural, show_share
 from shakedown.report.counts import TestCount, bad_verdicts
 from shakedown.report.drawing import ACCENT, FAINT, INK, MARKS, Drawing, draw, label, legend_above
+from shakedown.report.report_figure import ReportFigure
 from shakedown.report.words import file_name, one_line
 
 LEAST = 10  # runs of a component below which a table says it as well
@@ -91,3 +92,6 @@ def _frame(axes: Any, shown: list[TestCount], most: float) -> None:
     axes.set_xlim(0, most)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
+
+
+FIGURES = (ReportFigure("counts", "counts", lambda m: (draw_counts(m.evidence.counts), [])),)

@@ -7,6 +7,7 @@ from typing import Any
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.rows import RunRow
 from shakedown.report.drawing import INK, MARKS, Drawing, draw, label
+from shakedown.report.report_figure import ReportFigure
 from shakedown.report.time_axis import MANY, scatter, start_of, time_unit, verdict_legend
 from shakedown.report.words import show_time
 
@@ -83,3 +84,6 @@ def _lanes(rows: list[RunRow]) -> dict[str, int]:
         ends[place] = start + (row.elapsed_s or 0.0)
         lanes[row.run] = place
     return lanes
+
+
+FIGURES = (ReportFigure("time line", "line", lambda m: (draw_time_line(m.evidence.cases, m.begin), [])),)

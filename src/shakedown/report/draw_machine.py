@@ -9,6 +9,7 @@ from shakedown.report.draw_noise import draw_noise
 from shakedown.report.draw_pairs import draw_matrix
 from shakedown.report.drawing import Drawing
 from shakedown.report.gathering import CasePictures
+from shakedown.report.report_figure import ReportFigure
 
 EACH_LIMIT = 8  # figures of one kind
 
@@ -32,3 +33,6 @@ def draw_machine(gathered: list[CasePictures]) -> tuple[list[Drawing], list[str]
 def _later(paint: Callable[..., Drawing], *what: object) -> Callable[[int], Drawing]:
     """A figure that is drawn once it is known to be wanted; its number is in its file's name."""
     return lambda number: paint(number, *what)
+
+
+FIGURES = (ReportFigure("the machine", "machine", lambda m: draw_machine(m.gathered.cases)),)

@@ -9,6 +9,7 @@ from typing import Any
 from shakedown.diagnosis.node_report import NodeRow, NodesExamined
 from shakedown.metrics.words import plural
 from shakedown.report.drawing import MARKS, RULE, Drawing, draw, label
+from shakedown.report.report_figure import ReportFigure
 
 COLUMNS_LEAST, COLUMNS_MOST = 16, 200
 RINGS_LIMIT = 60  # found nodes that get a ring
@@ -81,3 +82,6 @@ def _rings(axes: Any, places: Sequence[int], columns: int) -> None:
         size = max(24.0, 5000.0 / columns)
         for colour, width in (("white", 2.0), (MARKS["failed"][1], 1.0)):
             axes.scatter(x, y, s=size, facecolors="none", edgecolors=colour, linewidths=width, clip_on=False)
+
+
+FIGURES = (ReportFigure("node map", "node_map", lambda m: (draw_nodes(m.evidence.nodes), [])),)

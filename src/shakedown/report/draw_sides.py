@@ -7,6 +7,7 @@ from typing import Any
 
 from shakedown.report.case_names import folded, telling_names
 from shakedown.report.drawing import ACCENT, FAINT, INK, Drawing, draw, label, legend_above, short_number
+from shakedown.report.report_figure import ReportFigure
 from shakedown.report.sides import Side, row_value
 from shakedown.report.words import file_name, one_line, show_change
 
@@ -126,3 +127,6 @@ def _thick(modes: list[str]) -> float:
 def _shift(mode: str, modes: list[str]) -> float:
     """Where a mode's bar lies beside the others of its case."""
     return (modes.index(mode) - (len(modes) - 1) / 2) * _thick(modes)
+
+
+FIGURES = (ReportFigure("modes and vendor", "sides", lambda m: draw_sides(m.evidence.sides)),)

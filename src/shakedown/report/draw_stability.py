@@ -14,6 +14,7 @@ from shakedown.report.draw_holes import draw_holes
 from shakedown.report.draw_loads import draw_loads
 from shakedown.report.draw_usage import draw_usage
 from shakedown.report.drawing import Drawing
+from shakedown.report.report_figure import Drawn, Material, ReportFigure
 
 
 def draw_stability(
@@ -27,3 +28,11 @@ def draw_stability(
         found += draw_holes(number, one, document, record, begin)
         found += draw_days(number, one)
     return [*found, *draw_loads(loads, begin, record.last)]
+
+
+def _stability(material: Material) -> Drawn:
+    evidence = material.evidence
+    return draw_stability(evidence.document, evidence.record, evidence.stability, evidence.loads, material.begin), []
+
+
+FIGURES = (ReportFigure("stability", "stability", _stability),)

@@ -17,6 +17,7 @@ from shakedown.model.contracts import rows_of
 from shakedown.model.nouns import Document
 from shakedown.report.case_names import telling_names
 from shakedown.report.drawing import INK, MARKS, SEQUENCE, Drawing, draw, label
+from shakedown.report.report_figure import Drawn, Material, ReportFigure
 from shakedown.report.time_axis import MANY, scatter, start_of, time_unit, verdict_legend
 from shakedown.report.words import file_name, one_line
 
@@ -198,3 +199,11 @@ def _epoch(axes: Any, epoch: EpochRow, place: float) -> None:
     look = {"fontsize": 6, "rotation": 90, "va": "top", "ha": "right", "textcoords": "offset points", "zorder": 5}
     words = label(f"epoch {epoch.number}, {epoch.opened_by}", 30)
     axes.annotate(words, (place, 1.0), (-1.5, -1), xycoords=axes.get_xaxis_transform(), **look)
+
+
+def _times(material: Material) -> Drawn:
+    evidence = material.evidence
+    return draw_times(evidence.document, evidence.cases, evidence.record.epochs, material.begin)
+
+
+FIGURES = (ReportFigure("run times", "times", _times),)

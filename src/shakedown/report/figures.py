@@ -52,10 +52,10 @@ def write_figures(
 
 
 def _figures(campaign: Path) -> list[Drawing]:
-    from shakedown.report.gallery import hang
+    from shakedown.report.gallery import draw_all
 
     read = read_campaign(campaign)
-    return hang(read.layout.root, find_evidence(read.document, read.record, score(read.document, read.record))).all
+    return draw_all(read.layout.root, find_evidence(read.document, read.record, score(read.document, read.record))).all
 
 
 def _formats(text: str | None) -> list[str]:

@@ -1,36 +1,37 @@
-"""Every figure of a report, by the section it stands in. ``hang`` is the table of contents."""
+"""Every figure of a report, by the section it stands in. ``draw_all`` is the table of contents.
+
+``declared_figures`` finds what the files of this room declare, and what installed packages declare.
+"""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from shakedown.metrics.rehearsed import BANNER
-from shakedown.report.draw_counts import draw_counts
-from shakedown.report.draw_line import draw_time_line
-from shakedown.report.draw_machine import draw_machine
-from shakedown.report.draw_nodes import draw_nodes
+from shakedown.model.errors import UsageError
 from shakedown.report.draw_pairs import NodeMedian, node_medians
-from shakedown.report.draw_sides import draw_sides
-from shakedown.report.draw_stability import draw_stability
-from shakedown.report.draw_times import draw_times
 from shakedown.report.drawing import Drawing
 from shakedown.report.evidence import Evidence
 from shakedown.report.gathering import gather
+from shakedown.report.report_figure import GROUP, SECTIONS, Drawn, Material, ReportFigure, Section
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
     """Figures that are painted when they are asked for. ``troubles``: a sentence for what is not drawn."""
 
+    nodes: list[NodeMedian]
+    troubles: list[str]
     line: list[Drawing]
     sides: list[Drawing]
     counts: list[Drawing]
     times: list[Drawing]
     machine: list[Drawing]
-    nodes: list[NodeMedian]
     node_map: list[Drawing]
-    troubles: list[str]
     stability: list[Drawing] = field(default_factory=list)
 
     @property
@@ -38,25 +39,60 @@ class Pictures:
         return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.node_map, *self.machine]
 
 
-def hang(root: Path, evidence: Evidence) -> Pictures:
+def draw_all(root: Path, evidence: Evidence) -> Pictures:
     """Purpose: what there is to draw; ``root`` is the campaign's directory, where kept outputs are."""
-    begin = evidence.record.started or 0.0
-    gathered = gather(root, evidence.document, evidence.cases)
-    sides, said_of_sides = draw_sides(evidence.sides)
-    times, said_of_times = draw_times(evidence.document, evidence.cases, evidence.record.epochs, begin)
-    machine, said_of_machine = draw_machine(gathered.cases)
-    pictures = Pictures(
-        line=draw_time_line(evidence.cases, begin),
-        sides=sides,
-        counts=draw_counts(evidence.counts),
-        times=times,
-        machine=machine,
-        nodes=node_medians(gathered.cases),
-        node_map=draw_nodes(evidence.nodes),
-        stability=draw_stability(evidence.document, evidence.record, evidence.stability, evidence.loads, begin),
-        troubles=[*gathered.troubles, *said_of_sides, *said_of_times, *said_of_machine],
-    )
+    material = Material(evidence, gather(root, evidence.document, evidence.cases), evidence.record.started or 0.0)
+    drawn: dict[Section, list[Drawing]] = {section: [] for section in SECTIONS}
+    troubles = list(material.gathered.troubles)
+    for declared in declared_figures():
+        drawings, said = _drawn(declared, material)
+        drawn[declared.section] += drawings
+        troubles += said
+    pictures = Pictures(nodes=node_medians(material.gathered.cases), troubles=troubles, **drawn)
     if evidence.record.rehearsal:
         for drawing in pictures.all:
             drawing.mark(f"model: {BANNER}")
     return pictures
+
+
+def _drawn(declared: ReportFigure, material: Material) -> Drawn:
+    """A figure of the package; one of another package may fail, and the report says so."""
+    if declared in _ours():
+        return declared.draw(material)
+    try:
+        return declared.draw(material)
+    except Exception as error:  # noqa: BLE001 - the code of another package may raise anything
+        return [], [f"figure {declared.name}, of a package of the site: {type(error).__name__}: {error}"]
+
+
+@cache
+def declared_figures() -> tuple[ReportFigure, ...]:
+    """Purpose: every declared figure, in the order in which they stand.
+
+    Errors: UsageError where a package declares what is no figure.
+    """
+    from importlib.metadata import entry_points
+
+    theirs = []
+    for entry in entry_points(group=GROUP):
+        whose = f"the package {entry.dist.name if entry.dist else entry.value}"
+        try:
+            declared = entry.load()
+        except Exception as error:
+            message = f"the figure {entry.name} of {whose} cannot be loaded: {error}"
+            raise UsageError(message, hint="remove the package, or mend it") from error
+        if not isinstance(declared, ReportFigure) or declared.section not in SECTIONS:
+            hint = "the entry point names a ReportFigure; its section is one of " + ", ".join(SECTIONS)
+            raise UsageError(f"{entry.value} of {whose} is no figure of a report", hint=hint)
+        theirs.append(declared)
+    return tuple(sorted((*_ours(), *theirs), key=lambda one: (one.order, one.name)))
+
+
+@cache
+def _ours() -> tuple[ReportFigure, ...]:
+    """What the files of this room declare."""
+    found: list[ReportFigure] = []
+    for file in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if file.name.startswith("draw_"):
+            found += getattr(importlib.import_module(f"shakedown.report.{file.name}"), "FIGURES", ())
+    return tuple(found)

@@ -70,12 +70,12 @@ def compose(
     tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, bytes]:
     """Purpose: every file of the report by its path inside the campaign directory."""
-    from shakedown.report.gallery import hang
+    from shakedown.report.gallery import draw_all
     from shakedown.report.page import render_page
     from shakedown.report.pdf import to_pdf
     from shakedown.report.tables import make_tables
 
-    pictures = hang(campaign.layout.root, evidence)
+    pictures = draw_all(campaign.layout.root, evidence)
     tell(f"drawing {plural(len(pictures.all), 'figure')} ...")
     page = marked_page(render_page(campaign, evidence, pictures, templates), campaign.damage)
     files = {"report.html": page}
