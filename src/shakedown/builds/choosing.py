@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from shakedown.builds.job_builder import JobBuilder
 from shakedown.builds.sharing import SharedScheduler
+from shakedown.model.dialects import dialect_named
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Build, System
+from shakedown.model.nouns import Build, Cluster, System
 from shakedown.model.ports import Builder, BuildReport, Clock, Scheduler
 
 
@@ -30,8 +31,8 @@ class Builders:
 
     def start(self, builds: Sequence[Build]) -> None:
         """Start each build where it is to be done."""
-        slurm = {cluster.name for cluster in self.system.clusters if cluster.scheduler == "slurm"}
-        apart = [build for build in builds if build.where == "job" and build.partition.partition(":")[0] in slurm]
+        able = {cluster.name for cluster in self.system.clusters if _builds_in_jobs(cluster)}
+        apart = [build for build in builds if build.where == "job" and build.partition.partition(":")[0] in able]
         here = [build for build in builds if build not in apart]
         if apart:
             self.in_jobs.start(apart)
@@ -40,3 +41,8 @@ class Builders:
 
     def poll(self) -> Sequence[BuildReport]:
         return [*self.on_login_node.poll(), *self.in_jobs.poll()]
+
+
+def _builds_in_jobs(cluster: Cluster) -> bool:
+    dialect = dialect_named(cluster.scheduler)
+    return dialect is not None and dialect.builds_in_jobs

@@ -123,9 +123,7 @@ def driver_needed(layout: Layout) -> str:
         return "resume"
     if found.gone:
         return "resume" if stays_silent(layout, found) else ""
-    runs_here = state.plan is not None and any(
-        cluster.scheduler == "local" for cluster in state.index.document.system.clusters
-    )
+    runs_here = state.plan is not None and any(cluster.embedded for cluster in state.index.document.system.clusters)
     if not found.hung or (runs_here and found.alive is None):
         return ""
     return "take over" if stays_silent(layout, found) else ""

@@ -100,7 +100,7 @@ def list_cases(asked: Asked) -> None:
         f"{cluster.name}:{partition.name}"
         for cluster in listing.system.clusters
         for partition in cluster.partitions
-        if cluster.scheduler == "local"
+        if cluster.embedded
     }
     emit(listing.cases, asked.as_json, lambda: _render_cases(listing.cases, local, listing.system))
 

@@ -26,6 +26,7 @@ from shakedown.machine.fingerprint_facts import (
     read_content,
 )
 from shakedown.machine.fingerprint_here import Answers, LocalProbe, Probe
+from shakedown.model.dialects import dialect_named, function
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document, System
@@ -41,14 +42,12 @@ HURRY_S = 6.0  # and then for what there is
 def probe_of(layout: Layout, document: Document, reactor: Reactor) -> Probe | None:
     """Purpose: who asks the nodes that a plan runs on; None where nobody here can."""
     clusters = clusters_of(document)
-    if all(cluster.scheduler == "local" for cluster in clusters):
-        return LocalProbe(reactor)
-    if all(cluster.scheduler == "slurm" for cluster in clusters):
-        from shakedown.schedulers.slurm.node_probe import SlurmProbe
-
-        used = {case.partition for case in document.cases if not case.unavailable}
-        return SlurmProbe(layout, reactor, clusters, used)
-    return None
+    dialect = dialect_named(clusters[0].scheduler)  # a campaign has one kind of scheduler
+    if dialect is None or not dialect.probe:
+        return None
+    used = {case.partition for case in document.cases if not case.unavailable}
+    probe: Probe = function(dialect.probe)(layout, reactor, clusters, used)
+    return probe
 
 
 def script_of(system: System) -> str:

@@ -7,19 +7,24 @@ from typing import Any
 import msgspec
 
 from shakedown.engine import State
+from shakedown.model.dialects import dialect_named, function
+from shakedown.model.nouns import Cluster
 
 ASK_S = 5.0  # that the answer may take
 
 
 def nodes_now(state: State) -> dict[str, Any]:
     """Purpose: nodes that are down or drained, as plain data; {} where the campaign runs on no cluster that can be asked."""
-    from shakedown.schedulers.slurm.nodes_out import nodes_out
-    from shakedown.schedulers.slurm.runner import Runner
-
-    clusters = [one for one in state.index.document.system.clusters if one.scheduler == "slurm"]
-    if not clusters or state.phase != "running":
+    asked: dict[str, list[Cluster]] = {}
+    for cluster in state.index.document.system.clusters:
+        dialect = dialect_named(cluster.scheduler)
+        if dialect is not None and dialect.nodes_out:
+            asked.setdefault(dialect.nodes_out, []).append(cluster)
+    if not asked or state.phase != "running":
         return {}
-    out, trouble = nodes_out(clusters, Runner(), ASK_S)
+    answers = [function(path)(clusters, ASK_S) for path, clusters in asked.items()]
+    out = [one for found, _ in answers for one in found]
+    trouble = next((said for _, said in answers if said), "")
     return {
         "count": sum(one.count for one in out),
         "out": [msgspec.to_builtins(one) for one in out],

@@ -11,10 +11,11 @@ from shakedown.conductor.awake import Awake
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.writer import LogWriter
+from shakedown.model.dialects import dialects, function
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Document
-from shakedown.model.ports import Builder, Clock, JobReport, Ports, Scheduler
+from shakedown.model.ports import Builder, Clock, JobReport, Opened, Ports, Scheduler
 
 if TYPE_CHECKING:
     from shakedown.conductor.collector import WorkerCollector
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
 INBOX_PACE_S = 0.2
-DIALECTS = ("local", "slurm")
 
 
 @dataclass(slots=True)
@@ -113,18 +113,10 @@ def _open_scheduler(
     closing: ExitStack, layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor
 ) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None, Callable[[], None]]:
     """The port for these clusters' dialect, how to end what runs when we leave, and how to leave what is another's by now."""
-    if clusters[0].scheduler == "slurm":
-        from shakedown.schedulers.slurm import SlurmScheduler
-
-        slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
-        closing.callback(slurm.close)
-        return slurm, None, lambda: None
-    from shakedown.schedulers.local import LocalScheduler
-
     refuse_cores_that_are_not_there(document)
-    local = LocalScheduler(layout, reactor, cores=_cores(document, clusters[0]))
-    closing.callback(local.close)
-    return local, local.end_all, local.forsake
+    opened: Opened = function(dialects()[clusters[0].scheduler].open)(layout, document, clusters, reactor)
+    closing.callback(opened.close)
+    return opened.scheduler, opened.end_runs, opened.forsake
 
 
 def clusters_of(document: Document) -> tuple[Cluster, ...]:
@@ -136,8 +128,8 @@ def clusters_of(document: Document) -> tuple[Cluster, ...]:
     known = document.system.clusters
     clusters = tuple(cluster for cluster in known if cluster.name in used) or known[:1]
     for cluster in clusters:
-        if cluster.scheduler not in DIALECTS:
-            hint = did_you_mean(cluster.scheduler, DIALECTS) or f"there are {', '.join(DIALECTS)}"
+        if cluster.scheduler not in dialects():
+            hint = did_you_mean(cluster.scheduler, dialects()) or f"there are {', '.join(dialects())}"
             raise UsageError(
                 f"cluster {cluster.name} has a scheduler that nobody knows: {cluster.scheduler}", hint=hint
             )
@@ -153,7 +145,7 @@ def clusters_of(document: Document) -> tuple[Cluster, ...]:
 def refuse_cores_that_are_not_there(document: Document) -> None:
     """Purpose: a plan for this machine's own cores needs those that its system has. Raises UsageError."""
     cluster = clusters_of(document)[0]
-    if cluster.scheduler != "local":
+    if not cluster.embedded:
         return
     from shakedown.machine.room import room_here
 
@@ -165,7 +157,3 @@ def refuse_cores_that_are_not_there(document: Document) -> None:
         if system == "here":
             hint = "go on with it where it was begun, or make a new campaign"
         raise UsageError(f"system {system} is not what is here: {lacking}", hint=hint)
-
-
-def _cores(document: Document, cluster: Cluster) -> int:
-    return document.system.node_type(cluster.partitions[0].type).cores

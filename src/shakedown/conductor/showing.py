@@ -187,7 +187,7 @@ def scripts_of(system: System, case: Case, layout: Layout, run: str, job: str) -
     On a cluster that is the job script, which runs the payload; on this machine it is all there is.
     """
     cluster = case.partition.partition(":")[0]
-    if any(one.name == cluster and one.scheduler != "local" for one in system.clusters):
+    if any(one.name == cluster and not one.embedded for one in system.clusters):
         payload = payload_script(case, layout)
         path = payload_path(layout, payload)
         return {"job.sh": cluster_script(layout, job, run, case, path), "payload.sh": payload}

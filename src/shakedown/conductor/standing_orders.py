@@ -210,7 +210,7 @@ def _nodes_of(state: State) -> tuple[set[str], set[str]]:
     alone: set[str] = set()
     for cluster in state.index.document.system.clusters:
         for partition in cluster.partitions:
-            (alone if cluster.scheduler == "local" else choice).update(map(str, nodes_of(partition)))
+            (alone if cluster.embedded else choice).update(map(str, nodes_of(partition)))
     return choice, alone
 
 

@@ -20,7 +20,7 @@ from shakedown.engine.standing import withdrawn as standing_withdrawal
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
-from shakedown.model.ports import OVERRAN
+from shakedown.model.ports import OVERRAN, SEEN_HERE
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again")  # facts that no verdict on its run repeats
@@ -262,7 +262,7 @@ def _is_in_the_queue(job: Job) -> bool:
 
     On this machine the scheduler has the process itself, and no clock knows better.
     """
-    return job.seen == "running" and job.source in ("queue", "local")
+    return job.seen == "running" and job.source in ("queue", SEEN_HERE)
 
 
 def _overdue(state: State, decision: Decision, now: float) -> None:

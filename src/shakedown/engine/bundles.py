@@ -42,7 +42,7 @@ def bundles(document: Document) -> dict[tuple[int, str], Bundle]:
     costs next to nothing.
     """
     system = document.system
-    clusters = {cluster.name for cluster in system.clusters if cluster.scheduler != "local"}
+    clusters = {cluster.name for cluster in system.clusters if not cluster.embedded}
     places = {f"{place.cluster}:{place.name}": place for place in system.partitions() if place.cluster in clusters}
     found = {}
     for number, component in enumerate(document.components):

@@ -11,7 +11,7 @@ from shakedown.engine import fold_parts
 from shakedown.engine.places import forget_job
 from shakedown.engine.state import Guard, Job, State
 from shakedown.model.events import Event
-from shakedown.model.ports import ENDED
+from shakedown.model.ports import ENDED, SEEN_HERE
 
 ROW_S = 600.0  # what ended longer ago is no part of a row any more
 PROBE_S, LONGEST_PROBE_S = 5.0, 300.0  # before a job probes a held queue; doubled each time
@@ -30,7 +30,7 @@ def count_report(state: State, job: Job, event: Event) -> None:
     broken = said == "no_answer" and source == "marks"  # nobody can read its files: nor may jobs write theirs
     if said == "refused" or broken or (said == "node_fail" and event.reason.startswith(LAUNCH_FAILURE)):
         _count(state, job, event, "")
-    elif (said in ENDED and event.value.get("elapsed_s") is not None) or (said == "running" and source == "local"):
+    elif (said in ENDED and event.value.get("elapsed_s") is not None) or (said == "running" and source == SEEN_HERE):
         _prove(state, job)
 
 

@@ -25,7 +25,7 @@ from shakedown.engine.places import (
 from shakedown.engine.state import Entry, Job, Run, Shut, State
 from shakedown.engine.unwanted import why_unwanted
 from shakedown.model.events import Event
-from shakedown.model.ports import ENDED
+from shakedown.model.ports import ENDED, SEEN_HERE
 
 CANCEL_AGAIN_S = 30.0
 RELEASE_AGAIN_S = 5.0
@@ -287,7 +287,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         run.started = job.started = _began(state, job, run, event)
         job.message = job.message if job.cancelling else event.reason
         job.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
-        if said == "failed" and job.source != "local" and event.reason and "again" not in event.value:
+        if said == "failed" and job.source != SEEN_HERE and event.reason and "again" not in event.value:
             job.facts["words"] = (
                 event.reason
             )  # the scheduler's: a status alone does not tell "out of memory" from a kill

@@ -109,7 +109,7 @@ def excluded(state: State, event: Event) -> None:
     """What waits at a scheduler was ordered without a word of these nodes: it is taken back and ordered again."""
     why = f"excluded {_by(event)}" if event.value.get("by") else event.reason
     state.excluded |= dict.fromkeys(event.value["nodes"], why)
-    local = {one.name for one in state.index.document.system.clusters if one.scheduler == "local"}
+    local = {one.name for one in state.index.document.system.clusters if one.embedded}
     for job in state.jobs.values():
         pool = job.held.pool if job.held is not None else ""
         if job.phase in ("ordered", "ambiguous", "queued") and pool.partition(":")[0] not in local:

@@ -39,7 +39,7 @@ class Policy:
 
 def policy_for(document: Document) -> Policy:
     """The patience of the system's clusters, of the most patient one where there are several."""
-    patience = [cluster.patience for cluster in document.system.clusters if cluster.scheduler != "local"]
+    patience = [cluster.patience for cluster in document.system.clusters if not cluster.embedded]
     if not patience:
         return LOCAL_POLICY
 
@@ -259,7 +259,7 @@ def _policy_after(before: PlanIndex | None, document: Document) -> Policy:
 def _pools(document: Document) -> dict[str, Pool]:
     """A site's scheduler is not filled with more than it needs; our own may hold many, so that few durable writes do."""
     pools = {}
-    local = {cluster.name for cluster in document.system.clusters if cluster.scheduler == "local"}
+    local = {cluster.name for cluster in document.system.clusters if cluster.embedded}
     for name, capacity in document.system.capacities().items():
         high = 2 * capacity + (256 if name.split(":")[0] in local else 128)
         if document.limits.queued:
@@ -269,7 +269,7 @@ def _pools(document: Document) -> dict[str, Pool]:
 
 
 def _places(document: Document) -> dict[str, Partition]:
-    clusters = [cluster for cluster in document.system.clusters if cluster.scheduler != "local"]
+    clusters = [cluster for cluster in document.system.clusters if not cluster.embedded]
     return {place_of(place): place for cluster in clusters for place in cluster.partitions}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Protocol
@@ -12,6 +12,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from shakedown.machine.here import host_name
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Cluster
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.processes.spawn import Child, base_environment, reap, spawn_shell
 
@@ -41,6 +43,11 @@ class Probe(Protocol):
     def hurry(self) -> None: ...  # what there is is told soon
 
     def close(self) -> None: ...  # ends what is under way; nobody is told any more
+
+
+def probe_here(layout: Layout, reactor: Reactor, clusters: Sequence[Cluster], used: Iterable[str]) -> LocalProbe:
+    """Purpose: who asks the machine that we stand on, which is all that the embedded scheduler has."""
+    return LocalProbe(reactor)
 
 
 class LocalProbe:

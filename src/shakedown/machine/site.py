@@ -18,7 +18,7 @@ def site_files(site: str, system: System, remarks: Remarks = NO_REMARKS) -> dict
 
     The first plan runs on this machine, or on the cluster where the system is one.
     """
-    local = all(cluster.scheduler == "local" for cluster in system.clusters)
+    local = all(cluster.embedded for cluster in system.clusters)
     return {
         "site.yaml": _SITE.format(site=site),
         f"systems/{system.name}.yaml": system_yaml(system, remarks),

@@ -30,7 +30,7 @@ NO_REMARKS = Remarks()
 
 def system_yaml(system: System, remarks: Remarks = NO_REMARKS) -> str:
     """Purpose: the text of ``systems/NAME.yaml``. Sizes are rounded to a tenth of their unit, as people write them."""
-    local = all(cluster.scheduler == "local" for cluster in system.clusters)
+    local = all(cluster.embedded for cluster in system.clusters)
     lines = [
         f"# {system.about[:1].upper()}{system.about[1:]}.",
         "# Tests and plans take every number of a machine from here: correct what is wrong, and keep the file in git.",
@@ -64,7 +64,7 @@ def scalar(text: str) -> str:
 def _cluster(cluster: Cluster, remarks: Remarks) -> list[str]:
     """A cluster's lines. On a local one there is nothing to say but its partitions."""
     lines = [f"  {scalar(cluster.name)}:"]
-    if cluster.scheduler == "local":
+    if cluster.embedded:
         lines.append(_said("    scheduler: local", "jobs are processes on this machine, bound to its cores"))
     else:
         lines += [
@@ -72,7 +72,7 @@ def _cluster(cluster: Cluster, remarks: Remarks) -> list[str]:
             *_of_scheduler(cluster, remarks.clusters.get(cluster.name, ())),
         ]
     lines.append("    partitions:")
-    if cluster.scheduler != "local" and len(cluster.partitions) > 1:
+    if not cluster.embedded and len(cluster.partitions) > 1:
         lines.append("      # one whose nodes are all in an earlier one is only used where a test or a plan names it")
     for partition in cluster.partitions:
         lines.append(f"      {scalar(partition.name)}:{_partition(partition)}")

@@ -27,7 +27,7 @@ def _swept(system: System, case: Case) -> int:
     for cluster in system.clusters:
         for partition in cluster.partitions:
             if f"{cluster.name}:{partition.name}" == case.partition:
-                return partition.count if cluster.scheduler != "local" else 1
+                return partition.count if not cluster.embedded else 1
     return 1
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from shakedown.model.dialects import EMBEDDED
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
@@ -81,7 +82,7 @@ class Patience(Struct, frozen=True):
 
 
 class Cluster(Struct, frozen=True):
-    """One scheduler and its partitions. ``scheduler`` names a dialect: local, slurm.
+    """One scheduler and its partitions. ``scheduler`` names a dialect (``model.dialects``).
 
     ``options``: words for each submission (an account, a QOS). ``licences``: what the scheduler itself hands out; a budget of
     the same name is charged there. ``most_jobs``: the most of our jobs it lets be queued and running at once, 0 = no limit known.
@@ -94,6 +95,11 @@ class Cluster(Struct, frozen=True):
     licences: Loads = ()
     most_jobs: int = 0
     patience: Patience = field(default_factory=Patience)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether its jobs are processes of the machine that the driver runs on, and its units are cores."""
+        return self.scheduler == EMBEDDED
 
 
 class TargetClass(Struct, frozen=True):
@@ -160,7 +166,7 @@ class System(Struct, frozen=True):
         """Units of each partition, by "cluster:partition": cores on a local machine, whole nodes on a cluster."""
         return {
             f"{cluster.name}:{partition.name}": partition.count
-            * (self.node_type(partition.type).cores if cluster.scheduler == "local" else 1)
+            * (self.node_type(partition.type).cores if cluster.embedded else 1)
             for cluster in self.clusters
             for partition in cluster.partitions
         }

@@ -5,7 +5,7 @@ The real world and the twin supply different ports to the same loop. A port neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
@@ -110,6 +110,9 @@ class SubmitAnswer(Struct, frozen=True):
     message: str = ""
 
 
+SEEN_HERE: Literal["local"] = "local"  # the source of what the embedded scheduler says of its own processes
+
+
 class JobReport(Struct, frozen=True):
     """What one source says of one job now.
 
@@ -192,6 +195,19 @@ class Scheduler(Protocol):
     def survey(self, wanted: Wanted) -> Survey | None: ...  # what was found since the last call; None where nothing was
 
     def calls(self) -> Mapping[str, int]: ...  # how often each command of the scheduler was run in this session
+
+
+class Opened(Struct, frozen=True):
+    """A scheduler's port for one session.
+
+    ``close`` lets go of what it holds. ``end_runs`` ends what runs, where that cannot outlive the session; None: jobs go on without
+    it. ``forsake``: the campaign is another conductor's by now, and nothing in its directory may be tidied up.
+    """
+
+    scheduler: Scheduler
+    close: Callable[[], object]
+    end_runs: Callable[[], Sequence[JobReport]] | None = None
+    forsake: Callable[[], None] = lambda: None
 
 
 class BuildReport(Struct, frozen=True):

@@ -166,7 +166,7 @@ def _chains(document: Document, component: Component, cases: list[Case]) -> Iter
 
 def _loaded(system: System, cases: list[Case]) -> dict[tuple[str, Cluster], list[Case]]:
     """(budget, cluster) -> the cases that load it there."""
-    clusters = {cluster.name: cluster for cluster in system.clusters if cluster.scheduler != "local"}
+    clusters = {cluster.name: cluster for cluster in system.clusters if not cluster.embedded}
     loaded: dict[tuple[str, Cluster], list[Case]] = defaultdict(list)
     for case in cases:
         cluster = clusters.get(case.partition.partition(":")[0])

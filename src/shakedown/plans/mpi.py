@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 
+from shakedown.model.dialects import dialects
 from shakedown.model.nouns import System, Toolchain
 from shakedown.plans.surroundings import Surroundings
 
@@ -35,7 +36,7 @@ _CLUSTER = re.compile(r"^\s*ClusterName\s*=\s*(\S+)", re.IGNORECASE | re.MULTILI
 
 def on_login_node(system: System, around: Surroundings) -> bool:
     """Purpose: whether the machine we are on belongs to a Slurm cluster of this system: what is installed here counts there."""
-    clusters = {cluster.name for cluster in system.clusters if cluster.scheduler == "slurm"}
+    clusters = {cluster.name for cluster in system.clusters if dialects()[cluster.scheduler].steps}
     return bool(clusters) and bool(around.place("srun")) and _cluster_here(around) in clusters
 
 

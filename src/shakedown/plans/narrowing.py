@@ -39,7 +39,7 @@ def read_yields(node: Node, written: dict[str, Any] | list[dict[str, Any]], room
     """Purpose: whom it makes room for. Without a word it ends when half of what called for it waits."""
     entries = [written] if isinstance(written, dict) else written
     problems = room.context.problems
-    if entries and all(cluster.scheduler == "local" for cluster in room.context.machine.system.clusters):
+    if entries and all(cluster.embedded for cluster in room.context.machine.system.clusters):
         problems.at(node, "yield_to: this system has no Slurm cluster that could be asked", "leave it out")
     yields = []
     for number, entry in enumerate(entries):

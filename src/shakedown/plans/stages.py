@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shakedown.model.dialects import dialects
 from shakedown.model.nouns import Loads, NodeType, Partition, System, Toolchain
 from shakedown.plans.expressions import ExpressionError, Value, fill
-
-LAUNCH = {"local": "mpiexec -n {ranks}", "slurm": "srun --ntasks={ranks}"}  # by scheduler
 
 
 class Names(dict[str, Value]):
@@ -63,10 +62,10 @@ def stages_of(system: System) -> list[Stage]:
         Stage(
             partition=partition,
             node=(node := system.node_type(partition.type)),
-            local=cluster.scheduler == "local",
+            local=cluster.embedded,
             suffix=_suffix(partition, partitions),
             names=_names(system, partition, node),
-            launch=LAUNCH[cluster.scheduler],
+            launch=dialects()[cluster.scheduler].launch,
             licences=cluster.licences,
             within=_within(partition, cluster.partitions[:number]),
         )

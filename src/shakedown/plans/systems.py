@@ -9,6 +9,7 @@ from typing import Any
 
 from yaml.nodes import MappingNode
 
+from shakedown.model.dialects import EMBEDDED
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Cluster, Pairs, Partition, Patience, System, Toolchain
 from shakedown.model.printed import Published
@@ -115,7 +116,7 @@ def _clusters(root: MappingNode, values: dict[str, Any], problems: Problems) -> 
             _partition(root, name, partition, values["node_types"], entry["scheduler"], problems)
             for partition in entry["partitions"].items()
         ]
-        if entry["scheduler"] == "local":
+        if entry["scheduler"] == EMBEDDED:
             _check_local(root, name, entry, problems)
         clusters.append(
             Cluster(
@@ -169,7 +170,7 @@ def _partition(
         problems.at(place(root, *path, "type"), f"there is no node type '{entry['type']}'", near)
     try:
         count = count_nodes(entry["nodes"])
-        if scheduler == "local" and count > 1:
+        if scheduler == EMBEDDED and count > 1:
             raise Wrong(f"the local scheduler runs on one node, not on {count}", "scheduler: slurm")
     except Wrong as error:
         problems.at(place(root, *path, "nodes"), str(error), error.hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shakedown.model.dialects import dialects
 from shakedown.plans.budgets import BUDGET
 from shakedown.plans.cluster_words import submission_option
 from shakedown.plans.keys_of_contract import CONTRACT
@@ -65,7 +66,7 @@ _PATIENCE = Record(
 _CLUSTER = Record(
     "a map with scheduler and partitions",
     {
-        "scheduler": Key(Choice(("local", "slurm")), "who runs the jobs: local (this machine) or slurm", True),
+        "scheduler": Key(Choice(tuple(dialects())), "who runs the jobs: local (this machine) or slurm", True),
         "options": Key(_OPTIONS, "words for each submission: an account, a QOS, a reservation"),
         "licences": Key(
             MapOf(BUDGET_NAME, Whole(1), "whole numbers by licence", "LICENCE"),

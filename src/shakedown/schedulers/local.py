@@ -17,8 +17,18 @@ from itertools import islice
 from msgspec.structs import replace
 
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case
-from shakedown.model.ports import ENDED, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
+from shakedown.model.nouns import Case, Cluster, Document
+from shakedown.model.ports import (
+    ENDED,
+    JobOrder,
+    JobReport,
+    JobView,
+    Opened,
+    ReleaseOrder,
+    SubmitAnswer,
+    Survey,
+    Wanted,
+)
 from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
@@ -41,6 +51,13 @@ _HOLD_S = 0.5  # between two tries to start what could not be started
 _RUNNING_AFTER_S = 0.01  # a job that lives this long is reported as running and listened to; a shorter one only ends
 _TELL_S = 0.005  # while enough is queued, ends are told of this often at most: many ends, one waking
 _FORGET_FROM = 4096  # ids of jobs that are over are forgotten when they are this many
+
+
+def open_local(layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor) -> Opened:
+    """Purpose: the port of a session on the cores that the system's partition has."""
+    cores = document.system.node_type(clusters[0].partitions[0].type).cores
+    local = LocalScheduler(layout, reactor, cores=cores)
+    return Opened(local, local.close, local.end_all, local.forsake)
 
 
 class LocalScheduler:

@@ -35,7 +35,7 @@ def simulate(document: Document, scenario: Scenario, seed: int, poll_s: float = 
     ``poll_s``: how often the scheduler is asked, in virtual seconds.
     """
     clock = VirtualClock(START if scenario.begins_s is None else next_time(START, scenario.begins_s, scenario.zone))
-    local = all(cluster.scheduler == "local" for cluster in document.system.clusters)
+    local = all(cluster.embedded for cluster in document.system.clusters)
     queue, fates = scenario.queue, fates_of(scenario, slow_nodes(document, scenario.nodes, seed))
     world = World(document, seed, clock, fates, None, local, None, queue.cycle_s, queue.fifo, scenario)
     scheduler = SimulatedScheduler(world, poll_s, quiet=True)

@@ -105,7 +105,7 @@ def rooms_of(system: System, fifo: bool) -> dict[str, Room]:
     capacities = system.capacities()
     rooms = {}
     for cluster in system.clusters:
-        local = cluster.scheduler == "local"
+        local = cluster.embedded
         licences = Licences(dict(cluster.licences))
         of = {place_of(one): _names(one, capacities[place_of(one)], local) for one in cluster.partitions}
         for together in _that_share(of):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from shakedown.model.ports import (
     ENDED,
+    SEEN_HERE,
     JobOrder,
     JobReport,
     JobView,
@@ -224,7 +225,7 @@ class SimulatedScheduler:
         when, state, restart = shown
         if state not in IN_QUEUE and now - lies.stale_s > when + lies.purge_s:
             return None
-        return self._said(job, state, restart, "local" if self.world.local else "queue")
+        return self._said(job, state, restart, SEEN_HERE if self.world.local else "queue")
 
     def _from_accounting(self, job: SimulatedJob) -> JobReport | None:
         lies, now = self.world.lies, self.world.clock.now()

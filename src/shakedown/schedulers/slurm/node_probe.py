@@ -30,6 +30,11 @@ _TOLD_LIMIT = 1 << 28
 _dying: list[subprocess.Popen[bytes]] = []  # told to end, and not yet collected
 
 
+def probe_nodes(layout: Layout, reactor: Reactor, clusters: Sequence[Cluster], used: Iterable[str]) -> SlurmProbe:
+    """Purpose: who asks the nodes of these partitions, each "cluster:partition"."""
+    return SlurmProbe(layout, reactor, clusters, used)
+
+
 class SlurmProbe:
     """The Probe port for the nodes of partitions: at most one child at a time. The first order never waits for it."""
 

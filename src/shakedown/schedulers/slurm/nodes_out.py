@@ -10,7 +10,7 @@ from shakedown.model.nouns import Cluster
 from shakedown.model.places import names_in
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.parsing import clean, out_of_work
-from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.runner import Run, Runner
 
 
 class NodesOut(Struct, frozen=True):
@@ -40,3 +40,8 @@ def nodes_out(clusters: Sequence[Cluster], run: Run, command_s: float) -> tuple[
                 shown = nodes if len(names) == len(names_in(nodes)) else ",".join(names)
                 found.append(NodesOut(cluster.name, shown, len(names), state, since, why))
     return found, trouble
+
+
+def nodes_out_now(clusters: Sequence[Cluster], command_s: float) -> tuple[list[NodesOut], str]:
+    """Purpose: ``nodes_out``, asked now; each command may take ``command_s`` seconds."""
+    return nodes_out(clusters, Runner(), command_s)

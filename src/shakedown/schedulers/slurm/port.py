@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Cluster, Pairs
-from shakedown.model.ports import JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
+from shakedown.model.nouns import Cluster, Document, Pairs
+from shakedown.model.ports import JobOrder, JobReport, JobView, Opened, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.processes.reactor import Reactor
 from shakedown.schedulers.job_places import campaign_token
 from shakedown.schedulers.slurm.found import Asked
@@ -26,6 +26,12 @@ COMMAND_S = 20.0  # that one of Slurm's commands may take
 LOOK_S = 90.0  # that a look may take: three commands and some reading
 PATIENCE_S = 5.0  # that the loop waits for a batch of submissions
 ACT_S = 3.0  # and for anything else
+
+
+def open_slurm(layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor) -> Opened:
+    """Purpose: the port of a session on one or several Slurm clusters."""
+    slurm = SlurmScheduler(layout, reactor, clusters, licence_names=document.system.licence_names)
+    return Opened(slurm, slurm.close)
 
 
 class SlurmScheduler:
