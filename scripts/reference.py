@@ -8,22 +8,36 @@ from pathlib import Path
 
 import click
 
-from shakedown.cli.main import COMMANDS
+from shakedown.cli.main import COMMANDS, SECTIONS
 
 PAGE = Path(__file__).parent.parent / "docs/reference/commands.md"
 
-HEAD = """# Commands
+HEAD = r"""# Commands
 
 Every command takes `--help`. Data goes to standard output, talk to standard error; `--json` gives the data as JSON.
 
 Exit status: 0 met · 1 not met · 2 wrong use · 3 our own fault, or a damaged record · 4 undecided.
+
+Completion of commands, options and the names of campaigns, plans, tests, runs and nodes: put one line into the file that
+your shell reads at its start.
+
+| shell | file | line |
+|---|---|---|
+| bash | `~/.bashrc` | `eval "$(_SHAKEDOWN_COMPLETE=bash_source shakedown)"` |
+| zsh | `~/.zshrc` | `eval "$(_SHAKEDOWN_COMPLETE=zsh_source shakedown)"` |
+| fish | `~/.config/fish/completions/shakedown.fish` | `_SHAKEDOWN_COMPLETE=fish_source shakedown \| source` |
 
 """
 
 
 def page() -> str:
     """The whole page, from the table of commands and their options."""
-    return HEAD + "\n".join(_command(name, about) for name, (_, about) in COMMANDS.items())
+    sections = "".join(
+        f"- {section}: {', '.join(f'[{name}](#shakedown-{name})' for name in names)}\n"
+        for section, names in SECTIONS.items()
+    )
+    ordered = [name for names in SECTIONS.values() for name in names]
+    return HEAD + sections + "\n" + "\n".join(_command(name, COMMANDS[name][1]) for name in ordered)
 
 
 def _command(name: str, about: str) -> str:

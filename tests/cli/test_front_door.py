@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from shakedown.cli.main import COMMANDS
+from shakedown.cli.main import COMMANDS, SECTIONS
 from shakedown.cli.output import printable, table
 
 
@@ -29,6 +30,23 @@ def test_every_command_has_help(name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"Usage: python -m shakedown {name}")
+
+
+def test_every_command_stands_in_one_section() -> None:
+    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(COMMANDS)
+
+
+def test_the_first_help_is_by_task_and_fits_a_terminal() -> None:
+    env = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-m", "shakedown", "-h"], capture_output=True, text=True, check=True, env=env
+    )
+    lines = done.stdout.splitlines()
+    headings = [line.rstrip(":") for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings == ["Options", *SECTIONS, "Examples"]
+    assert max(map(len, lines)) <= 80
+    for name, (_, about) in COMMANDS.items():  # each on a line of its own
+        assert any(line.split(maxsplit=1) == [name, about] for line in lines), name
 
 
 def test_a_misspelt_command_is_told_the_right_one() -> None:

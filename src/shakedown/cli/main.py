@@ -15,9 +15,9 @@ from shakedown.model.errors import OUR_FAULT, UNDECIDED, WRONG_USE, ShakedownErr
 # command -> (module in cli/, what --help says of it); the order is the order of work
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a site directory for the machine this runs on."),
-    "check": ("check", "Check the files of a site directory; every fault with file, line and way out."),
+    "check": ("check", "Check a site's files: every fault with line and way out."),
     "list": ("list", "List tests, cases, systems and plans."),
-    "show": ("show", "Show a test, a case, a system, a plan, a contract, a run, or the exact job script."),
+    "show": ("show", "Show a test, case, system, plan, contract, run or job script."),
     "schema": ("schema", "Print the JSON Schema of a kind of file."),
     "run": ("run", "Run a plan: build, submit, watch, judge, report."),
     "rehearse": ("rehearse", "Rehearse a plan on a simulated machine in virtual time."),
@@ -39,9 +39,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "amend": ("amend", "Put a changed plan into force, with who and why."),
     "rule": ("rule", "Say whose failure a run was, beside its verdict."),
     "change": ("change", "Declare a change of the machine; it opens a new epoch."),
-    "waive": ("waive", "Accept a criterion, a gate or a contract row as it is, with a restriction."),
+    "waive": ("waive", "Accept a criterion, gate or contract row, with a restriction."),
     "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, libraries."),
-    "attest": ("attest", "Say that a procedure was met or not, with the files that show it."),
+    "attest": ("attest", "Say that a procedure was met or not, with its evidence."),
     "rejudge": ("rejudge", "Judge kept outputs again; the old verdicts stay visible."),
     "reference": ("reference", "Propose contract rows from what campaigns measured."),
     "seal": ("seal", "Close the record under a digest that both sides sign."),
@@ -50,8 +50,41 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "nodes": ("nodes", "Which nodes stand out among failed and slow runs."),
     "figures": ("figures", "List the figures of a campaign, or write them as files."),
     "kernels": ("kernels", "List, build and run the benchmark kernels."),
-    "twin": ("twin", "Models of what machines do: noise, slow nodes, memory, checkpoints..."),
+    "twin": ("twin", "Models of machines: noise, slow nodes, memory, checkpoints."),
 }
+
+COMPLETING = "_SHAKEDOWN_COMPLETE"  # in the environment while a shell asks how a line may go on
+
+# What people are about -> the commands for it, in the order in which they are needed; each command stands in one section.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference"),
+    "Run": ("run", "resume"),
+    "Watch": ("status", "why", "runs", "log", "failures", "nodes", "export", "figures"),
+    "Steer": (
+        "pause",
+        "drain",
+        "cap",
+        "budget",
+        "exclude",
+        "include",
+        "clock",
+        "cancel",
+        "amend",
+        "change",
+        "fingerprint",
+    ),
+    "Judge and sign": ("report", "rule", "waive", "attest", "rejudge", "seal", "verify"),
+    "Model": ("rehearse", "twin"),
+}
+
+EXAMPLES = """\
+shakedown init                    describe this machine in a site directory
+shakedown check                   find every fault of its files
+shakedown rehearse acceptance     the plan on a simulated machine, in seconds
+shakedown run acceptance          the plan on the real one
+shakedown status                  where it stands, and what it waits for
+shakedown report acceptance-1     the document that both sides sign
+"""
 
 
 class LazyGroup(click.Group):
@@ -70,6 +103,10 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"shakedown.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
+        if COMPLETING in os.environ:
+            from shakedown.cli.completion import complete_names
+
+            complete_names(command)
         return command
 
     def resolve_command(
@@ -81,8 +118,13 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for section, names in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:{widest}}", COMMANDS[name][1]) for name in names])
+        with formatter.section("Examples"):
+            for line in EXAMPLES.splitlines():
+                formatter.write(f"  {line}\n")
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
