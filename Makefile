@@ -11,7 +11,8 @@ CODE := src tests benchmarks
 demo: $(VENV)/.installed
 	@scripts/demo
 
-test: $(VENV)/.installed-dev lint types arrows unit cluster
+test: $(VENV)/.installed-dev lint types arrows packages
+	$(BIN)/python scripts/run-tests
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check $(CODE)
@@ -24,10 +25,10 @@ arrows: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.installed-dev packages
-	$(BIN)/pytest --ignore=tests/slurm -n auto --maxprocesses=4
+	$(BIN)/python scripts/run-tests unit
 
 cluster: $(VENV)/.installed-dev packages
-	$(BIN)/pytest tests/slurm
+	$(BIN)/python scripts/run-tests slurm
 
 packages:
 	@scripts/slurm-packages

@@ -115,6 +115,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     sorted_items = sorted((items[number] for number in mine), key=lambda item: order.index(kind_of(item)))
     for number, item in zip(mine, sorted_items, strict=True):
         item.add_marker(pytest.mark.slurm)
+        item.add_marker(pytest.mark.xdist_group(kind_of(item) or "none"))  # one worker has a kind's cluster
         items[number] = item
 
 

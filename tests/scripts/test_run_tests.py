@@ -1,0 +1,93 @@
+"""The runner of the tests: a second attempt alone, told; and red where it must be red."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts/run-tests"
+PASSES = "def test_fine():\n    assert True\n"
+FLAKY = """\
+from pathlib import Path
+def test_flaky():
+    marker = Path(__file__).with_name("seen")
+    seen = marker.exists()
+    marker.touch()
+    assert seen, "the first time it fails"
+"""
+BROKEN = "def test_broken():\n    assert 1 == 2\n"
+
+
+@pytest.fixture
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script as a module, on a suite of two parts in a directory of its own."""
+    loader = importlib.machinery.SourceFileLoader("run_tests", str(SCRIPT))
+    spec = importlib.util.spec_from_loader("run_tests", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(__import__("sys").modules, "run_tests", module)
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "PARTS", {"one": ["one", "-n", "2"], "two": ["two"]})
+    monkeypatch.setattr("sys.argv", ["run-tests"])
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    for part in ("one", "two"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / f"test_{part}.py").write_text(PASSES)
+    return module
+
+
+def test_all_is_green(runner: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main() == 0
+    said = capsys.readouterr().out
+    assert "one: green: 1 passed" in said and "two: green: 1 passed" in said
+
+
+def test_what_passes_alone_is_green_and_told(
+    runner: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one/test_flaky.py").write_text(FLAKY)
+
+    assert runner.main() == 0
+    said = capsys.readouterr().out
+    assert "PASSED ONLY AT ITS SECOND ATTEMPT, alone: one/test_flaky.py::test_flaky" in said
+    assert "the first time it fails" in said[said.index("The first attempt's failures:") :]
+    assert "one: green; 1 passed only at the second attempt: one/test_flaky.py::test_flaky" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BROKEN, "two: RED at both attempts: two/test_more.py::test_broken"),
+        ("import nothing_of_the_kind\n", "two: RED:"),
+        ("".join(f"def test_{n}():\n    assert False\n" for n in range(21)), "two: RED: 21 failed"),
+    ],
+)
+def test_what_fails_is_red(
+    text: str, told: str, runner: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two/test_more.py").write_text(text)
+
+    assert runner.main() == 1
+    said = capsys.readouterr().out
+    assert told in said and "one: green" in said
+
+
+def test_no_test_at_all_is_red(runner: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "two/test_two.py").unlink()
+
+    assert runner.main() == 1
+    assert "two: RED" in capsys.readouterr().out
+
+
+def test_a_word_that_is_no_part_is_refused(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["run-tests", "three"])
+
+    assert runner.main() == 2
+    assert "there is no part 'three'; there are one, two" in capsys.readouterr().err
