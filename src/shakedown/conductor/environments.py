@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import RecordError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -85,7 +86,7 @@ def read_environment(layout: Layout, name: str) -> Environment:
         return Environment()
     path = layout.root / "environments" / f"{name}.json"
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
     except OSError as error:
         why = f"the record is damaged: {path}, which the log names, cannot be read: {error.strerror}"
         raise RecordError(why, hint="put it back from a backup") from error

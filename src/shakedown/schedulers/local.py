@@ -215,6 +215,7 @@ class LocalScheduler:
             self.end_all()
         self._packs.close()
         self._workplace.tidy_up()
+        self._workplace.close()
         self._orphans.close()
         self._witness.close()
 
@@ -311,6 +312,7 @@ class LocalScheduler:
         except CannotStart:
             self._cores.give_back(slots)
             raise
+        self._workplace.note_let_go(order.job, order.restart)
         running = Running(order, slots, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
