@@ -124,7 +124,7 @@ class JobReport(Struct, frozen=True):
     ``failed_nodes``: the names of those of its nodes that are known to have failed. ``launch_failure``: it was given its nodes, and
     its script was never started there; nothing of it lives or will. ``again``: of a job that came to its own end, the number of a
     later start of it by the scheduler, which does nothing. ``behind``: processes that had got away from it, by name, and were
-    ended.
+    ended. ``unseen_s``: between which times from its start it ended, where nobody saw when; then ``elapsed_s`` is None.
     """
 
     job: str
@@ -145,6 +145,7 @@ class JobReport(Struct, frozen=True):
     launch_failure: bool = False
     again: int = 0
     behind: tuple[str, ...] = ()
+    unseen_s: tuple[float, float] | None = None
 
 
 class Wanted(Struct, frozen=True):
