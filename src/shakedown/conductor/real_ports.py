@@ -38,6 +38,7 @@ class SessionClock:
     log: PatientLog
     idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
     at_rest: Callable[[], None] = lambda: None
+    idle_look: Callable[[float], None] = lambda now: None
     next_show: float = 0.0
     awake: Awake = field(default_factory=Awake)
 
@@ -48,6 +49,7 @@ class SessionClock:
         now = self.clock.now()
         self.lease.beat(now)
         self.at_rest()
+        self.idle_look(now)
         limit = now + BEAT_S
         wanted = self.log.tick(now)
         if wanted is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from shakedown.conductor.documents import Documents
-from shakedown.conductor.environments import read_environment
+from shakedown.conductor.environments import read_named
 from shakedown.conductor.held_outputs import hold_outputs
 from shakedown.conductor.signing import allowed_signers, not_met, words_of
 from shakedown.conductor.snapshots import Snapshots
@@ -196,7 +196,7 @@ def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
     for digest in _environments(layout):
         path = f"environments/{digest}.json"
         try:
-            read_environment(layout, digest)
+            read_named(layout, digest)
             yield path, ""
         except RecordError as error:
             yield path, error.message.partition(f"{path}, ")[2] or error.message.partition(f"{path} ")[2]
@@ -214,9 +214,11 @@ def _documents(layout: Layout) -> list[str]:
 
 
 def _environments(layout: Layout) -> list[str]:
-    """Digests of the environments that drivers came with, in their order."""
-    events = (event for event in read_events(layout.log) if event.event == "driver_start")
-    return [name for name in dict.fromkeys(str(event.value.get("environment", "")) for event in events) if name]
+    """Digests of the environments that drivers came with, and of the inputs that they found, in their order."""
+    kinds = ("driver_start", "driver_stop", "finding")
+    values = (event.value for event in read_events(layout.log) if event.event in kinds)
+    found = dict.fromkeys(str(value.get(key, "")) for value in values for key in ("environment", "inputs"))
+    return [name for name in found if name]
 
 
 def _digest_trouble(path: Path, digest: str, name: str) -> str:
