@@ -59,11 +59,11 @@ def test_too_few_processes_are_told_with_what_is_there(tmp_path: Path, monkeypat
         for thread in range(threads):
             (tmp_path / str(pid) / "task" / str(thread)).mkdir(parents=True)
     (tmp_path / "self").mkdir()
-    monkeypatch.setattr(allowance.os, "geteuid", lambda: 1)
-    monkeypatch.setattr(allowance.os, "getuid", lambda: user)
-    monkeypatch.setattr(allowance.resource, "getrlimit", lambda number: (10, 10))
+    monkeypatch.setattr("shakedown.processes.allowance.os.geteuid", lambda: 1)
+    monkeypatch.setattr("shakedown.processes.allowance.os.getuid", lambda: user)
+    monkeypatch.setattr("shakedown.processes.allowance.resource.getrlimit", lambda number: (10, 10))
     assert allowance.lacking_processes(6, tmp_path) == ""
     said = allowance.lacking_processes(7, tmp_path)
     assert said == "it needs 7 more processes at once, and this user may have 10 (ulimit -u) and has 4"
-    monkeypatch.setattr(allowance.os, "geteuid", lambda: 0)
+    monkeypatch.setattr("shakedown.processes.allowance.os.geteuid", lambda: 0)
     assert allowance.lacking_processes(7, tmp_path) == "", "nobody holds an administrator to it"

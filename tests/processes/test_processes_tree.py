@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.processes import table, tree
+from shakedown.processes import tree
 from shakedown.processes.orphans import Orphans, become_subreaper
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.spawn import MARKER, Child, reap
@@ -195,7 +195,8 @@ def test_a_living_orphan_shows_by_its_marker(start: Start, until: Until, tmp_pat
 def test_what_cannot_be_looked_at_for_want_of_files_does_not_pass_for_dead(
     start: Start, reactor: Reactor, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ready, real, looks = tmp_path / "ready", os.open, []
+    ready, real = tmp_path / "ready", os.open
+    looks: list[str] = []
 
     def full(path: str, flags: int, *more: int) -> int:
         if str(path).startswith("/proc/") and len(looks) < 20:
@@ -205,7 +206,7 @@ def test_what_cannot_be_looked_at_for_want_of_files_does_not_pass_for_dead(
 
     child = start(f"trap '' TERM; echo $$ >{ready}; while :; do sleep 0.01; done", "t/full")
     until(lambda: written(ready))
-    monkeypatch.setattr(table.os, "open", full)
+    monkeypatch.setattr("shakedown.processes.table.os.open", full)
 
     end(reactor, until, Ending("t/full", child.pid, grace_s=0.0))
 

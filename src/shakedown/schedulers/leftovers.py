@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shakedown.model.layout import Layout
-from shakedown.model.ports import JobOrder, JobReport, JobView
+from shakedown.model.ports import UNHEARD, JobOrder, JobReport, JobView
 from shakedown.processes.identity import living_pid
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.tree import Ending, kill_tree
@@ -83,7 +83,7 @@ def stuck_words(ending: Ending | None) -> str:
 
 def _words(ending: Ending) -> str:
     if ending.found <= 0:
-        return "its conductor died, or was replaced, while it ran; nothing of it is alive"
+        return f"{UNHEARD}, so nobody knows how; nothing of it is alive"
     many = "one process" if ending.found == 1 else f"{ending.found} processes"
     return f"its conductor died, or was replaced, while it ran; what was left of it, {many}, has been ended"
 
