@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -117,6 +118,64 @@ def test_a_log_that_is_gone_is_no_campaign_that_did_not_start(opened: Open, name
         told = say(source, *words)
         assert told.status == 3 and told.damaged and "not started" not in told.out, (words, told)
         assert not (source.root / "log").exists()
+
+
+@pytest.mark.parametrize("spoil", ["removed", "changed", "a pipe"])
+def test_a_frozen_plan_that_is_gone_or_changed_is_missed_by_every_reader(opened: Open, spoil: str) -> None:
+    """Also by those that read the log alone; and nothing is executed."""
+    source = opened("interrupted")
+    (plan,) = (source.root / "documents").iterdir()
+    content = plan.read_bytes()
+    plan.unlink()
+    if spoil == "changed":
+        plan.write_bytes(content + b" ")
+    elif spoil == "a pipe":
+        os.mkfifo(plan)
+    ran = (source.site / "truth").read_text()
+    for words in (
+        ("status",),
+        ("runs",),
+        ("report", "--no-pdf"),
+        ("log",),
+        ("failures",),
+        ("resume", "-q"),
+        ("verify",),
+    ):
+        told = say(source, *words)
+        assert told.status == (1 if words == ("verify",) else 3) and told.damaged, (words, told)
+        assert f"documents/{plan.name}" in told.out + told.err, words
+    assert (source.site / "truth").read_text() == ran
+
+
+@pytest.mark.parametrize("spoil", ["log-end", "lease"])
+def test_lines_that_were_removed_together_with_the_logs_end_are_missed(opened: Open, spoil: str) -> None:
+    source = opened("interrupted")
+    path = segment_path(source.root / "log", segment_numbers(source.root / "log")[-1])
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-5]))
+    if spoil == "lease":
+        shutil.rmtree(source.root / "lease")
+    else:
+        (source.root / "lease/log-end").unlink()
+    ran = (source.site / "truth").read_text()
+    for words in (("status",), ("runs",), ("resume", "-q")):
+        told = say(source, *words)
+        assert told.status == 3 and told.damaged and "lease/log-end" in told.out + told.err, (words, told)
+    assert (source.site / "truth").read_text() == ran
+
+
+@pytest.mark.parametrize("spoil", ["removed", "changed", "a pipe"])
+def test_verify_misses_an_environment_that_is_not_sealed(opened: Open, spoil: str) -> None:
+    source = opened("finished")
+    kept = next(path for path in (source.root / "environments").iterdir() if b"PATH" in path.read_bytes())
+    content = kept.read_bytes()
+    kept.unlink()
+    if spoil == "changed":
+        kept.write_bytes(content.replace(b"PATH", b"HTAP", 1))
+    elif spoil == "a pipe":
+        os.mkfifo(kept)
+    found = json.loads(say(source, "verify", "--json").out)
+    assert not found["whole"] and found["damage"]["path"] == f"environments/{kept.name}", found
+    assert found["damage"]["why"]
 
 
 def test_an_emptied_log_is_the_newest_campaign_and_damaged(opened: Open) -> None:

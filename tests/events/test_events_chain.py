@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from shakedown.events import chain
+from shakedown.events.campaigns import write_document
 from shakedown.events.chain import Unwhole, damage_of
 from shakedown.events.lines import encode_event
 from shakedown.events.opening import open_log
-from shakedown.events.segments import segment_path
-from shakedown.events.sums import end_path, first_broken, read_end
+from shakedown.events.segments import first_header, segment_path
+from shakedown.events.sums import begin_end, end_path, first_broken, read_end
+from shakedown.events.verification import verify
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
@@ -36,9 +41,7 @@ def interrupted(open_writer: Open, layout: Layout, events: Events) -> Path:
 def test_a_log_that_is_being_written_is_whole_at_every_byte(interrupted: Path, layout: Layout) -> None:
     """As a reader may find it, and as a crash may leave it; what was durable is not cut."""
     whole = interrupted.read_bytes()
-    end = end_path(layout.log)
-    shutil.copy(end, end.with_name("kept"))
-    end.unlink()
+    assert begin_end(layout.log, durable=False)  # nothing was promised yet
     for length in (*range(0, len(whole), 7), len(whole)):
         interrupted.write_bytes(whole[:length])
         assert damage_of(layout) is None, length
@@ -57,7 +60,7 @@ def test_any_changed_byte_of_the_open_segment_is_found(interrupted: Path, layout
 
 
 def test_without_the_end_a_changed_digit_is_still_found_with_its_line(interrupted: Path, layout: Layout) -> None:
-    end_path(layout.log).unlink()
+    begin_end(layout.log, durable=False)
     whole = interrupted.read_bytes()
     interrupted.write_bytes(whole.replace(b'"run":"r000007"', b'"run":"r000008"'))
     damage = damage_of(layout)
@@ -103,7 +106,7 @@ def test_in_a_sealed_segment_the_line_is_named_too(open_writer: Open, layout: La
 
 
 def test_lines_of_older_versions_have_no_sum_and_are_whole(layout: Layout, interrupted: Path, events: Events) -> None:
-    header = interrupted.read_bytes().splitlines(keepends=True)[0]
+    header = msgspec.json.encode(first_header(1)) + b"\n"
     interrupted.write_bytes(header + b"".join(map(encode_event, events(5))))
     end_path(layout.log).unlink()
     assert damage_of(layout) is None
@@ -142,6 +145,7 @@ def test_a_log_that_is_gone_is_damage_where_the_lease_proves_a_past(
 def test_a_log_that_is_gone_is_damage_where_claims_prove_a_past(interrupted: Path, layout: Layout) -> None:
     """As an older version left it, which kept no end."""
     interrupted.unlink()
+    assert damage_of(layout) is not None
     end_path(layout.log).unlink()
     assert damage_of(layout) is None
     layout.claim("j000001").parent.mkdir()
@@ -150,9 +154,103 @@ def test_a_log_that_is_gone_is_damage_where_claims_prove_a_past(interrupted: Pat
     assert damage is not None and "claims/000/j000001.claim.0 shows that this campaign has a past" in str(damage)
 
 
-def test_an_end_that_cannot_be_read_proves_nothing(interrupted: Path, layout: Layout) -> None:
+def test_an_end_that_cannot_be_read_proves_nothing_of_a_log_that_an_older_version_began(
+    interrupted: Path, layout: Layout, events: Events
+) -> None:
+    header = msgspec.json.encode(first_header(1)) + b"\n"
+    interrupted.write_bytes(header + b"".join(map(encode_event, events(5))))
     end_path(layout.log).write_bytes(b'{"segment":9,"bytes":1,"crc":1,"seq":99} 00000000\n')
     assert read_end(layout.log) is None and damage_of(layout) is None
+
+
+@pytest.mark.parametrize("spoil", ["removed", "all of lease/", "garbled", "a pipe", "a directory", "emptied"])
+def test_the_end_that_went_together_with_the_last_lines_is_missed(
+    interrupted: Path, layout: Layout, spoil: str, lease: EasyLease
+) -> None:
+    """It was durable before the log began, so no power cut takes it; nothing is added, and so nothing is executed again."""
+    interrupted.write_bytes(b"".join(interrupted.read_bytes().splitlines(keepends=True)[:-3]))
+    end = end_path(layout.log)
+    if spoil == "garbled":
+        end.write_bytes(b'{"segment":9,"bytes":1,"crc":1,"seq":99} 00000000\n')
+    elif spoil == "emptied":
+        end.write_bytes(b"")
+    elif spoil == "all of lease/":
+        shutil.rmtree(layout.lease)
+    else:
+        end.unlink()
+        if spoil != "removed":
+            os.mkfifo(end) if spoil == "a pipe" else end.mkdir()
+    damage = damage_of(layout)
+    assert damage is not None and damage.path == "lease/log-end"
+    with pytest.raises(Unwhole, match="lease/log-end: it is missing or damaged"):
+        open_log(layout.log, lease)
+
+
+def test_a_log_that_was_about_to_begin_is_whole(layout: Layout, open_writer: Open) -> None:
+    """Killed between the file that says where the log ends and the log."""
+    assert begin_end(layout.log, durable=True)
+    assert damage_of(layout) is None
+    open_writer()
+    assert damage_of(layout) is None
+
+
+@pytest.mark.parametrize("name", ["log/000001.jsonl", "log", "lease", "documents", "claims", "documents/plan"])
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a directory"])
+def test_what_is_no_file_makes_nobody_wait_and_is_damage(
+    layout: Layout, open_writer: Open, name: str, kind: str
+) -> None:
+    plan = write_document(layout, b"{}")
+    writer = open_writer()
+    writer.append([Event("campaign_start", seq=1, value={"document": plan})])
+    writer.close()
+    path = layout.document(plan) if name == "documents/plan" else layout.root / name
+    if path.is_dir():
+        if kind == "a directory":
+            return
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a socket":
+        with socket.socket(socket.AF_UNIX) as there, contextlib.chdir(path.parent):
+            there.bind(path.name)
+    else:
+        path.mkdir()
+    damage = damage_of(layout)
+    assert damage is not None and damage.path == str(path.relative_to(layout.root))
+    if path.parent == layout.log or path == layout.document(plan):
+        assert kind in damage.why
+    assert not verify(layout.log).whole
+
+
+@pytest.mark.parametrize("spoil", ["removed", "changed"])
+def test_frozen_plans_that_the_log_names_are_looked_at(layout: Layout, open_writer: Open, spoil: str) -> None:
+    """Every one, also where its name lies across two blocks that are read."""
+    plans = [write_document(layout, b"{}"), write_document(layout, b"[]")]
+    writer = open_writer(segment_bytes=10_000_000)
+    writer.append([Event("campaign_start", seq=1, value={"document": plans[0]})])
+    writer.append([Event("finding", seq=2, reason="x" * ((1 << 20) - 600))])
+    for seq in range(3, 23):
+        writer.append([Event("finding", seq=seq, reason="x" * 40)])
+    writer.append([Event("amended", seq=23, value={"document": plans[1]})])
+    writer.close()
+    assert damage_of(layout) is None
+    for plan in plans:
+        kept = layout.document(plan).read_bytes()
+        if spoil == "removed":
+            layout.document(plan).unlink()
+        else:
+            layout.document(plan).write_bytes(b"{} ")
+        damage = damage_of(layout)
+        assert damage is not None and damage.path == f"documents/{plan}.json"
+        layout.document(plan).write_bytes(kept)
+
+
+def test_verify_names_the_event_that_was_changed(interrupted: Path, layout: Layout) -> None:
+    interrupted.write_bytes(interrupted.read_bytes().replace(b'"run":"r000007"', b'"run":"r000008"'))
+    found = verify(layout.log)
+    assert (found.path, found.line, found.event) == ("log/000001.jsonl", 8, 7)
 
 
 def test_the_end_of_a_log_on_another_host_may_be_seen_before_its_last_segment(

@@ -125,9 +125,9 @@ def test_a_segment_that_the_driver_before_began_at_the_last_moment_is_sealed_too
     old = open_writer(segment_bytes=400)
     real = opening._mend
 
-    def slow(directory: Path, epoch: int) -> tuple[Header, opening.Tail]:
+    def slow(directory: Path, epoch: int, durable: bool) -> tuple[Header, opening.Tail]:
         monkeypatch.setattr(opening, "_mend", real)
-        found = real(directory, epoch)
+        found = real(directory, epoch, durable)
         old.append(events(4))
         old.commit()
         return found

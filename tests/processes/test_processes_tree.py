@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -138,7 +139,7 @@ def test_the_number_of_an_empty_group_is_no_longer_ours(monkeypatch: pytest.Monk
         {10: Process(10, "S", 1, 10, 10, 900), 11: Process(11, "S", 1, 11, 11, 101)},
     ]
     monkeypatch.setattr(tree, "read_table", lambda: looks.pop(0))
-    monkeypatch.setattr(tree, "read_marker", lambda pid, variable: [])
+    monkeypatch.setattr(tree, "read_marker", lambda pid, variable, strict=False: [])
     monkeypatch.setattr(tree, "_signal", lambda processes, number: killed.extend(p.pid for p in processes))
     ending = Ending("t/x", group=10, grace_s=0.0)
 
@@ -189,6 +190,28 @@ def test_a_living_orphan_shows_by_its_marker(start: Start, until: Until, tmp_pat
     until(lambda: not lives(orphan))
     assert "t/orphan" not in orphans.markers(set())
     orphans.close()
+
+
+def test_what_cannot_be_looked_at_for_want_of_files_does_not_pass_for_dead(
+    start: Start, reactor: Reactor, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready, real = tmp_path / "ready", os.open
+    looks: list[str] = []
+
+    def full(path: str, flags: int, *more: int) -> int:
+        if str(path).startswith("/proc/") and len(looks) < 20:
+            looks.append(path)
+            raise OSError(errno.EMFILE, "Too many open files", path)
+        return real(path, flags, *more)
+
+    child = start(f"trap '' TERM; echo $$ >{ready}; while :; do sleep 0.01; done", "t/full")
+    until(lambda: written(ready))
+    monkeypatch.setattr("shakedown.processes.table.os.open", full)
+
+    end(reactor, until, Ending("t/full", child.pid, grace_s=0.0))
+
+    assert len(looks) == 20 and not lives(child.pid)
+    assert reap(child) == -signal.SIGKILL
 
 
 def test_dead_orphans_are_collected_but_nobody_elses_children(

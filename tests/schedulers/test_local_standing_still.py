@@ -42,6 +42,52 @@ def test_a_run_that_ended_in_time_is_not_judged_by_when_we_noticed(machine: Mach
     assert report.elapsed_s is not None and 0.1 <= report.elapsed_s < 1.0
 
 
+@pytest.mark.parametrize("other", ["stopped too", "killed before"])
+def test_where_nobody_saw_the_end_its_run_time_is_not_known_and_it_is_no_timeout(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    monkeypatch.setattr(witness, "_TICK_S", 0.05)
+    monkeypatch.setattr(witness, "_STILL_S", 0.1)
+    order = machine.order(
+        f"while ! [ -e {tmp_path}/go ]; do sleep 0.01; done; touch {tmp_path}/done; exit 3", time_limit_s=1.0
+    )
+    machine.submit(order)
+    watcher = machine.scheduler._witness.pid
+    stand_still_until(lambda: (process := read_process(watcher)) and process.session == watcher, 0.1)
+    os.kill(watcher, signal.SIGSTOP if other == "stopped too" else signal.SIGKILL)
+    (tmp_path / "go").touch()
+    stand_still_until((tmp_path / "done").exists, 3.5)
+    if other == "stopped too":
+        os.kill(watcher, signal.SIGCONT)
+
+    report = machine.ended(order)
+
+    assert (report.state, report.exit_status, report.elapsed_s) == ("failed", 3, None)
+    assert report.unseen_s is not None
+    first, last = report.unseen_s
+    assert 0 <= first < last - 1.0 and last > 3.0
+
+
+def test_a_watcher_that_was_killed_is_replaced_and_sees_what_still_runs(machine: Machine, tmp_path: Path) -> None:
+    order = machine.order(f"while ! [ -e {tmp_path}/go ]; do sleep 0.01; done; touch {tmp_path}/done; exit 3")
+    begun = time.monotonic()
+    machine.submit(order)
+    killed = machine.scheduler._witness.pid
+    os.kill(killed, signal.SIGKILL)
+    machine.until(lambda: machine.scheduler._witness.pid not in (0, killed))
+    watcher = machine.scheduler._witness.pid
+    stand_still_until(lambda: (process := read_process(watcher)) and process.session == watcher, 0.1)
+    (tmp_path / "go").touch()
+    stand_still_until((tmp_path / "done").exists, 2.5)
+    before = time.monotonic()
+
+    report = machine.ended(order)
+
+    assert (report.state, report.exit_status) == ("failed", 3) and report.unseen_s is None
+    assert report.elapsed_s is not None
+    assert report.elapsed_s < before - begun - 1.5, "the time in which we stood still is not its own"
+
+
 def test_a_run_that_went_on_past_its_limit_is_a_timeout_although_nobody_ended_it(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

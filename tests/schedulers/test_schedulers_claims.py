@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -250,10 +251,61 @@ def test_a_job_that_ended_unheard_is_interrupted_and_its_large_output_is_kept(ma
     machine = dead.forsake()
     report = machine.ended(order)
 
-    assert (report.state, report.message) == ("interrupted", f"{DIED}nothing of it is alive")
+    assert (report.state, report.message) == (
+        "interrupted",
+        "it ended while no conductor was there, so nobody knows how; nothing of it is alive",
+    )
     assert report.output == {"file": "outputs/000/r000001.out", "bytes": 100000}
     assert not machine.work(order).exists()
     machine.end()
+
+
+@pytest.mark.parametrize("hand", ["removed", "all removed", "conductor", "a pipe"])
+@pytest.mark.parametrize("known", ["ordered", "running"])
+def test_a_claim_that_was_removed_or_edited_by_hand_makes_no_job_run_again(
+    make_machine: MakeMachine, hand: str, known: str
+) -> None:
+    """What was let go, or was seen to run, is ended and interrupted; nobody takes it for a job that never started."""
+    dead = make_machine(cores=1)
+    dead.layout.lease.mkdir(exist_ok=True)
+    order = dead.order("exec sleep 60")
+    dead.submit(order)
+    claim = dead.layout.claim(order.job)
+    dead.until(lambda: claim.exists() and claim.read_text())
+    if known == "running":
+        dead.until(lambda: (said := dead.last(order)) is not None and said.state == "running")
+        dead.jobs[order.job].scheduler_id = dead.said[-1].scheduler_id
+        dead.layout.let_go.unlink()
+    (shell,) = shells_of(dead, order.job)
+    if hand == "all removed":
+        shutil.rmtree(dead.layout.claims)
+    elif hand == "conductor":
+        claim.write_text("conductor\n")
+    else:
+        claim.unlink()
+        if hand == "a pipe":
+            os.mkfifo(claim)
+
+    machine = dead.forsake()
+    report = machine.ended(order)
+
+    assert report.state == "interrupted" and not lives(shell)
+    assert hand == "a pipe" or report.message.endswith("; its claim was removed or changed")
+    machine.end()
+
+
+def test_where_something_else_is_in_the_place_of_its_claim_a_job_does_not_start(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """A shell would wait at a pipe for ever, and take a device for a claim that nobody has."""
+    order = machine.order(f"touch {tmp_path}/ran")
+    machine.layout.claim(order.job).parent.mkdir(parents=True)
+    machine.layout.claim(order.job).symlink_to("/dev/null")
+
+    (answer,) = machine.submit(order)
+
+    assert answer.outcome == "refused" and "no regular file is in the place of its claim" in answer.message
+    assert not (tmp_path / "ran").exists()
 
 
 def test_after_kill_9_of_the_conductor_its_job_is_ended_and_runs_again_once(machine: Machine, tmp_path: Path) -> None:

@@ -358,7 +358,7 @@ def _other(value: Any, chance: random.Random) -> Any:
 
 def remake(log: Path) -> None:
     """Make the sums, the chain and the log's end again, as if all had been written so."""
-    from shakedown.events.sums import end_path, with_sum
+    from shakedown.events.sums import begin_end, with_sum
 
     previous, length = "", 0
     for path in sorted(log.glob("*.jsonl")):
@@ -388,7 +388,7 @@ def remake(log: Path) -> None:
         data = b"".join(made)
         path.write_bytes(data)
         previous, length = hashlib.sha256(data).hexdigest(), len(data)
-    end_path(log).unlink(missing_ok=True)
+    begin_end(log, durable=False)
 
 
 def _spoil_file(path: Path, kind: str, chance: random.Random) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from shakedown.builds.telling import why_it_failed
+from shakedown.events.plain_files import read_plain
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport
@@ -111,7 +112,7 @@ class LocalBuilder:
         stale = self._stale_places(build)
         name = ""
         with suppress(OSError):
-            name = self._process_file(build).read_text()
+            name = read_plain(self._process_file(build)).decode("ascii", "replace")
         if not stale and not name:
             self._start(build, [])
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from shakedown.events.plain_files import open_plain
+
 _TAIL_BYTES = 16 << 10  # of a log that are looked at
 _TELLING = ("error", "fatal", "undefined", "not found", "no such file", "cannot", "failed", "***")
 _LONGEST = 200
@@ -24,7 +26,7 @@ def why_it_failed(status: int | None, log: Path) -> str:
 
 def _last_lines(log: Path) -> list[str]:
     try:
-        with log.open("rb") as file:
+        with open_plain(log) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
             text = file.read().decode("utf-8", "replace")
     except OSError:

@@ -25,7 +25,7 @@ def new_campaign(
     ``unavailable``: what the command line says about cases that cannot run. Errors: UsageError where the plan may not start.
     """
     from shakedown.cli.unavailable import started
-    from shakedown.conductor.real_ports import clusters_of, refuse_cores_that_are_not_there
+    from shakedown.conductor.real_ports import clusters_of, refuse_cores_that_are_not_there, refuse_small_limits
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
@@ -34,6 +34,7 @@ def new_campaign(
     document = started(read_plan(root, plan, this_machine), unavailable, quiet)
     clusters_of(document)  # says what no campaign can be made of, before there is one
     refuse_cores_that_are_not_there(document)
+    refuse_small_limits(document)
     return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
 
 

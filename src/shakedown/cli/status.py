@@ -37,7 +37,13 @@ def _render(data: dict[str, Any]) -> str:
     rehearsal = data.get("rehearsal", "")
     if rehearsal and not data["driver"]:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
-    parts = [f"{data['campaign']}: {data['phase']}; {driver}", *_silent(data), *filter(None, [rehearsal]), ""]
+    parts = [
+        f"{data['campaign']}: {data['phase']}; {driver}",
+        *_silent(data),
+        *_full(data),
+        *filter(None, [rehearsal]),
+        "",
+    ]
     parts.append(_components(data))
     for name in data.get("snapshots_refused", []):
         parts.append(
@@ -65,6 +71,13 @@ def _render(data: dict[str, Any]) -> str:
     if data["phase"] == "running" and not data["driver"] and not rehearsal:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return printable("\n".join(parts))
+
+
+def _full(data: dict[str, Any]) -> list[str]:
+    """What cannot be written down is not seen here."""
+    if not data.get("record_full"):
+        return []
+    return [f"{data['record_full']}: what happened since event {data['events']} may not be in the record yet"]
 
 
 def _silent(data: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ What is stored is not what is passed on: builds and runs get the whole environme
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -13,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import RecordError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -70,12 +72,18 @@ def keep_environment(layout: Layout, environment: Environment) -> str:
     """Purpose: store an environment once; returns its digest."""
     content = {"variables": environment.variables, "left_out": environment.left_out}
     content |= {"credentials": environment.credentials}
-    data = json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
+    return keep_named(layout, json.dumps(content, sort_keys=True, ensure_ascii=True).encode())
+
+
+def keep_named(layout: Layout, data: bytes) -> str:
+    """Purpose: store what a driver found, once, under its digest, which is returned. Raises OSError."""
     name = digest(data)
     path = layout.root / "environments" / f"{name}.json"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
+        draft = path.with_name(f".{name}.{os.getpid()}")
+        draft.write_bytes(data)
+        draft.replace(path)
     return name
 
 
@@ -83,19 +91,25 @@ def read_environment(layout: Layout, name: str) -> Environment:
     """The environment of that digest; empty where none was kept. Raises RecordError where it is not what was kept."""
     if not name:
         return Environment()
+    kept = read_named(layout, name)
+    if isinstance(kept.get("variables"), dict):
+        return Environment(kept["variables"], tuple(kept.get("left_out", ())), tuple(kept.get("credentials", ())))
+    return Environment({key: str(value) for key, value in kept.items()})
+
+
+def read_named(layout: Layout, name: str) -> dict[str, Any]:
+    """Purpose: what ``keep_named`` stored under a digest. Raises RecordError where it is not that."""
     path = layout.root / "environments" / f"{name}.json"
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
     except OSError as error:
         why = f"the record is damaged: {path}, which the log names, cannot be read: {error.strerror}"
         raise RecordError(why, hint="put it back from a backup") from error
     if digest(data) != name:
         why = f"the record is damaged: {path} was changed: its bytes no longer match its name"
         raise RecordError(why, hint="put it back from a backup")
-    kept: dict[str, Any] = json.loads(data)
-    if isinstance(kept.get("variables"), dict):
-        return Environment(kept["variables"], tuple(kept.get("left_out", ())), tuple(kept.get("credentials", ())))
-    return Environment({key: str(value) for key, value in kept.items()})
+    found: dict[str, Any] = json.loads(data)
+    return found
 
 
 def words_for(environment: Environment) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.real_ports import clusters_of
 from shakedown.conductor.refusals import refusal
+from shakedown.events.plain_files import read_plain
 from shakedown.events.segment_file import sync_directory
 from shakedown.machine.fingerprint import Facts, probe_script
 from shakedown.machine.fingerprint_facts import (
@@ -180,7 +181,7 @@ def keep_facts(layout: Layout, found: Found) -> str:
 def read_facts_file(layout: Layout, digest: str) -> dict[str, Facts] | None:
     """Purpose: node -> facts of a fingerprint; None where the file is gone or is not what was kept."""
     with suppress(OSError, ValueError):
-        content = facts_path(layout, digest).read_bytes()
+        content = read_plain(facts_path(layout, digest))
         if digest_of_content(content) == digest:
             return read_content(content)
     return None

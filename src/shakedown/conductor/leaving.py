@@ -5,7 +5,6 @@ Local runs do not outlive their conductor. A cluster's jobs do: whoever leaves o
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +15,6 @@ from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.loop import act, hear, log_reports
 from shakedown.engine import State
 from shakedown.engine.explain import waits_for_people
-from shakedown.events.identity import user_name
 from shakedown.events.writer import DiskFull
 from shakedown.model.ports import JobReport
 
@@ -35,10 +33,12 @@ class Interruptions:
     jobs_go_on: bool = False
     level: int = 0
     told: int = 0
+    signal: str = ""  # the last one
     people: str = ""  # what was said that people have to do
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
         self.level = self.level + 1 if number in (signal.SIGINT, signal.SIGQUIT) else LEAVE
+        self.signal = signal.Signals(number).name
 
     def should_stop(self, conductor: Conductor) -> bool:
         """Called once a turn. Says what is going on, once, and whether the loop is to be left."""
@@ -47,7 +47,7 @@ class Interruptions:
             return True
         if self.level == HURRY and self.told < HURRY:
             self.told = HURRY
-            conductor.log("stop_request", value={"who": user_name(os.getuid())}, reason="Ctrl-C at the conductor")
+            conductor.log("stop_request", value={"signal": self.signal}, reason="Ctrl-C at the conductor")
             again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
             self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
         self._ask_people(state)
@@ -90,7 +90,7 @@ def stays_undetermined(state: State) -> str:
     return f"{of} could not be judged ({some}); 'shakedown why {names[0]}' says why, and resume judges again"
 
 
-def leave(conductor: Conductor, end_runs: EndRuns) -> str:
+def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str:
     """Purpose: put what is still open in order; why we leave, in words.
 
     Local runs are ended, known dead, recorded as interrupted and tried again. A cluster's jobs stay as they are.
@@ -100,8 +100,8 @@ def leave(conductor: Conductor, end_runs: EndRuns) -> str:
     if undetermined:
         return undetermined
     if not state.stopping:
-        who = {"who": user_name(os.getuid())}
-        conductor.log("stop_request", value=who, reason="the conductor was told to leave at once")
+        by = {"signal": signal_name} if signal_name else {}
+        conductor.log("stop_request", value=by, reason="the conductor was told to leave at once")
     if end_runs is None:
         return state.stopping + _go_on(state)
     if state.jobs:

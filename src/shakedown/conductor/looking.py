@@ -12,6 +12,7 @@ from typing import Any
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.going_on import unknown_names
 from shakedown.conductor.nodes_now import nodes_now
+from shakedown.conductor.room import no_room
 from shakedown.conductor.snapshots import read_state
 from shakedown.engine import State, explain
 from shakedown.engine.explain import explain_run
@@ -26,6 +27,9 @@ from shakedown.model import clocks
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.ports import RENAMED
+from shakedown.processes.identity import boot_id, is_alive
+
+_LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
 
 
 def look(layout: Layout) -> State:
@@ -69,6 +73,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "components": components,
         "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id) for run in state.runs.values()],
+        "record_full": no_room(layout.log, _LINES_BYTES) if state.phase != "ended" else "",
         "budgets": _budgets(state),
         "waiting": _waiting(state),
         "shut": _shut(state),
@@ -113,13 +118,24 @@ def _clocks(state: State) -> Iterator[dict[str, Any]]:
 
 def _live(state: State, run_id: str) -> dict[str, Any]:
     run = state.runs[run_id]
+    over = run.phase == "running" and _is_over(state, run.job)
     return {
         "run": run.id,
         "case": run.case,
-        "phase": run.phase,
-        "doing": explain_run(state, run_id),
+        "phase": "over" if over else run.phase,
+        "doing": _OVER if over else explain_run(state, run_id),
         "started": run.started,
     }
+
+
+_OVER = "it is over: its process is gone, and the record does not have its end yet"
+
+
+def _is_over(state: State, job_id: str) -> bool:
+    """Whether a run of this machine that the record has running is dead: its conductor is gone, or cannot write."""
+    job = state.jobs.get(job_id)
+    name = job.scheduler_id if job is not None else ""
+    return bool(boot_id()) and name.endswith(f":{boot_id()}") and not is_alive(name)
 
 
 def _budgets(state: State) -> dict[str, dict[str, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shakedown.checks.judge import judge
 from shakedown.conductor.around import hold, look_around, release, take_parts
@@ -23,9 +23,7 @@ from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, JobView, SubmitAnswer
-
-if TYPE_CHECKING:
-    pass
+from shakedown.model.units import show_duration
 
 ASKED_EVERY_S = 300.0  # between two records of how often the scheduler was asked
 
@@ -138,6 +136,8 @@ def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
             conductor.log("job_report", **_report_fields(conductor.state, report))
             if report.behind:
                 _say_behind(conductor, report)
+            if report.unseen_s is not None:
+                _say_unseen(conductor, report, report.unseen_s)
 
 
 def _say_behind(conductor: Conductor, report: JobReport) -> None:
@@ -146,6 +146,15 @@ def _say_behind(conductor: Conductor, report: JobReport) -> None:
     count = "a process" if len(report.behind) == 1 else f"{len(report.behind)} processes"
     why = f"it left {count} behind, out of its session and without its environment; ended: {', '.join(processes)}"
     value = {"kind": "left_behind", "processes": processes}
+    run = conductor.state.jobs[report.job].run if report.job in conductor.state.jobs else ""
+    conductor.log("finding", job=report.job, run=run, value=value, reason=why)
+
+
+def _say_unseen(conductor: Conductor, report: JobReport, within: tuple[float, float]) -> None:
+    """A run time that nobody measured is missing, and not as long as nobody looked."""
+    between = f"between {show_duration(within[0])} and {show_duration(within[1])} after its start"
+    why = f"it ended {between}, while the conductor and its watcher stood still: its run time is not known"
+    value = {"kind": "end_unseen", "within_s": [round(seconds, 6) for seconds in within]}
     run = conductor.state.jobs[report.job].run if report.job in conductor.state.jobs else ""
     conductor.log("finding", job=report.job, run=run, value=value, reason=why)
 

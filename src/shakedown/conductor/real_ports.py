@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
 INBOX_PACE_S = 0.2
+_FILES, _FILES_OF_A_RUN = (
+    40,
+    4,
+)  # what we have open beside the runs, the shells that stand by included; and of each run or build
+_PROCESSES = 16
 
 
 @dataclass(slots=True)
@@ -38,6 +43,7 @@ class SessionClock:
     log: PatientLog
     idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
     at_rest: Callable[[], None] = lambda: None
+    idle_look: Callable[[float], None] = lambda now: None
     next_show: float = 0.0
     awake: Awake = field(default_factory=Awake)
 
@@ -48,6 +54,7 @@ class SessionClock:
         now = self.clock.now()
         self.lease.beat(now)
         self.at_rest()
+        self.idle_look(now)
         limit = now + BEAT_S
         wanted = self.log.tick(now)
         if wanted is not None:
@@ -86,6 +93,7 @@ def open_ports(
     from shakedown.processes.reactor import Reactor
 
     clusters = clusters_of(document)
+    refuse_small_limits(document)
     with ExitStack() as closing:
         closing.callback(log.close)
         reactor = Reactor()
@@ -157,3 +165,31 @@ def refuse_cores_that_are_not_there(document: Document) -> None:
         if system == "here":
             hint = "go on with it where it was begun, or make a new campaign"
         raise UsageError(f"system {system} is not what is here: {lacking}", hint=hint)
+
+
+def refuse_small_limits(document: Document) -> None:
+    """Purpose: a campaign needs open files and processes for what it does at once; where there are too few of them later, runs
+    cannot be started, or judged. Raises UsageError.
+    """
+    from shakedown.processes.allowance import lacking_files, lacking_processes
+
+    at_once, builds = _at_once(document), document.limits.builds
+    lacking = lacking_files(_FILES + _FILES_OF_A_RUN * at_once + _FILES_OF_A_RUN * builds)
+    lacking = lacking or lacking_processes(_PROCESSES + 2 * at_once + 2 * builds)
+    if lacking:
+        hint = "raise that limit (ulimit, or limits.conf) and start it again; with fewer runs at once it needs less"
+        raise UsageError(f"plan {document.plan} cannot be driven here: {lacking}", hint=hint)
+
+
+def _at_once(document: Document) -> int:
+    """How many runs of this machine are alive at once at most; on a cluster none is a process of ours."""
+    cluster = clusters_of(document)[0]
+    cases = [case for case in document.cases if not case.unavailable]
+    if not cluster.embedded or not cases:
+        return 0
+    cores = _cores(document, cluster)
+    return max(1 if case.shape.exclusive else max(1, cores // max(1, case.shape.units)) for case in cases)
+
+
+def _cores(document: Document, cluster: Cluster) -> int:
+    return document.system.node_type(cluster.partitions[0].type).cores

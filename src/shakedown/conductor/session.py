@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
+from shakedown.conductor.conditions import Conditions
 from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.driving import begin
@@ -97,13 +98,18 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             conductor.commands |= {"fingerprint": fingerprints.command}
             real.clock.at_rest = lambda: snapshots.consider(conductor.state, log, partial(_log_durably, conductor))
             driver = _driver(layout, lease.epoch, document.record_environment)
+            conditions = Conditions(layout, document, driver["environment"])
+            driver |= conditions.begin(state)
+            real.clock.idle_look = lambda now: conditions.consider(conductor, now)
             driver |= {"replaced": lease.replaced} if lease.replaced else {}
             with closing(fingerprints):
                 start = documents.start_value(state)
                 again = snapshots.take_away()
                 room = Room(layout, real.clock.log, watchers.say)
                 try:
-                    return _session(conductor, start, driver, tail, watchers, real, fingerprints, room, again)
+                    return _session(
+                        conductor, start, driver, tail, watchers, real, fingerprints, room, conditions, again
+                    )
                 except LeaseHeld:
                     real.forsake()
                     raise
@@ -118,6 +124,7 @@ def _session(
     real: RealPorts,
     fingerprints: Fingerprints,
     room: Room,
+    conditions: Conditions,
     refused: Sequence[str] = (),
 ) -> Outcome:
     """The loop under signals; then the last words. ``fingerprints``: what the machine is found to be; ``refused``: snapshots."""
@@ -131,7 +138,11 @@ def _session(
 
     with heard(interruptions):
         try:
+            before, goes_on = conductor.state, conductor.state.phase != "ended"
+            environment, inputs = before.environment, before.inputs
             begin(conductor, start, driver, conductor.state.index.document)
+            if goes_on:
+                conditions.compare(conductor, environment, inputs)
             watchers.started()
             if tail.cut_bytes:
                 _say_torn(conductor, tail)
@@ -140,10 +151,13 @@ def _session(
                 conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
             fingerprints.take(conductor)
             loop(conductor, stop)
-            left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs)
+            left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs, interruptions.signal)
             fingerprints.settle(conductor)
             log_asked(conductor)
-            conductor.log("driver_stop", reason=left or "the campaign is over")
+            if goes_on:
+                conditions.look_again(conductor, late=conductor.state.phase == "ended")
+            known = {} if conditions.digest == conductor.state.inputs else {"inputs": conditions.digest}
+            conductor.log("driver_stop", value=known, reason=left or "the campaign is over")
             conductor.commit()
         except DiskFull as full:
             left = leave_on_full_disk(conductor, end_runs, full)

@@ -9,6 +9,7 @@ from typing import Any
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.environments import Environment, read_environment, words_for
 from shakedown.conductor.reading import run_directory
+from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import Event
@@ -198,7 +199,7 @@ def scripts_of_part(case: Case, layout: Layout, job: str) -> dict[str, str]:
     """Purpose: the same for one run of a job of several. Its script is kept: it has all of them."""
     path = layout.job(job) / "job.sh"
     try:
-        script = path.read_text("utf-8", "replace")
+        script = read_plain(path).decode("utf-8", "replace")
     except OSError as error:
         script = f"# the script of job {job} cannot be read: {path}: {error.strerror}\n"
     return {"job.sh": script, "payload.sh": payload_script(case, layout)}

@@ -15,10 +15,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from shakedown.conductor.documents import Documents
+from shakedown.conductor.environments import read_named
 from shakedown.conductor.held_outputs import hold_outputs
 from shakedown.conductor.signing import allowed_signers, not_met, words_of
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.campaigns import read_document
+from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
 from shakedown.events.seals import seals_of
@@ -103,9 +105,9 @@ def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, sit
 def _of_chain(layout: Layout, chain: Verification) -> Damage | None:
     if chain.whole:
         return None
-    name = f"log/{chain.segment:06d}.jsonl" if chain.segment else "log"
+    name = chain.path or "log"
     why = chain.problem.removeprefix(f"{layout.root / name}: ").removeprefix(f"line {chain.line}: ")
-    return Damage(name, why, chain.segment, chain.line, event=chain.events + 1 if chain.line > 1 else 0)
+    return Damage(name, why, chain.segment, chain.line, event=chain.event)
 
 
 def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Record) -> None:
@@ -191,6 +193,13 @@ def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
             yield f"documents/{digest}.json", ""
         except RecordError as error:
             yield f"documents/{digest}.json", error.message
+    for digest in _environments(layout):
+        path = f"environments/{digest}.json"
+        try:
+            read_named(layout, digest)
+            yield path, ""
+        except RecordError as error:
+            yield path, error.message.partition(f"{path}, ")[2] or error.message.partition(f"{path} ")[2]
     for row in record.attestations.values():
         for name, digest in row.evidence:
             yield f"evidence/{digest}", _digest_trouble(layout.evidence / digest, digest, name)
@@ -204,9 +213,17 @@ def _documents(layout: Layout) -> list[str]:
     return list(dict.fromkeys(str(event.value.get("document", "")) for event in events))
 
 
+def _environments(layout: Layout) -> list[str]:
+    """Digests of the environments that drivers came with, and of the inputs that they found, in their order."""
+    kinds = ("driver_start", "driver_stop", "finding")
+    values = (event.value for event in read_events(layout.log) if event.event in kinds)
+    found = dict.fromkeys(str(value.get(key, "")) for value in values for key in ("environment", "inputs"))
+    return [name for name in found if name]
+
+
 def _digest_trouble(path: Path, digest: str, name: str) -> str:
     try:
-        same = hashlib.sha256(path.read_bytes()).hexdigest() == digest
+        same = hashlib.sha256(read_plain(path)).hexdigest() == digest
     except OSError as error:
         return f"the evidence file {name} cannot be read: {error.strerror}"
     return "" if same else f"the evidence file {name} was changed: its bytes no longer match its name"
@@ -214,7 +231,7 @@ def _digest_trouble(path: Path, digest: str, name: str) -> str:
 
 def _facts_trouble(path: Path, digest: str) -> str:
     try:
-        return "" if digest_of_content(path.read_bytes()) == digest else "these are not the facts that were found"
+        return "" if digest_of_content(read_plain(path)) == digest else "these are not the facts that were found"
     except (OSError, ValueError) as error:
         return f"the facts of a fingerprint cannot be read: {error}"
 
@@ -225,7 +242,7 @@ def _facts_trouble(path: Path, digest: str) -> str:
 def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path | None) -> None:
     """Contracts, tests, golden files and the plan as they are now, against the digests in the plan in force."""
     document = thaw(read_document(layout, record.document))
-    found.checked.append("frozen plans, evidence files and fingerprints: as the log names them")
+    found.checked.append("frozen plans, environments, evidence files and fingerprints: as the log names them")
     place = site or _site_of(layout)
     if place is None:
         found.unchecked.append("the site's files: this campaign lies in no site directory (name one with --site)")
@@ -249,7 +266,7 @@ def _site_of(layout: Layout) -> Path | None:
 def _source_trouble(site: Path, source: Source) -> str:
     path = site / source.path
     try:
-        same = hashlib.sha256(path.read_bytes()).hexdigest() == source.sha256
+        same = hashlib.sha256(read_plain(path)).hexdigest() == source.sha256
     except OSError as error:
         return f"{source.path} was there at the start and cannot be read now: {error.strerror}"
     return "" if same else f"{source.path} was changed since the start; what was agreed is in the frozen plan"

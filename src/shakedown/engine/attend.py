@@ -20,7 +20,7 @@ from shakedown.engine.standing import withdrawn as standing_withdrawal
 from shakedown.engine.state import Entry, Job, Run, State
 from shakedown.engine.verdict_facts import verdict_value
 from shakedown.model.events import Event
-from shakedown.model.ports import OVERRAN, SEEN_HERE
+from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again")  # facts that no verdict on its run repeats
@@ -151,7 +151,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "interrupted": "it was ended from outside",
     }
     why = reasons[verdict] + (f": {job.message}" if job.message else "")
-    if (launch and verdict == "node_fail") or job.message.startswith(OVERRAN):
+    if (launch and verdict == "node_fail") or job.message.startswith((OVERRAN, UNHEARD)):
         why = job.message
     _judge(state, decision, job, verdict, why, alive=alive)
 

@@ -34,6 +34,8 @@ def _want_all(state: State) -> None:
 def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
     state.driven, state.stopping, state.no_room = True, "", ""
+    state.environment = event.value.get("environment", "")
+    state.inputs = event.value.get("inputs", "")
     for name, count in state.asked.items():
         state.asked_before[name] = state.asked_before.get(name, 0) + count
     state.asked_before_s += state.asked_for_s
@@ -73,6 +75,7 @@ def asked(state: State, event: Event) -> None:
 
 def driver_stop(state: State, event: Event) -> None:
     state.driven = False
+    state.inputs = event.value.get("inputs", state.inputs)
 
 
 def stop_request(state: State, event: Event) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shakedown.engine import fold_guard
+from shakedown.engine.fold_campaign import opens_epoch
 from shakedown.engine.fold_standing import count_nodes
 from shakedown.engine.places import forget_job
 from shakedown.engine.state import STANDSTILL, Entry, Roll, State
@@ -23,6 +24,10 @@ def finding(state: State, event: Event) -> None:
             said[event.value["test"]] = event.time
     elif kind == "stood_still":
         state.awake_since = event.time
+    elif kind == "conditions_changed":
+        if not event.value.get("late"):
+            opens_epoch(state, event)
+        state.inputs = event.value.get("inputs", state.inputs)
     elif kind in ("queue_held", "queue_released"):
         fold_guard.finding(state, event)
     elif kind in ("disk_full", "disk_has_room"):

@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.ledger import Ledger
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 6  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 7  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -283,6 +283,8 @@ class State:
     last: float = 0.0  # the same, of events of the campaign proper: judging again and sealing take no time of it
     epoch: int = 0
     fingerprint: str = ""  # digest of the machine as it was last found
+    environment: str = ""  # digest of what is kept of the last driver's
+    inputs: str = ""  # digest of input files and programs as they were last found
     campaign: str = ""
     seed: int = 0
     began: float = 0.0  # when the campaign did

@@ -15,6 +15,7 @@ from typing import Any
 
 from shakedown.events.chain import past_of
 from shakedown.events.lease import began_to_drive, holder
+from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import first_event
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
@@ -139,7 +140,7 @@ def read_document(layout: Layout, digest: str) -> bytes:
     """Purpose: the bytes of a frozen document. Raises RecordError where it is missing or is not what was frozen."""
     path = layout.document(digest)
     try:
-        document = path.read_bytes()
+        document = read_plain(path)
     except OSError as error:
         raise RecordError(f"the record is damaged: the frozen plan {path} cannot be read: {error.strerror}") from error
     if digest_of(document) != digest:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from shakedown.events.damage import LaterVersion
 from shakedown.events.lease import last_host
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.seal_check import Damage, closing_damage
 from shakedown.events.seals import lines_of, read_seal, seals_of
 from shakedown.events.segments import Span, sealed_at, spans
@@ -23,8 +25,16 @@ from shakedown.events.sums import LogEnd, end_path, first_broken, last_sum, read
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
-_PROOFS = ("claims", "jobs", "packs", "outputs", "seals", "fingerprints")  # what only a campaign that ran has
+# What only a campaign that ran has: each is made after the log began.
+_PROOFS = (
+    *("claims", "jobs", "packs", "outputs", "seals", "fingerprints"),
+    *("environments", "builds", "payloads", "work"),
+)
+_FOLDERS = ("log", "lease", "documents", "claims")  # nothing goes on where one of them is something else
 _BLOCK = 1 << 20
+_NAMED = b'"document":"'  # how an event names a frozen plan; in a text the quotes have backslashes before them
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
+_DIGEST_BYTES = 64
 SEEN_LATE_S = 120.0
 
 
@@ -53,21 +63,25 @@ def damage_of(layout: Layout) -> Damage | None:
     """
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
     damage = _look(layout, end)
-    if damage is not None and end is not None and _is_news_from_elsewhere(layout):
-        return _look(layout, None)
+    if damage is not None and _is_news_from_elsewhere(layout):
+        return _look(layout, None, compares_end=False)
     return damage
 
 
 def _is_news_from_elsewhere(layout: Layout) -> bool:
     """Whether another host wrote just now: on a network file system its newest segment may be seen later than the log's end."""
+    path = end_path(layout.log)
     try:
-        age = time.time() - end_path(layout.log).stat().st_mtime
+        age = time.time() - (path if path.exists() else layout.log).stat().st_mtime
     except OSError:
         return False
     return age < SEEN_LATE_S and last_host(layout) not in ("", os.uname().nodename)
 
 
-def _look(layout: Layout, end: LogEnd | None) -> Damage | None:
+def _look(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Damage | None:
+    strange = _no_folder(layout)
+    if strange is not None:
+        return strange
     try:
         found = spans(layout.log) if layout.log.is_dir() else []
     except LaterVersion:
@@ -77,11 +91,25 @@ def _look(layout: Layout, end: LogEnd | None) -> Damage | None:
     if not found:
         return _gone(layout, end)
     digests: list[str] = []
+    plans: dict[str, None] = {}
     for span in found:
-        damage = _segment(layout, span, digests, end)
+        damage = _segment(layout, span, digests, end, plans)
         if damage is not None:
             return damage
-    return _too_short(found, end) or _seals(layout, found, digests)
+    if compares_end and end is None and found[0].header.end:
+        return Damage(str(end_path(layout.log).relative_to(layout.root)), _NO_END)
+    return _too_short(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
+
+
+_NO_END = "it is missing or damaged; it says how long the log was, and without it nobody sees whether the log's end was cut off"
+
+
+def _no_folder(layout: Layout) -> Damage | None:
+    for name in _FOLDERS:
+        path = layout.root / name
+        if os.path.lexists(path) and not path.is_dir():
+            return Damage(name, "it is no directory")
+    return None
 
 
 # ---- a log that is not there -----------------------------------------------------------------------------------------------
@@ -89,7 +117,8 @@ def _look(layout: Layout, end: LogEnd | None) -> Damage | None:
 
 def past_of(layout: Layout) -> str:
     """Purpose: what shows that a campaign has run, "" where nothing does."""
-    if end_path(layout.log).exists():
+    end = read_end(layout.log)
+    if end.seq if end is not None else os.path.lexists(end_path(layout.log)):
         return str(end_path(layout.log).relative_to(layout.root))
     for name in _PROOFS:
         found = next((path for path in _files(layout.root / name)), None)
@@ -116,23 +145,41 @@ def _gone(layout: Layout, end: LogEnd | None) -> Damage | None:
 # ---- one segment ---------------------------------------------------------------------------------------------------------
 
 
-def _segment(layout: Layout, span: Span, digests: list[str], end: LogEnd | None) -> Damage | None:
-    """Its bytes against the seal in the next one's header, or, where there is none yet, against the sums of its lines."""
+def _segment(
+    layout: Layout, span: Span, digests: list[str], end: LogEnd | None, plans: dict[str, None]
+) -> Damage | None:
+    """Its bytes against the seal in the next one's header, or, where there is none yet, against the sums of its lines.
+
+    ``plans`` is given the digests of frozen plans that its events name.
+    """
     if digests and span.header.previous != digests[-1]:
         return _broken_seal(layout, span)
     if not digests and (span.header.previous, span.header.first) != ("", 1):
         return Damage(_name(span), "it is the first segment, and its header is not that of one", span.number, 1)
     if span.end is None:
-        return _open_segment(span, end)
-    hashed, length = hashlib.sha256(), 0
-    with span.path.open("rb") as file:
+        return _open_segment(span, end, plans)
+    hashed, length, last = hashlib.sha256(), 0, b""
+    with open_plain(span.path) as file:
         while length < span.end and (block := file.read(min(_BLOCK, span.end - length))):
             hashed.update(block)
             length += len(block)
+            _note_plans(last + block[: len(_NAMED) + _DIGEST_BYTES], plans)
+            _note_plans(block, plans)
+            last = block[-len(_NAMED) - _DIGEST_BYTES :]
     if length < span.end:
         return Damage(_name(span), f"it ends at byte {length}, {sealed_at(span)}", span.number)
     digests.append(hashed.hexdigest())
     return None
+
+
+def _note_plans(block: bytes, plans: dict[str, None]) -> None:
+    at = block.find(_NAMED)
+    while at >= 0:
+        at += len(_NAMED)
+        found = _DIGEST.fullmatch(block[at : at + _DIGEST_BYTES])
+        if found:
+            plans[found.group().decode()] = None
+        at = block.find(_NAMED, at)
 
 
 def _broken_seal(layout: Layout, span: Span) -> Damage:
@@ -147,9 +194,10 @@ def _broken_seal(layout: Layout, span: Span) -> Damage:
     return Damage(_name(span), why, span.number, 1)
 
 
-def _open_segment(span: Span, end: LogEnd | None) -> Damage | None:
-    data = span.path.read_bytes()
+def _open_segment(span: Span, end: LogEnd | None, plans: dict[str, None]) -> Damage | None:
+    data = read_plain(span.path)
     data = data[: data.rfind(b"\n") + 1]
+    _note_plans(data, plans)
     found = last_sum(data)
     if found is not None and zlib.crc32(data[: found[0]]) != found[1]:
         line = first_broken(iter(data.splitlines(keepends=True))) or 0
@@ -215,6 +263,23 @@ def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | No
         damage = closing_damage(layout, path.stem, seal)
         if damage is not None:
             return damage
+    return None
+
+
+def _plans(layout: Layout, named: Iterable[str]) -> Damage | None:
+    """Every frozen plan that the log names must be what was frozen: verdicts were made by it, also for who reads the log alone."""
+    for digest in named:
+        path = layout.document(digest)
+        try:
+            changed = hashlib.sha256(read_plain(path)).hexdigest() != digest
+        except OSError as error:
+            return Damage(
+                f"documents/{path.name}", f"the log names this frozen plan, and it cannot be read: {error.strerror}"
+            )
+        if changed:
+            return Damage(
+                f"documents/{path.name}", "it was changed after it was frozen: its bytes no longer match its name"
+            )
     return None
 
 

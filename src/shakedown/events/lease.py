@@ -22,6 +22,7 @@ import msgspec
 
 from shakedown.events.damage import NOT_JSON
 from shakedown.events.identity import Identity, is_alive, this_process
+from shakedown.events.plain_files import read_plain
 from shakedown.events.segment_file import unwritable
 from shakedown.events.sums import has_sum, sum_of, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
@@ -181,7 +182,7 @@ def stays_silent(layout: Layout, held: Holder, look_again: Callable[[float], Non
 def began_to_drive(layout: Layout) -> float:
     """Purpose: when the campaign's last driver began, in seconds since 1970; 0 where nobody left word of it."""
     try:
-        who = _identity(_epoch_path(layout, _newest(layout)).read_bytes())
+        who = _identity(read_plain(_epoch_path(layout, _newest(layout))))
         return who.since if who is not None else 0.0
     except (*NOT_JSON, OSError):
         return 0.0
@@ -190,7 +191,7 @@ def began_to_drive(layout: Layout) -> float:
 def last_host(layout: Layout) -> str:
     """Purpose: the host of the last driver, "" where nobody left word of it."""
     try:
-        who = _identity(_epoch_path(layout, _newest(layout)).read_bytes())
+        who = _identity(read_plain(_epoch_path(layout, _newest(layout))))
     except (*NOT_JSON, OSError):
         return ""
     return who.host if who is not None else ""
@@ -201,7 +202,7 @@ def _holder_of(layout: Layout, epoch: int, seen_from: Identity) -> Holder | None
         return None
     path = _epoch_path(layout, epoch)
     try:
-        who = _identity(path.read_bytes())
+        who = _identity(read_plain(path))
     except (*NOT_JSON, OSError):
         who = None
     alive = is_alive(who) if who is not None and who.same_place(seen_from) else None
@@ -315,7 +316,7 @@ def _beat_age(path: Path) -> float:
 def _locked(path: Path) -> bool | None:
     """Whether some process holds the lock; None where that cannot be told."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shakedown.events.chain import refuse_damaged
+from shakedown.events.plain_files import open_plain
 from shakedown.events.reader import decode_at
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.events.segments import SEGMENT_BYTES, Header, Span, first_header, segment_numbers, segment_path, spans
+from shakedown.events.sums import begin_end
 from shakedown.events.writer import RESERVE_BYTES, Holding, LogWriter
 from shakedown.model.errors import LeaseHeld
 from shakedown.model.events import LINE_VERSION, Event
@@ -52,7 +54,7 @@ def open_log(
     _make_directory(directory)
     for attempt in range(1, _ATTEMPTS + 1):
         lease.check()
-        header, tail = _mend(directory, lease.epoch)
+        header, tail = _mend(directory, lease.epoch, eager)
         try:
             sizes = {"segment_bytes": segment_bytes, "reserve_bytes": reserve_bytes}
             return LogWriter(directory, lease, header, tail.time, **sizes, eager=eager), tail
@@ -69,14 +71,14 @@ def _make_directory(directory: Path) -> None:
         raise unwritable(directory, error) from error
 
 
-def _mend(directory: Path, epoch: int) -> tuple[Header, Tail]:
+def _mend(directory: Path, epoch: int, durable: bool) -> tuple[Header, Tail]:
     """Cut off what is torn, and describe the segment that comes next."""
     found = spans(directory)
     numbers = segment_numbers(directory)
     if len(numbers) > len(found):
         _remove_headless(segment_path(directory, numbers[-1]))
     if not found:
-        return first_header(epoch), Tail()
+        return first_header(epoch, begin_end(directory, durable)), Tail()
     last = found[-1]
     size = last.path.stat().st_size
     end = _behind_newline(last, size)
@@ -99,7 +101,7 @@ def _remove_headless(path: Path) -> None:
 
 def _behind_newline(span: Span, offset: int) -> int:
     """The offset behind the last new line before ``offset``, at least that of the segment's first event."""
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         while offset > span.start:
             begin = max(span.start, offset - _STEP)
             file.seek(begin)
@@ -133,7 +135,7 @@ def _last_event(found: list[Span], end: int) -> Event | None:
 
 def _event_before(span: Span, end: int) -> Event:
     begin = _behind_newline(span, end - 1)
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         file.seek(begin)
         line = file.read(end - begin)
     return decode_at(span, begin, line)[0]
@@ -141,7 +143,7 @@ def _event_before(span: Span, end: int) -> Event:
 
 def _digest(path: Path, length: int) -> str:
     hashed = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while length > 0 and (block := file.read(min(length, 1 << 20))):
             hashed.update(block)
             length -= len(block)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from shakedown.events.damage import DamagedLine
 from shakedown.events.lines import decode_block, decode_line
+from shakedown.events.plain_files import open_plain
 from shakedown.events.segments import BLOCK_BYTES, Span, blocks, spans
 from shakedown.model.events import EVENTS, Event
 
@@ -26,7 +27,7 @@ def read_events(directory: Path, after: int = 0) -> Iterator[Event]:
 def first_event(directory: Path) -> Event | None:
     """Purpose: the first event, without reading more than its line. Errors as in ``read_events``."""
     for span in spans(directory):
-        with span.path.open("rb") as file:
+        with open_plain(span.path) as file:
             file.seek(span.start)
             line = file.readline()
         if line.endswith(b"\n"):
@@ -76,7 +77,7 @@ def _offset_near(span: Span, after: int) -> int:
     low, high = span.start, span.path.stat().st_size if span.end is None else span.end
     if after < span.header.first:
         return low
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         while high - low > BLOCK_BYTES:
             middle = (low + high) // 2
             file.seek(middle)
@@ -120,7 +121,7 @@ def check_order(span: Span, offset: int, events: list[Event], expected: int) -> 
 
 def line_number(span: Span, offset: int) -> int:
     """The number, counted from 1 with the header, of the line that begins at ``offset``."""
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         return file.read(offset).count(b"\n") + 1
 
 

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.seals import GROWING, FileSum, Seal, closing_lines, hash_file, lines_of, read_seal, seals_of
 from shakedown.events.segments import parse_header, segment_path, sha256
 from shakedown.model.errors import RecordError
@@ -87,7 +88,7 @@ def _check(layout: Layout, digest: str, seal: Seal, hashes: dict[tuple[str, int]
     for number, segment in enumerate(seal.segments, 1):
         trouble = _file(layout, segment, hashed, growing=True)
         if trouble is not None:
-            sums = b"" if lines_trouble else (layout.root / seal.lines.path).read_bytes()
+            sums = b"" if lines_trouble else read_plain(layout.root / seal.lines.path)
             return _locate(layout, seal, number, sums) or trouble
     for item in seal.files:
         growing = item.path.partition("/")[0] in GROWING
@@ -199,7 +200,7 @@ def closing_damage(layout: Layout, digest: str, seal: Seal) -> Damage | None:
     path = segment_path(layout.log, seal.closing.segment)
     wanted, name = closing_lines(seal, digest), _inside(layout, path)
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             there = file.read(len(wanted))
     except OSError:
         return Damage(name, f"it is gone, and with it the event of the seal {digest[:16]}", seal.closing.segment)
@@ -228,7 +229,7 @@ def _behind(layout: Layout, seal: Seal, closing: bytes) -> Damage | None:
     following = replace(before, segment=before.segment + 1, first=seal.through + 2, previous=sha256(closing))
     following = replace(following, previous_bytes=len(closing))
     wanted = msgspec.json.encode(following) + b"\n"
-    there = path.read_bytes()[: len(wanted) + _DIGITS]
+    there = read_plain(path, len(wanted) + _DIGITS)
     there = there[: there.find(b"\n") + 1] or there
     for lease in layout.lease.glob("*.json"):
         if lease.stem.isdigit() and int(lease.stem) > before.epoch:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from shakedown.events.lines import encode_event
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.events.segments import Span, read_header_line
 from shakedown.model.errors import RecordError
@@ -104,7 +105,7 @@ def publish(layout: Layout, digest: str) -> None:
 def read_seal(path: Path) -> Seal:
     """Purpose: a seal from its file. Raises RecordError where it is not what its name says."""
     try:
-        content = path.read_bytes()
+        content = read_plain(path)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from error
     if hashlib.sha256(content).hexdigest() != path.stem:
@@ -146,14 +147,14 @@ def line_sums(lines: Iterable[bytes]) -> Iterator[bytes]:
 def lines_of(path: Path, length: int) -> Iterator[bytes]:
     """Purpose: the lines of a file's first ``length`` bytes."""
     left = length
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while left > 0 and (line := file.readline(left)):
             left -= len(line)
             yield line
 
 
 def _blocks(path: Path, length: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while length > 0 and (block := file.read(min(length, _BLOCK))):
             length -= len(block)
             yield block

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.damage import NOT_JSON, DamagedLine, refuse_later
+from shakedown.events.plain_files import NotPlain, open_plain
 from shakedown.model.errors import RecordError
 from shakedown.model.events import LINE_VERSION
 
@@ -25,11 +26,13 @@ _NAME = re.compile(r"(\d{6,})\.jsonl")
 _HEADER_LIMIT = 4096
 
 
-class Header(msgspec.Struct, frozen=True):
+class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     """The first line of a segment.
 
     ``first`` is the seq of the first event that comes after it; ``epoch`` that of the lease it was written under.
     ``previous`` and ``previous_bytes`` are the sha256 and the length of the segment before, as it was sealed.
+    ``end``: 1 in the first segment of a log whose ``lease/log-end`` was durable before the log began. Where that file is missing
+    behind such a header, somebody removed it. Logs of older versions do not say so.
     """
 
     segment: int
@@ -38,11 +41,12 @@ class Header(msgspec.Struct, frozen=True):
     epoch: int
     previous: str
     previous_bytes: int
+    end: int = 0
 
 
-def first_header(epoch: int) -> Header:
-    """The header of a log's first segment, which seals nothing."""
-    return Header(1, LINE_VERSION, 1, epoch, "", 0)
+def first_header(epoch: int, end: bool = False) -> Header:
+    """The header of a log's first segment, which seals nothing. ``end``: whether ``lease/log-end`` is durable."""
+    return Header(1, LINE_VERSION, 1, epoch, "", 0, int(end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +129,12 @@ def _span(number: int, path: Path, line: bytes | None) -> Span:
 def read_header_line(path: Path) -> bytes | None:
     """The first line with its new line character, or None where it is not complete, or was just removed as such."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             line = file.readline(_HEADER_LIMIT)
     except FileNotFoundError:
         return None
+    except NotPlain as error:
+        raise RecordError(f"{path}: {error.strerror}") from error
     return line if line.endswith(b"\n") else None
 
 
@@ -151,7 +157,7 @@ def blocks(span: Span, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     Stops at the last new line, and at the seal. Errors: RecordError where the file ends before its seal.
     """
     offset = max(offset, span.start)
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         file.seek(offset)
         while span.end is None or offset < span.end:
             wanted = BLOCK_BYTES if span.end is None else min(BLOCK_BYTES, span.end - offset)
@@ -187,7 +193,7 @@ def holds(span: Span, position: Position) -> bool:
         return False
     if not position.line:
         return position.offset == span.start
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         file.seek(position.offset - position.length)
         return sha256(file.read(position.length)) == position.line
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.seals import seals_of
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import ShakedownError, UsageError
@@ -163,7 +164,7 @@ def _read(path: Path) -> Signature:
     digest, file = path.name.partition(".")[0], f"seals/{path.name}.sig"
     try:
         words = _words(path)
-        armour = path.with_name(f"{path.name}.sig").read_bytes()[:_LONGEST_FILE]
+        armour = read_plain(path.with_name(f"{path.name}.sig"), _LONGEST_FILE)
         key = _public_key(armour)
     except OSError as error:
         return Signature(digest, "", "", "", "", file, BAD, why=f"it cannot be read: {error.strerror}")
@@ -183,7 +184,7 @@ def _check(read: Signature, path: Path, allowed: Path | None) -> Signature:
         return read
     if shutil.which(PROGRAM) is None:
         return _as(read, UNCHECKED, f"there is no {PROGRAM} here")
-    message = path.read_bytes()
+    message = read_plain(path)
     words = ["-n", NAMESPACE, "-s", str(path.with_name(f"{path.name}.sig"))]
     plain = _run(["-Y", "check-novalidate", *words], message)
     if plain.returncode != 0:
@@ -218,7 +219,7 @@ def _as(read: Signature, status: str, why: str) -> Signature:
 
 def _words(path: Path) -> dict[str, str]:
     """The lines of what was signed. Raises ValueError where it is nothing of ours."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         text = file.read(_LONGEST_FILE).decode("utf-8", "replace")
     first, *lines = text.splitlines() or [""]
     if first != _FIRST_LINE:

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.damage import NOT_JSON
+from shakedown.events.plain_files import open_plain
 from shakedown.events.reader import read_events
 from shakedown.events.segments import Position, holds, spans
 from shakedown.model.errors import RecordError
@@ -102,7 +103,7 @@ def snapshot_files(directory: Path) -> list[Path]:
 def read_snapshot(path: Path) -> tuple[_Head, bytes] | None:
     """A snapshot's head and state, None where they do not belong together."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             head = msgspec.json.decode(file.readline(_LIMIT), type=_Head)
             state = file.read()
     except (OSError, *NOT_JSON):

@@ -3,7 +3,8 @@
 Each line carries in its last field, ``sum``, the CRC-32 of everything in its segment before that field. So the last line vouches
 for all lines before it, and where it does not, the first line that disagrees is the place. Older versions take the field for one
 that they do not know. ``lease/log-end`` says how long the log was when something was last made durable: lines that were cut
-off leave no other trace.
+off leave no other trace. It is made before the log begins, durable, and the log's first header says so: where it is missing later,
+it was removed, and no power cut took it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.damage import NOT_JSON
+from shakedown.events.plain_files import read_plain
 
 SUM_BYTES = len(b',"sum":"00000000"')
 _END = re.compile(rb',"sum":"([0-9a-f]{8})"\}\n')
 _TAIL = SUM_BYTES + len(b"}\n")
 _LONGEST = 1 << 20  # bytes in which the last line with a sum is looked for
+_LOOKS = 10
 _WIDTH = 160  # of the file that says where the log ended: it is written over in place
 
 
@@ -86,7 +89,10 @@ class EndFile:
     def __init__(self, log: Path) -> None:
         self._fd = -1
         with suppress(OSError):
-            self._fd = os.open(end_path(log), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+            flags = (
+                os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+            )  # a pipe is waited for by nobody
+            self._fd = os.open(end_path(log), flags, 0o644)
 
     def say(self, end: LogEnd) -> None:
         """Purpose: note what is durable now. One system call; not synced itself, so it is never ahead of the log."""
@@ -105,11 +111,47 @@ def _line_of(end: LogEnd) -> bytes:
     return b"%s %08x" % (body, zlib.crc32(body)) + b" " * (_WIDTH - len(body) - 10) + b"\n"
 
 
-def read_end(log: Path) -> LogEnd | None:
-    """Purpose: what was noted last. None where nothing was, or where it cannot be read: then it proves nothing."""
+def begin_end(log: Path, durable: bool) -> bool:
+    """Purpose: make the file of a log that is about to begin, with nothing in the log yet. False where it cannot be made.
+
+    ``durable``: it survives a power cut once this returns, as all that the log's header promises.
+    """
+    path = end_path(log)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with end_path(log).open("rb") as file:
-            body, _, check = file.read(_WIDTH).rstrip().rpartition(b" ")
-        return msgspec.json.decode(body, type=LogEnd) if b"%08x" % zlib.crc32(body) == check else None
-    except (OSError, *NOT_JSON):
-        return None
+        with draft.open("wb") as file:
+            file.write(_line_of(LogEnd(0, 0, 0, 0)))
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        draft.replace(path)
+        if durable:
+            _sync_names(path.parent)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _sync_names(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_end(log: Path) -> LogEnd | None:
+    """Purpose: what was noted last. None where nothing was, or where it cannot be read.
+
+    It is written over in place: who reads it in that very moment may see half of it, and looks again.
+    """
+    for _ in range(_LOOKS):
+        try:
+            body, _, check = read_plain(end_path(log), _WIDTH).rstrip().rpartition(b" ")
+            if b"%08x" % zlib.crc32(body) == check:
+                return msgspec.json.decode(body, type=LogEnd)
+        except (OSError, *NOT_JSON):
+            return None
+    return None

@@ -11,8 +11,10 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.chain import damage_of
-from shakedown.events.damage import NOT_JSON, DamagedLine
+from shakedown.events.damage import NOT_JSON, DamagedLine, LaterVersion
 from shakedown.events.lines import decode_line
+from shakedown.events.plain_files import open_plain
+from shakedown.events.seal_check import Damage
 from shakedown.events.segments import Span, sealed_at, segment_path, spans
 from shakedown.model.errors import RecordError
 from shakedown.model.events import EVENTS, Event
@@ -23,7 +25,9 @@ _FIELDS = frozenset({*Event.__struct_fields__, "sum"})
 
 @dataclass(slots=True)
 class Verification:
-    """What was found. ``problem`` is "" for a record that is whole, else a sentence; ``segment`` and ``line`` say where.
+    """What was found. ``problem`` is "" for a record that is whole, else a sentence.
+
+    ``path``, inside the campaign, ``segment``, ``line`` and ``event`` say where; 0 where that is not known.
 
     ``digest`` is the sha256 of the last segment: through the chain it stands for the whole record. ``torn_bytes`` come after the
     last new line; ``late_bytes`` lie behind seals: written by drivers that had lost the lease, and no part of the record.
@@ -38,8 +42,10 @@ class Verification:
     unknown_events: Counter[str] = field(default_factory=Counter)
     unknown_fields: Counter[str] = field(default_factory=Counter)
     problem: str = ""
+    path: str = ""
     segment: int = 0
     line: int = 0
+    event: int = 0
 
     @property
     def whole(self) -> bool:
@@ -70,9 +76,13 @@ def verify(directory: Path) -> Verification:
     try:
         found = spans(directory)
     except RecordError as error:
-        if not directory.is_dir():
+        damage = None if isinstance(error, LaterVersion) else damage_of(Layout(directory.parent))
+        if damage is None and not directory.is_dir():
             raise
-        result.problem = error.message
+        if damage is not None:
+            _say(result, directory, damage)
+        if directory.is_dir():
+            result.problem = error.message
         return result
     before = _Before()
     for span in found:
@@ -80,6 +90,8 @@ def verify(directory: Path) -> Verification:
             _verify_segment(span, before, result)
         except _Damage as damage:
             result.segment, result.line = span.number, damage.line
+            result.path = f"{directory.name}/{span.path.name}"
+            result.event = before.seq + 1 if damage.line > 1 else 0  # the line where that event should be
             place = f"{span.path}: line {damage.line}" if damage.line else str(span.path)
             result.problem = f"{place}: {damage.why}"
             return result
@@ -87,10 +99,14 @@ def verify(directory: Path) -> Verification:
     result.torn_bytes += headless.stat().st_size if headless.exists() else 0
     more = damage_of(Layout(directory.parent))  # the sums of lines, the log's end, and seals
     if more is not None:
-        result.segment, result.line = more.segment, more.line
-        place = f"{directory.parent / more.path}{f': line {more.line}' if more.line else ''}"
-        result.problem = f"{place}: {more.why}"
+        _say(result, directory, more)
     return result
+
+
+def _say(result: Verification, directory: Path, damage: Damage) -> None:
+    result.path, result.segment, result.line, result.event = damage.path, damage.segment, damage.line, damage.event
+    place = f"{directory.parent / damage.path}{f': line {damage.line}' if damage.line else ''}"
+    result.problem = f"{place}: {damage.why}"
 
 
 def _verify_segment(span: Span, before: _Before, result: Verification) -> None:
@@ -116,7 +132,7 @@ def _verify_segment(span: Span, before: _Before, result: Verification) -> None:
 def _lines(span: Span) -> Iterator[bytes]:
     """Whole lines up to the seal, the header included."""
     offset = 0
-    with span.path.open("rb") as file:
+    with open_plain(span.path) as file:
         for line in file:
             offset += len(line)
             if not line.endswith(b"\n") or (span.end is not None and offset > span.end):

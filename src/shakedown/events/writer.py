@@ -292,7 +292,7 @@ class LogWriter:
 
 
 def _allocate(path: Path, size: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     try:
         os.posix_fallocate(handle, 0, size)
     finally:

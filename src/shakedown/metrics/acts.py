@@ -148,6 +148,12 @@ def _changed(record: Record, event: Event) -> None:
     record.note(event)
 
 
+def found_changed(record: Record, event: Event) -> None:
+    """Purpose: inputs, programs or settings that changed under the campaign: what runs from now on is of another epoch."""
+    open_epoch(record, event)
+    _move_unstarted(record)
+
+
 def open_epoch(record: Record, event: Event, difference: tuple[str, ...] = ()) -> None:
     record.epoch += 1
     record.epochs.append(epoch_row(event, record.epoch, difference))

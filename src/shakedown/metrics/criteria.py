@@ -34,6 +34,7 @@ from shakedown.metrics.table import Record
 from shakedown.metrics.telling import (
     beside_the_criteria,
     broken_commitments,
+    changed_conditions,
     judged_by_another_plan,
     left_out_text,
     measure_text,
@@ -61,7 +62,8 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
     finished, others = record.ended is not None, other_waivers(record)
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome = campaign_outcome(components, finished)
-    if outcome == "accepted" and (others or broken_commitments(contract) or judged_by_another_plan(record)):
+    otherwise = judged_by_another_plan(record) or changed_conditions(record)
+    if outcome == "accepted" and (others or broken_commitments(contract) or otherwise):
         outcome = "accepted with restrictions"
     return Scorecard(
         campaign=record.campaign,

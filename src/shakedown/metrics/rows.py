@@ -1,7 +1,7 @@
 """The rows that the record is folded into: plain, frozen, one thing a line of a table.
 
 Times are seconds since 1970 by the driver's clock, None where they are not known; ``seq`` is the event a row came from.
-``epoch`` is 1 at first; an amendment, a declared change and a machine found changed open the next.
+``epoch`` is 1 at first; an amendment, a declared change, and a machine or inputs found changed open the next.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class RulingRow(Struct, frozen=True):
 
 
 class EpochRow(Struct, frozen=True):
-    """What opened an epoch: ``opened_by`` is campaign_start, amended, changed or fingerprint; ``difference`` says it in lines."""
+    """What opened an epoch, an event: campaign_start, amended, changed, fingerprint, finding; ``difference`` says it in lines."""
 
     number: int
     opened_by: str

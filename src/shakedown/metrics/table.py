@@ -155,6 +155,8 @@ def _finding(record: Record, event: Event) -> None:
     record.note(event)
     if event.value.get("kind") == "time_is_up":
         record.time_up[str(event.value.get("component", ""))] = event.time
+    elif event.value.get("kind") == "conditions_changed" and not event.value.get("late"):
+        acts.found_changed(record, event)
 
 
 def _unavailable(record: Record, event: Event) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from shakedown.metrics import floors
 from shakedown.metrics.contract import ContractScore, RowScore
 from shakedown.metrics.populations import CaseRuns, Population
-from shakedown.metrics.rows import RejudgedRow, WaiverRow
+from shakedown.metrics.rows import NoteRow, RejudgedRow, WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.table import Record
@@ -162,6 +162,7 @@ def restrictions(
             found.append(f"contract row {score.row.name} is not judged: {score.reason}")
     found += [_waiver_text(waiver) for waiver in other_waivers(record)]
     found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
+    found += [note.reason for note in changed_conditions(record)]
     return found + [_broken_text(score) for score in broken_commitments(contract)]
 
 
@@ -179,6 +180,11 @@ def other_waivers(record: Record) -> list[WaiverRow]:
 def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
     """Purpose: acts of judging again that replaced verdicts by a plan which was never in force."""
     return [act for act in record.rejudged if act.replaced and act.document and act.document not in record.documents]
+
+
+def changed_conditions(record: Record) -> list[NoteRow]:
+    """Purpose: findings that inputs, programs or settings of the runs were changed under the campaign: each restricts."""
+    return [note for note in record.of_kind("finding") if note.value.get("kind") == "conditions_changed"]
 
 
 def _by_another_plan(act: RejudgedRow) -> str:

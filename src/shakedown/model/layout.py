@@ -127,6 +127,11 @@ class Layout:
         return self.root / "lease"
 
     @property
+    def let_go(self) -> Path:
+        """Which jobs of this machine were let go past their gate: a second word beside their claims."""
+        return self.lease / "let-go"
+
+    @property
     def talk(self) -> Path:
         """What a conductor in the background has to say."""
         return self.root / "driver.log"

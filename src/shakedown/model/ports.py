@@ -34,6 +34,7 @@ JOB_STATES = (
 )
 RENAMED = "somebody renamed it"  # how the message of a job begins that the scheduler has under another name by now
 ENDED = frozenset({"completed", "failed", "timeout", "node_fail", "cancelled", "interrupted"})
+UNHEARD = "it ended while no conductor was there"  # so begins the message of an "interrupted" that nobody brought about
 OVERRAN = "it ran past its time limit"  # so begins the message of a "timeout" that nobody brought about
 
 
@@ -127,7 +128,7 @@ class JobReport(Struct, frozen=True):
     ``failed_nodes``: the names of those of its nodes that are known to have failed. ``launch_failure``: it was given its nodes, and
     its script was never started there; nothing of it lives or will. ``again``: of a job that came to its own end, the number of a
     later start of it by the scheduler, which does nothing. ``behind``: processes that had got away from it, by name, and were
-    ended.
+    ended. ``unseen_s``: between which times from its start it ended, where nobody saw when; then ``elapsed_s`` is None.
     """
 
     job: str
@@ -148,6 +149,7 @@ class JobReport(Struct, frozen=True):
     launch_failure: bool = False
     again: int = 0
     behind: tuple[str, ...] = ()
+    unseen_s: tuple[float, float] | None = None
 
 
 class Wanted(Struct, frozen=True):

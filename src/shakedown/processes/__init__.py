@@ -6,4 +6,5 @@
 ``identity``   naming one process so that its name is never taken by another
 ``tree``       ending a whole process tree, and knowing that it is dead
 ``orphans``    processes that escaped their parents and were handed to us
+``allowance``  how many files and processes we may have
 """

@@ -21,6 +21,7 @@ from shakedown.processes.steady import SteadyTime
 # What a callback gives back: False says "nothing that the one who waits should know of"; anything else is news.
 Callback = Callable[[], object]
 STOOD_STILL_S = 5.0  # longer than anything that is done between two waits takes
+_UNSEEN_S = 1.0  # what happened in a longer time in which nobody waited may be that old
 _COMPACT_FROM = 64  # cancelled timers are swept out when they are this many and the majority
 
 
@@ -49,6 +50,7 @@ class Reactor:
     calendar: SteadyTime = field(default_factory=SteadyTime)
     woke: Callable[[], object] = lambda: None  # called first of all after this process stood still; may raise
     _awake: float = field(default_factory=time.monotonic)
+    seen_until: float = field(default_factory=time.monotonic)  # monotonic: what is ready now was not, then
     _wake_read: int = -1
     _wake_write: int = -1
     _old_wakeup: int | None = None
@@ -80,6 +82,11 @@ class Reactor:
         """Call ``callback`` whenever ``descriptor`` can be read (or written), until it is unwatched."""
         self._callbacks[descriptor] = callback
         self._epoll.register(descriptor, select.EPOLLOUT if writable else select.EPOLLIN)
+
+    def watch_end(self, descriptor: int, callback: Callback) -> None:
+        """Call ``callback`` once the other end of ``descriptor`` is closed, whatever else there is to read from it."""
+        self._callbacks[descriptor] = callback
+        self._epoll.register(descriptor, 0)  # a hang-up is reported always
 
     def unwatch(self, descriptor: int) -> None:
         """Stop watching. A descriptor that is not watched is left alone."""
@@ -158,6 +165,8 @@ class Reactor:
         news = False
         events = self._epoll.poll(pause)
         now = time.monotonic()
+        late = now - self._awake > (pause or 0.0) + _UNSEEN_S and pause is not None
+        self.seen_until = self._awake if late else now
         if now - self._awake > (pause or 0.0) + STOOD_STILL_S:
             self.woke()
         self._awake = now

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from shakedown.processes.allowance import AT_START, LIMITS
+
 MARKER = "SHAKEDOWN_JOB"  # the environment variable by which the processes of a job or build are found again
 _SHELL = "/bin/sh"
 # Whoever started us may have made us deaf (nohup, "&" in a script), and so did Python: a child hears every signal again.
 _USUAL = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
 # What make tells its own children: a payload is none of them, and its descriptors are not open there.
 _OF_MAKE = (b"MAKEFLAGS", b"MFLAGS", b"MAKELEVEL", b"GNUMAKEFLAGS")
-_LIMITS = {"n": resource.RLIMIT_NOFILE, "c": resource.RLIMIT_CORE, "s": resource.RLIMIT_STACK}
-_LIMITS_AT_START = {name: resource.getrlimit(number)[0] for name, number in _LIMITS.items()}
 _LOGIN_UMASK = re.compile(r"^\s*UMASK\s+(0?[0-7]{3})\b", re.MULTILINE)
 
 started: set[int] = set()  # processes that were started here and not collected yet
@@ -72,8 +72,8 @@ def as_at_login(login: Path = Path("/etc/login.defs")) -> str:
     not what it made of them since.
     """
     lines = [f"umask {login_umask(login):03o}\n"]
-    for name, number in _LIMITS.items():
-        soft, now = _LIMITS_AT_START[name], resource.getrlimit(number)[0]
+    for name, number in LIMITS.items():
+        soft, now = AT_START[name], resource.getrlimit(number)[0]
         if soft != now:
             lines.append(
                 f"ulimit -S -{name} {'unlimited' if soft == resource.RLIM_INFINITY else _amount(name, soft)}\n"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 
 _ENVIRONMENT_LIMIT = 4 << 20  # bytes of a process's environment that are looked at
+_NOT_ITS_FAULT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 _KERNEL_THREADS = 2  # the parent of them all; they have no environment and cannot be ended
 
 
@@ -25,11 +27,16 @@ class Process:
         return self.state not in "ZX"
 
 
-def read_process(pid: int) -> Process | None:
-    """Purpose: the process that has this id now, or None where there is none."""
+def read_process(pid: int, strict: bool = False) -> Process | None:
+    """Purpose: the process that has this id now, or None where there is none.
+
+    ``strict``: raise OSError where that cannot be told for want of files or memory, instead of None.
+    """
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
-    except OSError:
+    except OSError as error:
+        if strict and error.errno in _NOT_ITS_FAULT:
+            raise
         return None
     try:
         line = os.read(descriptor, 4096)
@@ -43,22 +50,30 @@ def read_process(pid: int) -> Process | None:
 
 
 def read_table() -> dict[int, Process]:
-    """Purpose: every process but this one and the kernel's threads, by its id."""
+    """Purpose: every process but this one and the kernel's threads, by its id.
+
+    Raises OSError where it cannot be told (too many open files): what cannot be looked at must not pass for dead.
+    """
     table = {}
     myself = os.getpid()
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != myself:
-            process = read_process(int(entry.name))
+            process = read_process(int(entry.name), strict=True)
             if process is not None and process.parent != _KERNEL_THREADS:
                 table[process.pid] = process
     return table
 
 
-def read_marker(pid: int, variable: str) -> list[str]:
-    """Purpose: the words that an environment variable held when the process started; [] where it had none or is not ours."""
+def read_marker(pid: int, variable: str, strict: bool = False) -> list[str]:
+    """Purpose: the words that an environment variable held when the process started; [] where it had none or is not ours.
+
+    ``strict``: as in ``read_process``.
+    """
     try:
         descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
-    except OSError:
+    except OSError as error:
+        if strict and error.errno in _NOT_ITS_FAULT:
+            raise
         return []
     try:
         environment = _read_all(descriptor)

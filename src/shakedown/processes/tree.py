@@ -51,12 +51,18 @@ class Ending:
 
     def step(self) -> float | None:
         """Purpose: look, signal what is left; the seconds until the next look, or None when it is over."""
-        living = self._look()
+        age = time.monotonic() - self.started
+        try:
+            living = self._look()
+        except OSError as error:  # too many open files: nobody can tell, and nothing of it passes for dead
+            if age <= self.grace_s + self.patience_s:
+                return SLOWEST_LOOK_S
+            self.stuck = (f"which ones cannot be told: {error.strerror}",)
+            return None
         if self.found < 0:
             self.found, self.names = len(living), tuple(name_of(process) for process in living)
         if not living:
             return None
-        age = time.monotonic() - self.started
         if age > self.grace_s + self.patience_s:
             self.stuck = tuple(f"{process.pid} (state {process.state})" for process in living)
             return None
@@ -105,7 +111,7 @@ class Ending:
             return True
         if self._seen.get(process.pid) == process.start:
             return True
-        return self.marker in read_marker(process.pid, MARKER)
+        return self.marker in read_marker(process.pid, MARKER, strict=True)
 
 
 def kill_tree(reactor: Reactor, ending: Ending, then: Callable[[], object]) -> object:

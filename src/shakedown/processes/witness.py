@@ -3,6 +3,9 @@
 The kernel tells that a child is dead, and not since when. As long as this process is awake it sees that at once. Where it is
 stopped, swapped out or held by a disk, it sees it when it goes on, and the child's run time would be ours. So another process
 watches the children too. It touches no file, belongs to no terminal, and ends with us.
+
+It may stand still as well (somebody stops both, the machine is paused). Then nobody saw the end, and it is known to lie in the
+time in which nobody looked.
 """
 
 from __future__ import annotations
@@ -15,9 +18,17 @@ import socket
 import struct
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-# A process id, when it ended, 0; or 0, when the witness noticed that it stood still itself, and for how long.
+if TYPE_CHECKING:
+    from shakedown.processes.reactor import Reactor
+
+# A process id, when it was seen dead, and when it was last known to live (0: a moment before, -1: not known); or 0, when the
+# witness noticed that it stood still itself, and for how long.
 _MESSAGE = struct.Struct("<qdd")
+_NOBODY_KNOWS = -1.0
+_AGAIN_S = 1.0  # after a witness that was killed, or could not be started, before the next one
+_ANSWER_S = 0.5  # how long it takes a witness at most that is awake to say what it sees
 _TICK_S = 1.0  # how often the witness looks whether it stood still itself
 _STILL_S = 2.0  # longer than that beyond a tick is standing still
 
@@ -26,33 +37,49 @@ _STILL_S = 2.0  # longer than that beyond a tick is standing still
 class Witness:
     """The process beside us, started when there is something to see. All times are of the monotonic clock.
 
-    Where it cannot be started, or was killed, nothing is known from it: ``ended`` says None.
+    Where it cannot be started, or was killed, nothing is known from it: ``ended`` says None. One that was killed is replaced at the
+    next opportunity, at once where ``reactor`` says so.
     """
 
+    reactor: Reactor | None = None
     pid: int = 0
     _socket: socket.socket | None = None
-    _failed: bool = False
-    _ends: dict[int, float] = field(default_factory=dict)
-    _watched: set[int] = field(default_factory=set)
+    _not_before: float = 0.0  # when the next one may be started
+    _silent: bool = False  # it did not answer when it was waited for
+    _ends: dict[int, tuple[float, float]] = field(default_factory=dict)
+    _watched: dict[int, int] = field(default_factory=dict)  # process id -> pidfd, which is its owner's
     _still: list[tuple[float, float]] = field(default_factory=list)  # (when it was noticed, seconds)
 
     def watch(self, pid: int, pidfd: int) -> None:
         """From now on the end of this child is seen."""
-        if self._socket is None and not self._failed:
+        self._watched[pid] = pidfd
+        if self._socket is not None:
+            self._send(pid, pidfd)
+        else:
             self._start()
-        if self._socket is None:
-            return
-        try:
-            socket.send_fds(self._socket, [_MESSAGE.pack(pid, 0.0, 0.0)], [pidfd])
-            self._watched.add(pid)
-        except OSError:
-            self._give_up()
 
-    def ended(self, pid: int) -> float | None:
-        """Purpose: when a child that is dead ended; None where that is not known (yet: then it was a moment ago)."""
+    def ended(self, pid: int, waits: bool = False) -> tuple[float, float] | None:
+        """Purpose: between which times a child that is dead ended; None where the witness does not know (yet: a moment ago).
+
+        ``waits``: whether to give the witness a moment to say so.
+        """
         self._hear()
-        self._watched.discard(pid)
+        if waits and pid not in self._ends and pid in self._watched and self._socket is not None and not self._silent:
+            self._wait_for(pid)
+        self._watched.pop(pid, None)
         return self._ends.pop(pid, None)
+
+    def _wait_for(self, pid: int) -> None:
+        until = time.monotonic() + _ANSWER_S
+        poll = select.poll()
+        while self._socket is not None and pid not in self._ends:
+            left = until - time.monotonic()
+            if left <= 0:
+                self._silent = True
+                return
+            poll.register(self._socket, select.POLLIN)
+            poll.poll(left * 1000)
+            self._hear()
 
     def stood_still_s(self, since: float) -> float:
         """Purpose: for how long the witness stood still, too, since then: it was the whole machine, and not this process alone."""
@@ -61,14 +88,14 @@ class Witness:
 
     def close(self) -> None:
         """It ends when it hears no more of us."""
+        self._watched.clear()
+        self._not_before = float("inf")
         self._give_up()
-        if self.pid:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self.pid, 0)
-            self.pid = 0
 
     def _start(self) -> None:
-        self._failed = True
+        if time.monotonic() < self._not_before:
+            return
+        self._not_before = time.monotonic() + _AGAIN_S
         try:
             ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         except OSError:
@@ -86,12 +113,49 @@ class Witness:
                 os._exit(0)  # nothing of ours may run its last words there
         its.close()
         ours.setblocking(False)
-        self._socket, self._failed = ours, False
+        self._socket, self._silent = ours, False
+        if self.reactor is not None:
+            self.reactor.watch_end(ours.fileno(), self._was_killed)
+        for pid, pidfd in list(self._watched.items()):
+            self._send(pid, pidfd)
+
+    def _send(self, pid: int, pidfd: int) -> None:
+        if self._socket is None:
+            return
+        try:
+            socket.send_fds(self._socket, [_MESSAGE.pack(pid, 0.0, 0.0)], [pidfd])
+        except BlockingIOError:  # it stands still, and its queue is full: what is not told is not seen
+            return
+        except OSError:
+            self._give_up()
+
+    def _was_killed(self) -> bool:
+        """Another one takes over what is still to be seen."""
+        self._hear()
+        self._give_up()
+        if self._watched and self.reactor is not None:
+            self._start()
+            if self._socket is None:
+                self.reactor.call_later(max(0.0, self._not_before - time.monotonic()), self._start_again)
+        return False
+
+    def _start_again(self) -> bool:
+        if self._socket is None and self._watched:
+            self._start()
+        return False
 
     def _give_up(self) -> None:
         if self._socket is not None:
+            if self.reactor is not None:
+                self.reactor.unwatch(self._socket.fileno())
             self._socket.close()
-            self._socket, self._failed = None, True
+            self._socket = None
+        if self.pid:
+            with contextlib.suppress(OSError):  # one that stands still does not hear that we are gone
+                os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.pid, 0)
+            self.pid = 0
 
     def _hear(self) -> None:
         """Take what it said."""
@@ -105,11 +169,12 @@ class Witness:
             if not data:
                 self._give_up()
                 return
-            pid, when, seconds = _MESSAGE.unpack(data)
+            self._silent = False
+            pid, when, other = _MESSAGE.unpack(data)
             if not pid:
-                self._still.append((when, seconds))
+                self._still.append((when, other))
             elif pid in self._watched:
-                self._ends[pid] = when
+                self._ends[pid] = (other or when, when)
 
 
 # ---- in the other process ----------------------------------------------------------------------------------------------
@@ -130,21 +195,28 @@ def _serve(descriptor: int) -> None:
     with socket.socket(fileno=kept) as parent, contextlib.suppress(OSError), select.epoll() as epoll:
         epoll.register(parent, select.EPOLLIN)
         watched: dict[int, int] = {}  # pidfd -> process id
+        fresh: set[int] = set()  # those that were not looked at yet: they may have been dead when they came
         while True:
             before = time.monotonic()
-            ready = [number for number, _ in epoll.poll(_TICK_S if watched else -1)]
+            ready = {number for number, _ in epoll.poll(_TICK_S if watched else -1)}
             now = time.monotonic()
-            if watched and now - before > _TICK_S + _STILL_S:
+            slept = bool(watched) and now - before > _TICK_S + _STILL_S
+            if slept:
                 parent.send(_MESSAGE.pack(0, now, now - before - _TICK_S))
-            for pidfd in (number for number in ready if number in watched):
-                parent.send(_MESSAGE.pack(watched.pop(pidfd), now, 0.0))
+                ready.update(
+                    number for number, _ in epoll.poll(0)
+                )  # the first look may have been before we stood still
+            for pidfd in ready.intersection(watched):
+                lived = _NOBODY_KNOWS if pidfd in fresh else before if slept else 0.0
+                parent.send(_MESSAGE.pack(watched.pop(pidfd), now, lived))
                 epoll.unregister(pidfd)
                 os.close(pidfd)
-            if parent.fileno() in ready and not _take(parent, epoll, watched):
+            fresh.clear()
+            if parent.fileno() in ready and not _take(parent, epoll, watched, fresh):
                 return
 
 
-def _take(parent: socket.socket, epoll: select.epoll, watched: dict[int, int]) -> bool:
+def _take(parent: socket.socket, epoll: select.epoll, watched: dict[int, int], fresh: set[int]) -> bool:
     """One more to watch; False where the parent is gone."""
     data, descriptors, _, _ = socket.recv_fds(parent, _MESSAGE.size, 1)
     if not data:
@@ -152,4 +224,5 @@ def _take(parent: socket.socket, epoll: select.epoll, watched: dict[int, int]) -
     for descriptor in descriptors:
         watched[descriptor] = _MESSAGE.unpack(data)[0]
         epoll.register(descriptor, select.EPOLLIN)
+        fresh.add(descriptor)
     return True

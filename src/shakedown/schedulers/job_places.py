@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import UsageError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -132,7 +133,7 @@ class JobPlaces:
     def kept_parts(self, job: str) -> tuple[Part, ...]:
         """Purpose: the parts of a held job, where any works on a target. Raises OSError, ValueError."""
         try:
-            data = self.order(job).read_bytes()
+            data = read_plain(self.order(job))
         except FileNotFoundError:
             return ()
         return msgspec.msgpack.decode(data, type=JobOrder).parts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shakedown.model.layout import Layout
-from shakedown.model.ports import JobOrder, JobReport, JobView
+from shakedown.model.ports import UNHEARD, JobOrder, JobReport, JobView
 from shakedown.processes.identity import living_pid
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.tree import Ending, kill_tree
@@ -28,11 +28,19 @@ class Leftovers:
     patience_s: float
 
     def adopt(self, view: JobView) -> object:
-        """A job of another conductor: without a claim it never ran; with one it did, and whatever lives of it is ended."""
+        """A job of another conductor: without a claim it never ran; with one it did, and whatever lives of it is ended.
+
+        A claim may have been removed or edited since. So one that was seen to run, or was let go, did run, whatever its claim says.
+        """
         holder = self.workplace.claim_holder(view.id, view.restart)
-        if holder is None or holder == CONDUCTOR:
+        began = bool(view.scheduler_id) or self.workplace.was_let_go(view.id, view.restart)
+        if holder in (None, CONDUCTOR) and not began:
             return self.say(JobReport(view.id, "absent", "local", restart=view.restart))
-        return self._end(view.id, view.run, view.restart, view.scheduler_id)
+        if holder is None:  # nor does a shell of it get in that is late
+            with suppress(CannotStart):
+                self.workplace.take_claim(view.id, view.restart)
+        gone = "; its claim was removed or changed" if holder in (None, CONDUCTOR) else ""
+        return self._end(view.id, view.run, view.restart, view.scheduler_id, gone)
 
     def claim_was_taken(self, order: JobOrder) -> object:
         """A script of ours did not get its claim: another execution has it, or the conductor, or the disk would not let it."""
@@ -52,7 +60,7 @@ class Leftovers:
             return error.message
         return "its claim could not be written"
 
-    def _end(self, job: str, run: str, restart: int, process: str) -> object:
+    def _end(self, job: str, run: str, restart: int, process: str, note: str = "") -> object:
         """``process``: the identity of the job's first process where it is known; if it is still the same, so is its group."""
         ending = Ending(self.marker(job), living_pid(process) or 0, self.grace_s, self.patience_s)
 
@@ -60,7 +68,7 @@ class Leftovers:
             with suppress(OSError):  # what is in it is evidence
                 self.layout.work_directory(run).rmdir()
             output = _spilled(self.layout, run)
-            message = _words(ending) + stuck_words(ending)
+            message = _words(ending) + note + stuck_words(ending)
             return self.say(JobReport(job, "interrupted", "local", restart=restart, message=message, output=output))
 
         return kill_tree(self.reactor, ending, dead)
@@ -75,7 +83,7 @@ def stuck_words(ending: Ending | None) -> str:
 
 def _words(ending: Ending) -> str:
     if ending.found <= 0:
-        return "its conductor died, or was replaced, while it ran; nothing of it is alive"
+        return f"{UNHEARD}, so nobody knows how; nothing of it is alive"
     many = "one process" if ending.found == 1 else f"{ending.found} processes"
     return f"its conductor died, or was replaced, while it ran; what was left of it, {many}, has been ended"
 

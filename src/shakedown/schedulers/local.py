@@ -86,7 +86,7 @@ class LocalScheduler:
         self._launcher = Launcher(layout, self._workplace, keep_bytes)
         self._packs = PackWriter(layout.packs)
         self._orphans = Orphans()
-        self._witness = Witness()
+        self._witness = Witness(reactor)
         self._queue: OrderedDict[str, JobOrder] = OrderedDict()
         self._held_since: float | None = None  # since when the first of the queue cannot be started for want of room
         self._held_timer: Timer | None = None
@@ -232,6 +232,7 @@ class LocalScheduler:
             self.end_all()
         self._packs.close()
         self._workplace.tidy_up()
+        self._workplace.close()
         self._orphans.close()
         self._witness.close()
 
@@ -328,10 +329,10 @@ class LocalScheduler:
         except CannotStart:
             self._cores.give_back(slots)
             raise
+        self._workplace.note_let_go(order.job, order.restart)
         running = Running(order, slots, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
-        self._pids.add(self._witness.pid)
         limit = order.case.shape.time_limit_s
         if limit > 0:
             running.timer = self._reactor.call_later(limit, partial(self._time_is_up, running))
@@ -397,8 +398,9 @@ class LocalScheduler:
     def _write_up(self) -> None:
         """Report the jobs that are over; first make sure that nothing of them lives that left their process group."""
         ended, self._ended = self._ended, []
-        escaped = self._orphans.markers(self._pids) if ended else ()
-        nameless = self._orphans.nameless(self._pids) if ended else ()
+        known = self._pids | {self._witness.pid}
+        escaped = self._orphans.markers(known) if ended else ()
+        nameless = self._orphans.nameless(known) if ended else ()
         for running in ended:
             strays = self._strays(running, nameless) if nameless and not running.strays else []
             running.strays = tuple(name_of(process) for process in strays) or running.strays

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from shakedown.events.plain_files import open_plain
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
@@ -152,7 +153,7 @@ def read_output(layout: Layout, output: Mapping[str, Any], start: int = 0, limit
     length = max(0, int(output["bytes"]) - start)
     wanted = length if limit is None else min(length, limit)
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             file.seek(output.get("offset", 0) + start)
             data: bytes = file.read(wanted)
     except OSError as error:
@@ -172,7 +173,7 @@ def output_damage(root: Path, output: Mapping[str, Any]) -> str:
         return ""
     so_far, left = 0, int(output.get("bytes", 0))
     try:
-        with (root / name).open("rb") as file:
+        with open_plain(root / name) as file:
             file.seek(int(output.get("offset", 0)))
             while left > 0 and (data := file.read(min(left, _BUFFER_BYTES))):
                 so_far, left = zlib.crc32(data, so_far), left - len(data)

@@ -37,13 +37,15 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str) -
         message=message,
         output=output,
         behind=running.strays,
+        unseen_s=running.unseen_s,
     )
 
 
 def _overran(running: Running) -> str:
     """Nobody was there to end it, but its limit is its limit."""
     limit = show_duration(running.order.case.shape.time_limit_s)
-    after = show_duration(running.elapsed_s or 0.0)
+    after = show_duration(running.over_within[1] if running.over_within is not None else 0.0)
+    after = f"at most {after}" if running.unseen_s else after
     how = "with exit status 0" if running.exit_status == 0 else _outcome(running.exit_status)[1]
     why = "the conductor stood still and could not end it"
     return f"{OVERRAN} of {limit}: {why}; it ended by itself after {after}, {how.removeprefix('it ended ')}"

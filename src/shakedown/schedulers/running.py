@@ -16,6 +16,7 @@ from shakedown.processes.tree import Ending, kill_tree
 from shakedown.processes.witness import Witness
 from shakedown.schedulers.launch import Launch
 
+_UNSEEN_S = 1.0  # a run time that is not known to better than this is not known
 _LATE_S = 2.0  # a time limit that is enforced so much later was not enforced in time
 _SETTLE_S = 0.5
 _TICKS = os.sysconf("SC_CLK_TCK")  # in which /proc counts when a process was started
@@ -38,7 +39,7 @@ class Running:
     why: str = ""
     message: str = ""
     exit_status: int | None = None
-    elapsed_s: float | None = None
+    over_within: tuple[float, float] | None = None  # seconds from its start; None while it was not seen to end
     ending: Ending | None = None
     forgiven_s: float = 0.0  # for how long the machine stood still, and its time limit with it
     strays: tuple[str, ...] = ()  # processes that cleared their environment and left, by name
@@ -49,7 +50,18 @@ class Running:
     @property
     def has_ended(self) -> bool:
         """Whether the first process was seen to end; how it ended may not be known."""
-        return self.elapsed_s is not None
+        return self.over_within is not None
+
+    @property
+    def elapsed_s(self) -> float | None:
+        """How long it ran; None where it did not end, or where nobody saw when."""
+        return self.over_within[1] if self.over_within is not None and not self.unseen_s else None
+
+    @property
+    def unseen_s(self) -> tuple[float, float] | None:
+        """Between which times from its start it ended, in seconds, where nobody looked for so long that nothing better is known."""
+        within = self.over_within
+        return within if within is not None and within[1] - within[0] > _UNSEEN_S else None
 
     def watch(self) -> None:
         """From now on its end is seen."""
@@ -74,10 +86,10 @@ class Running:
 
     def overran_s(self) -> float:
         """Purpose: by how much a job that ended by itself, with nobody there to end it, was beyond its time limit; else 0."""
-        limit, elapsed = self.order.case.shape.time_limit_s, self.elapsed_s
-        if self.why or limit <= 0 or elapsed is None:
+        limit = self.order.case.shape.time_limit_s
+        if self.why or limit <= 0 or self.over_within is None:
             return 0.0
-        beyond = elapsed - limit - self.witness.stood_still_s(self.launch.child.started)
+        beyond = self.over_within[0] - limit - self.witness.stood_still_s(self.launch.child.started)
         return beyond if beyond > _LATE_S else 0.0
 
     def listen(self) -> None:
@@ -124,9 +136,12 @@ class Running:
     def _ended(self) -> object:
         """The first process ended. What it left in its process group goes with it."""
         noticed = time.monotonic()
-        ended = self.witness.ended(self.launch.child.pid)
+        lived = min(self.reactor.seen_until, noticed)
+        first, last = self.witness.ended(self.launch.child.pid, waits=noticed - lived > _UNSEEN_S) or (lived, noticed)
+        last = min(last, noticed)
         self.exit_status = reap(self.launch.child)
-        self.elapsed_s = min(noticed, ended or noticed) - self.launch.child.started
+        started = self.launch.child.started
+        self.over_within = (max(0.0, min(max(first, lived), last) - started), last - started)
         self.reactor.close_watched(self.launch.child.pidfd)
         if self.timer is not None:
             self.timer.cancel()

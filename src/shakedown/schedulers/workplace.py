@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shakedown.events.plain_files import read_plain
 from shakedown.model.errors import ShakedownError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
@@ -38,6 +40,8 @@ class Workplace:
     _made: set[str] = field(default_factory=set)
     _spare: dict[str, None] = field(default_factory=dict)  # empty directories of runs that are over
     _mode: int = 0  # of a directory as it is made here
+    _let_go: int = -1  # a descriptor
+    _were_let_go: frozenset[str] | None = None  # by conductors before us
 
     def prepare(self, run: str, place: str, files: Pairs, claim: str = "") -> None:
         """Purpose: the run's empty directory, its input files linked into it, and a place for the claim if one is named.
@@ -47,6 +51,7 @@ class Workplace:
         try:
             if claim:
                 self._parent(claim)
+                _refuse_strange(claim)
             self._parent(place)
             self._make(place)
             for name, target in files:
@@ -129,17 +134,50 @@ class Workplace:
     def claim_holder(self, job: str, restart: int) -> str | None:
         """Purpose: what the claim says: the process id of the job's shell, "conductor", "" (nothing legible), None: no claim."""
         try:
-            return self.layout.claim(job, restart).read_text(errors="replace").strip()
+            return read_plain(self.layout.claim(job, restart)).decode("utf-8", "replace").strip()
         except FileNotFoundError:
             return None
         except OSError:
             return ""
+
+    def note_let_go(self, job: str, restart: int) -> None:
+        """Purpose: note that a job was let go: it may have run, whatever becomes of its claim. The note outlives this process."""
+        line = b"%s.%d\n" % (job.encode(), restart)
+        with contextlib.suppress(OSError):  # then its claim alone tells
+            if self._let_go < 0:
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+                self._let_go = os.open(self.layout.let_go, flags, 0o666)
+            os.write(self._let_go, line)
+
+    def was_let_go(self, job: str, restart: int) -> bool:
+        """Purpose: whether a conductor before us let a job go."""
+        if self._were_let_go is None:
+            try:
+                self._were_let_go = frozenset(read_plain(self.layout.let_go).decode("ascii", "replace").split("\n"))
+            except OSError:
+                self._were_let_go = frozenset()
+        return f"{job}.{restart}" in self._were_let_go
+
+    def close(self) -> None:
+        if self._let_go >= 0:
+            os.close(self._let_go)
+            self._let_go = -1
 
     def _parent(self, path: str) -> None:
         parent = path.rpartition("/")[0]
         if parent not in self._made:
             Path(parent).mkdir(parents=True, exist_ok=True)
             self._made.add(parent)
+
+
+def _refuse_strange(claim: str) -> None:
+    """A shell takes a pipe or a device for a claim that nobody has. Raises OSError."""
+    try:
+        mode = os.lstat(claim).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EEXIST, "something that is no regular file is in the place of its claim", claim)
 
 
 def is_full(place: str) -> bool:

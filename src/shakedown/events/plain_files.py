@@ -1,0 +1,49 @@
+"""Opening the files of a record: regular files alone, without ever waiting.
+
+A pipe, a socket, a device or a directory may lie where a file of the record should be. A pipe would make its reader wait for ever,
+so every file of a record is opened here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a directory",
+}
+
+
+class NotPlain(OSError):
+    """Something lies there that is no regular file. ``strerror`` is the sentence for people."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        super().__init__(errno.EINVAL, f"it is {kind} and no regular file", str(path))
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Purpose: a regular file, open for reading. Raises OSError; NotPlain where it is something else."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # what a socket answers
+            raise NotPlain(path, "a socket") from error
+        raise
+    kind = stat.S_IFMT(os.fstat(handle).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(handle)
+        raise NotPlain(path, _KINDS.get(kind, "something else"))
+    return os.fdopen(handle, "rb")
+
+
+def read_plain(path: Path, limit: int = -1) -> bytes:
+    """Purpose: a regular file's first ``limit`` bytes; -1: all of them. Raises OSError; NotPlain where it is something else."""
+    with open_plain(path) as file:
+        return file.read(limit)

@@ -1,0 +1,139 @@
+"""Inputs, programs and settings that somebody changes under a campaign: seen, told, and a restriction of the acceptance."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from shakedown.conductor.conditions import files_changed, is_setting, programs_in
+from shakedown.events.reader import read_events
+from shakedown.model.events import Event
+
+SHAKEDOWN = [sys.executable, "-m", "shakedown"]
+TEST = """test: t
+run:
+  files: [deck, solver]
+  environment: {OMP_PLACES: cores}
+  command: "./solver; touch $SHAKEDOWN_CAMPAIGN/../../began; while ! [ -e $SHAKEDOWN_CAMPAIGN/../../go ]; do sleep 0.02; done"
+"""
+PLAN = """plan: p
+system: here
+components:
+  - functionality:
+      tests: [t]
+      repeats: 2
+      criteria:
+        correct: {measure: passed / wanted, must: "= 100%"}
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    for place in ("tests", "plans", "systems", "campaigns"):
+        (tmp_path / place).mkdir()
+    (tmp_path / "site.yaml").write_text("site: s\n")
+    (tmp_path / "tests/t.yaml").write_text(TEST)
+    (tmp_path / "plans/p.yaml").write_text(PLAN)
+    (tmp_path / "tests/deck").write_text("n = 1\n")
+    (tmp_path / "tests/solver").write_text("#!/bin/sh\ncat deck\n")
+    (tmp_path / "tests/solver").chmod(0o755)
+    return tmp_path
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("OMP_NUM_THREADS", "OMP_PLACES")}
+    return kept | more
+
+
+def interrupt_and_go_on(site: Path, how: str) -> None:
+    """A campaign whose conductor is ended while its first runs wait; ``how``: what is changed until the next one comes."""
+    began = subprocess.Popen(
+        [*SHAKEDOWN, "run", "p", "-q"], cwd=site, env=environment(OMP_NUM_THREADS="1", OMP_PLACES="a")
+    )
+    end = time.monotonic() + 120
+    while not (site / "began").exists():
+        assert time.monotonic() < end and began.poll() is None
+        time.sleep(0.02)
+    began.terminate()
+    assert began.wait(120) == 4
+    deck = site / "tests/deck"
+    if how == "an input":
+        deck.write_text("n = 2\n")
+    elif how == "touched":
+        os.utime(deck, (1, 1))
+    elif how == "gone":
+        (site / "tests/solver").rename(site / "tests/solver.old")
+    (site / "go").touch()
+    threads = "4" if how == "a setting" else "1"
+    places = "b" if how == "one that every case sets" else "a"
+    subprocess.run(
+        [*SHAKEDOWN, "resume", "p-1", "-q"],
+        cwd=site,
+        env=environment(OMP_NUM_THREADS=threads, OMP_PLACES=places, LANG="xx"),
+        timeout=120,
+        check=False,
+    )
+
+
+def findings(site: Path) -> list[Event]:
+    events = list(read_events(site / "campaigns/p-1/log"))
+    return [event for event in events if event.event == "finding" and event.value["kind"] == "conditions_changed"]
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [("an input", "tests/deck was changed"), ("a setting", "OMP_NUM_THREADS is '4', and was '1'")],
+)
+def test_what_was_changed_between_two_starts_is_told_opens_an_epoch_and_restricts(
+    site: Path, how: str, line: str
+) -> None:
+    interrupt_and_go_on(site, how)
+
+    (found,) = findings(site)
+    assert len(found.value["difference"]) == 1 and found.value["difference"][0].endswith(line)
+    done = subprocess.run([*SHAKEDOWN, "report", "--json", "--no-pdf"], cwd=site, capture_output=True, timeout=120)
+    scorecard = json.loads(done.stdout)["scorecard"] if b'"scorecard"' in done.stdout else json.loads(done.stdout)
+    assert scorecard["outcome"] == "accepted with restrictions"
+    assert any(one.endswith(line) for one in scorecard["restrictions"]), scorecard["restrictions"]
+    assert scorecard["epoch"] == 2
+    rows = json.loads(subprocess.run([*SHAKEDOWN, "runs", "--json"], cwd=site, capture_output=True).stdout)["judged"]
+    assert {row["epoch"] for row in rows if row["verdict"] == "passed"} == {2}
+
+
+@pytest.mark.parametrize("how", ["touched", "one that every case sets"])
+def test_what_comes_to_the_same_is_no_change(site: Path, how: str) -> None:
+    interrupt_and_go_on(site, how)
+    assert findings(site) == []
+    stops = [event for event in read_events(site / "campaigns/p-1/log") if event.event == "stop_request"]
+    assert [event.value for event in stops] == [{"signal": "SIGTERM"}], "a signal is nobody's word on the contract"
+
+
+def test_what_is_changed_by_the_last_run_restricts_and_begins_no_epoch(site: Path) -> None:
+    (site / "tests/solver").write_text("#!/bin/sh\necho 'n = 3' >deck\n")
+    (site / "go").touch()
+    done = subprocess.run(
+        [*SHAKEDOWN, "run", "p", "-q", "--json"], cwd=site, env=environment(), capture_output=True, timeout=120
+    )
+    scorecard = json.loads(done.stdout)
+    (found,) = findings(site)
+    assert found.value["late"] and found.value["difference"][0].endswith("tests/deck was changed")
+    assert scorecard["epoch"] == 1 and scorecard["outcome"] == "accepted with restrictions"
+
+
+def test_programs_are_found_where_they_are_plain_to_see() -> None:
+    script = 'export X=1\nOMP_NUM_THREADS=4 mpiexec -n 2 /opt/app/bin/solver --in deck && "$HOME/x" | tee out; exec ./run\n# a b'
+    assert programs_in(script) == ["export", "mpiexec", "/opt/app/bin/solver", "tee", "./run"]
+
+
+def test_what_nobody_asked_for_before_was_not_changed() -> None:
+    assert files_changed({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == ["b was changed"]
+    assert files_changed({"program cc": "/usr/bin/cc 1"}, {"program cc": "/opt/cc 1"}) == [
+        "program cc is /opt/cc, and was /usr/bin/cc"
+    ]
+    assert is_setting("OMP_NUM_THREADS") and is_setting("LD_LIBRARY_PATH") and not is_setting("SLURM_JOB_ID")
