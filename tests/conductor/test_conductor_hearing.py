@@ -11,13 +11,13 @@ from stage import Campaign, small_document
 from shakedown.checks.trim import size
 from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.differences import differences
-from shakedown.conductor.loop import hear
+from shakedown.conductor.loop import hear, log_reports
 from shakedown.conductor.operators import commands_for
 from shakedown.engine import decide
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Component, Document
-from shakedown.model.ports import CheckResult, Evidence
+from shakedown.model.ports import CheckResult, Evidence, JobReport
 
 
 def staged(document: Document | None = None) -> tuple[Campaign, Conductor]:
@@ -175,3 +175,24 @@ def test_a_verdict_fits_an_event_whatever_nodes_it_ran_on() -> None:
     [verdict] = [event for event in conductor.pending if event.event == "verdict"]
     assert verdict.value["nodes"] == nodes
     assert size(verdict.value) <= VALUE_LIMIT
+
+
+def test_a_job_that_somebody_gave_fewer_nodes_is_not_what_was_asked_for() -> None:
+    """``scontrol update jobid=7 numnodes=1`` while it waited: it ran to its end, on another number of nodes."""
+    _, conductor = staged()
+    wanted = conductor.state.index.cases[conductor.state.jobs["j000001"].case].shape.nodes
+    nodes = f"n[1-{wanted + 1}]"
+    log_reports(conductor, [JobReport("j000001", "completed", "marks", "7", exit_status=0, elapsed_s=5.0, nodes=nodes)])
+    [verdict] = [event for event in order(conductor) if event.event == "verdict"]
+    assert verdict.value["verdict"] == "interrupted"
+    assert f"it ran on {wanted + 1} nodes ({nodes}) and asks for {wanted}" in verdict.reason
+
+
+def test_a_job_whose_node_was_booted_under_it_holds_nothing_any_more() -> None:
+    _, conductor = staged()
+    said = JobReport(
+        "j000001", "node_fail", "marks", "7", nodes="n1", failed_nodes=("n1",), dead=True, message="n1 was booted"
+    )
+    log_reports(conductor, [said])
+    order(conductor)
+    assert "j000001" not in conductor.state.jobs

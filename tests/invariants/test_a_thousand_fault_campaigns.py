@@ -56,6 +56,13 @@ def _was_enough(told: Counter[str]) -> None:
     assert told["lifted reasons"] > CAMPAIGNS
 
 
+@pytest.mark.parametrize("seed", [2864, 2874])
+def test_nothing_follows_a_job_that_may_live_on(seed: int) -> None:
+    """Slurm calls it NODE_FAIL while its processes go on; two jobs that follow it are started, and do nothing."""
+    campaign = play_or_say(seed)
+    assert any(event.value.get("state") == "void" for event in campaign.log.events() if event.event == "job_report")
+
+
 def test_the_same_seed_gives_the_same_log_to_the_byte() -> None:
     """Of each kind of campaign, under another hash seed, time zone, directory and process."""
     program = (

@@ -225,9 +225,9 @@ class Chain:
         process.communicate(timeout=60)
         return process.returncode
 
-    def claimed(self, job: str, restart: int = 0) -> None:
+    def claimed(self, job: str, restart: int = 0, uptime: str = "1.00") -> None:
         path = self.site.places.claim(job, restart)
-        path.write_text("job=9 host=n009 uptime=1.00 pid=9 nodes=n009 node=n009 .\n")
+        path.write_text(f"job=9 host=n009 uptime={uptime} pid=9 nodes=n009 node=n009 .\n")
 
 
 def test_a_job_does_not_start_beside_the_one_that_it_follows(site: Site) -> None:
@@ -257,9 +257,32 @@ def test_a_job_whose_predecessor_was_started_again_follows_the_last_start(site: 
     chain = Chain(site)
     chain.prepare()
     for restart in (0, 1):
-        chain.claimed("j000001", restart)
+        chain.claimed("j000001", restart, f"{restart}.00")
     site.places.marks("j000001", 0).write_text("began=1.00 ended=2.00 status=143 told=TERM .\n")
     assert chain.start("j000002") == CLAIM_TAKEN
+    site.places.marks("j000001", 1).write_text("began=1.00 ended=2.00 status=0 told= .\n")
+    assert chain.start("j000002") == 0
+
+
+def test_a_job_does_not_start_beside_a_lost_start_of_the_one_that_it_follows(site: Site) -> None:
+    """Its node was out of reach, and the job was started again elsewhere and came to its end there."""
+    chain = Chain(site)
+    chain.prepare()
+    for restart in (0, 1):
+        chain.claimed("j000001", restart, f"{restart}.00")
+    site.places.marks("j000001", 1).write_text("began=1.00 ended=2.00 status=0 told= .\n")
+    assert chain.start("j000002") == CLAIM_TAKEN
+    assert site.marks("j000002").void == "before"
+    site.places.marks("j000001", 0).write_text("began=1.00 ended=9.00 status=0 told= .\n")
+    assert chain.start("j000003") == 0
+
+
+def test_a_start_that_never_began_is_followed_by_nobody(site: Site) -> None:
+    """A later start of the job took its claim along with its own."""
+    chain = Chain(site)
+    chain.prepare()
+    chain.claimed("j000001", 0)
+    chain.claimed("j000001", 1)
     site.places.marks("j000001", 1).write_text("began=1.00 ended=2.00 status=0 told= .\n")
     assert chain.start("j000002") == 0
 

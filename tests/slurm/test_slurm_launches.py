@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,9 +41,9 @@ def prologs_fail(cluster: Cluster, place: Path, **wrong: str) -> Iterator[None]:
         cluster.run("scontrol", "reconfigure")
 
 
-def test_launches_that_fail(fault_cluster: Cluster, tmp_path: Path) -> None:
+def test_launches_that_fail(any_fault_cluster: Cluster, tmp_path: Path) -> None:
     """A prolog that fails, with and without a word of requeueing, and a slurmd that is gone when the job is to start."""
-    cluster = fault_cluster
+    cluster = any_fault_cluster
     payloads = [
         Payload("prolog", "n001", "true"),
         Payload("prolog-requeue", "n002", "true", requeue=True),
@@ -75,3 +76,41 @@ def test_launches_that_fail(fault_cluster: Cluster, tmp_path: Path) -> None:
     assert all(value["launch_failure"] and value["failed_nodes"] == [value["nodes"]] for value in failed)
     told = campaign.command("failures", "p-1").stdout
     assert "launch-failure" in told, told
+
+
+def test_a_node_that_is_not_the_first_fails_a_job(any_fault_cluster: Cluster, tmp_path: Path) -> None:
+    """Its prolog fails when a step begins there; or it loses power and is back before Slurm misses it. srun may end with 0 then."""
+    cluster = any_fault_cluster
+    step = 'srun -N2 -n2 sh -c "echo on \\$SLURMD_NODENAME >>$SHAKEDOWN_CAMPAIGN/../../seen; [ $attempt -gt 1 ] || sleep 15"'
+    payloads = [
+        Payload("prolog", "first", step, nodes=2, limit="60s"),
+        Payload("power", "second", f"{step} || true", nodes=2, limit="60s"),
+        Payload("unable", "third", "srun -N2 -n4000 true", nodes=2),
+    ]
+    with (
+        prologs_fail(cluster, tmp_path, n002="bad"),
+        Campaign(cluster, tmp_path / "site", payloads) as campaign,
+    ):
+        campaign.start()
+        campaign.wait_running("power")
+        campaign.wait_until(lambda: "on n004" in campaign.seen(), "its step runs on both nodes")
+        began = int((campaign.site / "seen").stat().st_mtime)
+        campaign.wait_until(lambda: time.time() > began + 1, "the next second, for Slurm counts in seconds")
+        cluster.fault("power-off", "n004")
+        cluster.fault("power-on", "n004")
+        campaign.wait_verdict("prolog")
+        (tmp_path / "bad-n002").unlink()
+        cluster.fault("resume", "n002")
+        campaign.end()
+
+    verdicts, tale = campaign.verdicts(), campaign.tale()
+    assert [verdict for verdict, _ in verdicts["prolog"]] == ["node_fail", "passed"], tale
+    assert verdicts["prolog"][0][1].startswith("launch failure on n002: "), tale
+    assert [verdict for verdict, _ in verdicts["power"]] == ["node_fail", "passed"], tale
+    assert "n004 was booted while the job ran; srun: Job step aborted" in verdicts["power"][0][1], tale
+    charged = {
+        campaign.name(e): e.value["failed_nodes"] for e in campaign.events("verdict") if "failed_nodes" in e.value
+    }
+    assert charged == {"prolog": ["n002"], "power": ["n004"]}, tale
+    [(verdict, why)] = verdicts["unable"]
+    assert verdict == "failed" and "srun: error: Unable to create step for job" in why, tale

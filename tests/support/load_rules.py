@@ -37,6 +37,7 @@ class Loader:
     ceiling: dict[str, float] = field(default_factory=dict)  # of one that follows: what was allowed when it was ordered
     runs: set[str] = field(default_factory=set)
     restart: int = 0
+    void: bool = False  # its script found that what it was to follow may still run, and did nothing
     beside: bool = False  # somebody else ended what it was to follow, so it goes on beside what that one followed
     restarting: bool = False  # its run is judged, and the job goes on
 
@@ -175,6 +176,7 @@ class LoadRules:
         if loader is None or event.value.get("part"):
             return
         said = event.value["state"]
+        loader.void = loader.void or said == "void"
         if event.value.get("restart", 0) > loader.restart or said == "requeued":
             loader.restarting = True
             loader.restart = max(event.value.get("restart", 0), loader.restart + 1)
@@ -222,6 +224,9 @@ class LoadRules:
             for name, amount in loader.loads.items():
                 self.used[name] -= amount
         for other in [one for one in self.jobs.values() if one.after == job and one.state == "following"]:
+            if loader.void and loader.after in self.jobs:
+                other.after = loader.after  # its own script looks past one that never ran
+                continue
             other.beside = other.beside or taken_away or loader.beside
             self._follow(other, now)
 

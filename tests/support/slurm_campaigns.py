@@ -119,6 +119,12 @@ class Campaign:
         ]
         pair = f"{nodes[-2]},{nodes[-1]}"
         places += [f'pair: {{nodes: "{pair}", type: node, options: ["--partition=batch", "--nodelist={pair}"]}}']
+        if len(nodes) >= 6:
+            for name, two in zip(("first", "second", "third"), (nodes[:2], nodes[2:4], nodes[4:6]), strict=True):
+                both = ",".join(two)
+                places += [
+                    f'{name}: {{nodes: "{both}", type: node, options: ["--partition=batch", "--nodelist={both}"]}}'
+                ]
         places += [f'batch: {{nodes: "n[{nodes[0][1:]}-{nodes[-1][1:]}]", type: node}}']
         return _SYSTEM.format(
             cluster=self.cluster.name,
@@ -184,6 +190,11 @@ class Campaign:
         file = self.site / "executed"
         lines = file.read_text().splitlines() if file.exists() else []
         return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in lines]
+
+    def seen(self) -> str:
+        """What payloads wrote into a file that they share."""
+        file = self.site / "seen"
+        return file.read_text() if file.exists() else ""
 
     def executions(self) -> dict[str, int]:
         """How often each test's payload began."""

@@ -24,6 +24,7 @@ from shakedown.model.failures import Failure
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
+from shakedown.model.steps import broken_step
 from shakedown.model.units import Quantity, show_duration
 
 REASON_LIMIT = 300  # characters
@@ -257,7 +258,8 @@ def _what_is_right(report: JobReport, evidence: Evidence) -> str:
         said.append("1 check holds" if checks == 1 else f"{checks} checks hold")
     if figures:
         said.append("1 figure taken" if figures == 1 else f"{figures} figures taken")
-    return ", ".join(said)
+    step = broken_step(evidence.excerpt)
+    return ", ".join(said) + (f"; a step was given up: {step.words}" if step else "")
 
 
 # ---- contract rows ---------------------------------------------------------------------------------------------------

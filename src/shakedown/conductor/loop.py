@@ -12,6 +12,7 @@ from typing import Any
 
 from shakedown.checks.judge import judge
 from shakedown.conductor.around import hold, look_around, release, take_parts
+from shakedown.conductor.changed_jobs import as_ordered
 from shakedown.conductor.conductor import Conductor
 from shakedown.conductor.outcomes import log_outcomes
 from shakedown.engine import Decision, Order, State, decide
@@ -131,7 +132,8 @@ def log_asked(conductor: Conductor) -> None:
 
 def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     """What differs from what was last said of a job becomes an event; no change makes no event."""
-    for report in reports:
+    for said in reports:
+        report = as_ordered(conductor.state, said)
         if _is_news(conductor.state, report):
             conductor.log("job_report", **_report_fields(conductor.state, report))
             if report.behind:
@@ -194,6 +196,7 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         failed_nodes=list(report.failed_nodes),
         launch_failure=report.launch_failure or None,
         again=report.again,
+        dead=report.dead or None,
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status

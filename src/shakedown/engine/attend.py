@@ -23,7 +23,7 @@ from shakedown.model.events import Event
 from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
-_ONLY_OF_THE_JOB = ("restart", "state", "cause", "again")  # facts that no verdict on its run repeats
+_ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead")  # facts that no verdict on its run repeats
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
 
@@ -139,7 +139,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
     if run is None or verdict is None or run.phase != "ended":
         return
     launch = bool(job.facts.get("launch_failure"))  # its claim is taken: nothing of it lives
-    alive = verdict == "node_fail" and not launch
+    alive = verdict == "node_fail" and not (launch or job.facts.get("dead"))
     if launch and (run.cancelled or job.cancelling):
         verdict = "cancelled"  # it was ended while it was being launched
     if run.cancelled and verdict in ("interrupted", "node_fail"):

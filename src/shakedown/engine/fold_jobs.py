@@ -39,6 +39,7 @@ OF_THE_END = (  # of a report: what a verdict is made of
     "output",
     "failed_nodes",
     "launch_failure",
+    "dead",
     "again",
     "cause",
 )

@@ -126,9 +126,10 @@ class JobReport(Struct, frozen=True):
     "failed", "timeout" (ended at its own case's time limit, the others go on) and "refused" are said, each once in a session,
     and all that is known of the parts comes before the word that the job is over.
     ``failed_nodes``: the names of those of its nodes that are known to have failed. ``launch_failure``: it was given its nodes, and
-    its script was never started there; nothing of it lives or will. ``again``: of a job that came to its own end, the number of a
-    later start of it by the scheduler, which does nothing. ``behind``: processes that had got away from it, by name, and were
-    ended. ``unseen_s``: between which times from its start it ended, where nobody saw when; then ``elapsed_s`` is None.
+    its script, or its part of a step, was never started there; nothing of it lives or will. ``dead``: a node failed under it, and
+    nothing of it lives. ``again``: of a job that came to its own end, the number of a later start of it by the scheduler, which
+    does nothing. ``behind``: processes that had got away from it, by name, and were ended. ``unseen_s``: between which times from
+    its start it ended, where nobody saw when; then ``elapsed_s`` is None.
     """
 
     job: str
@@ -150,6 +151,7 @@ class JobReport(Struct, frozen=True):
     again: int = 0
     behind: tuple[str, ...] = ()
     unseen_s: tuple[float, float] | None = None
+    dead: bool = False
 
 
 class Wanted(Struct, frozen=True):

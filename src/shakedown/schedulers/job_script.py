@@ -26,7 +26,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # its own end does nothing: the work is done. An end that a signal brought about (a status of 128 and more) is not one's own.
 #
 # A job that follows another one is started as soon as Slurm calls that one over, as it does when it loses a node, though the
-# processes may live on there. So it looks for an end mark itself, of the nearest job before it that ran.
+# processes may live on there. So it looks for an end mark itself, of every start of the nearest job before it that ran. Of a start
+# that never began a later one took the claim: both claims read alike. Where the conductor has the last claim, it
+# knows the job to be over.
 #
 # A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
@@ -45,16 +47,24 @@ fi
 _sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
 _sd_before=$_sd_control
 while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
-    _sd_count=0 _sd_end=
-    while [ -e "$_sd_before/claim.$((_sd_count + 1))" ]; do _sd_count=$((_sd_count + 1)); done
-    {{ read -r _sd_end <"$_sd_before/claim.$_sd_count"; }} 2>/dev/null
-    case $_sd_count/$_sd_end in
-        0/ | 0/conductor) [ -e "$_sd_before/claim.0" ] && [ -z "$_sd_end" ] || continue ;;
-        */conductor) break ;;
-    esac
-    _sd_end=
-    {{ read -r _sd_end <"$_sd_before/marks.$_sd_count"; }} 2>/dev/null
-    case $_sd_end in *" .") break ;; esac
+    _sd_count=0 _sd_ran= _sd_alive= _sd_claim= _sd_next=
+    {{ read -r _sd_next <"$_sd_before/claim.0"; }} 2>/dev/null
+    while [ -e "$_sd_before/claim.$_sd_count" ]; do
+        _sd_claim=$_sd_next _sd_next= _sd_end=
+        {{ read -r _sd_next <"$_sd_before/claim.$((_sd_count + 1))"; }} 2>/dev/null
+        case $_sd_claim in
+            conductor) _sd_end=" ." ;;
+            ?*) [ "$_sd_claim" != "$_sd_next" ] || _sd_end=" ." ;;
+        esac
+        if [ -z "$_sd_end" ]; then
+            _sd_ran=1
+            {{ read -r _sd_end <"$_sd_before/marks.$_sd_count"; }} 2>/dev/null
+        fi
+        case $_sd_end in *" .") ;; *) _sd_alive=1 ;; esac
+        _sd_count=$((_sd_count + 1))
+    done
+    [ -n "$_sd_ran" ] || continue
+    [ -n "$_sd_alive" ] && [ "$_sd_claim" != conductor ] || break
     echo "trouble=before ." >"$_sd_control/marks.$_sd_restart"
     exit {taken}
 done

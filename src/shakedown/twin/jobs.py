@@ -62,6 +62,7 @@ class SimulatedJob:
     history: list[tuple[float, str, int]] = field(default_factory=list)
     end_mark: tuple[float, int, float] | None = None  # when it was written, exit status, elapsed
     void: bool = False
+    void_at: float | None = None  # when its script found that the job before it may still run, and did nothing
     incarnation: int = 0  # what was scheduled for an earlier life of the job is out of date
     held: bool = False
     delayed: str = ""  # why somebody in front of the scheduler keeps it, "" = nobody does

@@ -18,6 +18,7 @@ from shakedown.model.ports import (
     Survey,
     Wanted,
 )
+from shakedown.schedulers.marks import VOID
 from shakedown.twin.jobs import IN_QUEUE, SimulatedJob
 from shakedown.twin.news import News
 from shakedown.twin.surveys import look_around
@@ -195,6 +196,9 @@ class SimulatedScheduler:
                 reports.append(JobReport(job.name, state, "marks", job.id, job.restart, **fields))  # type: ignore[arg-type]
 
     def _from_marks(self, view: JobView, job: SimulatedJob | None) -> JobReport | None:
+        if job is not None and job.void_at is not None:
+            late = self.world.clock.now() < job.void_at + self.world.lies.marks_late_s
+            return None if late else JobReport(view.id, "void", "marks", job.id, job.restart, message=VOID["before"])
         if job is None or job.end_mark is None or job.void:
             return None
         written, status, elapsed = job.end_mark

@@ -23,6 +23,8 @@ from shakedown.twin.laws import SimulatedMachine
 from shakedown.twin.nodes import Room, licences_of, rooms_of
 from shakedown.twin.physics import Physics
 
+_LEAVES_NO_MARK = ("node_fail", "completed", "failed")  # or may: whoever is told to end writes a mark first
+
 __all__ = ["Execution", "Fates", "Lies", "Others", "SimulatedJob", "World"]
 
 
@@ -236,12 +238,31 @@ class World(SimulatedMachine):
             job.void = True
             self.end(job, "failed", 97)
             return
+        if self._may_run_beside(job):
+            job.void, job.void_at = True, job.started
+            self.end(job, "failed", 97)
+            return
         self.claims.add(claim)
         if job.order.parts:
             parts.begin(self, job)
             return
         self.execute(job, job.order.run, job.case.id)
         self._live_on(job)
+
+    def _may_run_beside(self, job: SimulatedJob) -> bool:
+        """Whether the nearest job before this one that ran left no end mark: then its script takes no claim, as on Slurm."""
+        before = job.order.after[0]
+        while before:
+            ours = self.jobs.get(before, [])
+            ran = [one for one in ours if not one.void and self._took_its_claim(one)]
+            if ran:
+                return any(one.state in _LEAVES_NO_MARK and one.end_mark is None for one in ran)
+            before = ours[0].order.after[0] if ours else ""
+        return False
+
+    def _took_its_claim(self, job: SimulatedJob) -> bool:
+        claim = (job.name, job.restart)
+        return claim in self.claims and claim not in self.conductors
 
     def _fail_to_launch(self, job: SimulatedJob) -> None:
         """Its first node cannot start the script. Who finds that out takes the claim, so that nothing of it can come later."""

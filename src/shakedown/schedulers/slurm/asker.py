@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +16,14 @@ import msgspec
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
+from shakedown.model.places import names_in
 from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
+from shakedown.model.steps import broken_step
 from shakedown.schedulers.job_places import JobPlaces, job_label, job_of_label, read_small
 from shakedown.schedulers.marks import Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
+from shakedown.schedulers.slurm.broken_steps import BrokenSteps, tail
 from shakedown.schedulers.slurm.evidence import KILLED, SETTLE_S, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.found import Asked, Found
@@ -45,7 +48,7 @@ class Asker:
     """What is asked of Slurm and of the job directories.
 
     ``doubts``: since when (monotonic) a job is not plainly alive. ``others``: the user's jobs with other names, by id.
-    ``asked_after``: (id, name) of those that have an id of ours, and whether they are.
+    ``asked_after``: (id, name) of those that have an id of ours, and whether they are. ``where``: the nodes of jobs that run.
     """
 
     layout: Layout
@@ -57,15 +60,18 @@ class Asker:
     doubts: dict[str, float] = field(default_factory=dict)
     others: dict[str, QueueRow] = field(default_factory=dict)
     asked_after: dict[tuple[str, str], bool] = field(default_factory=dict)
+    where: dict[str, str] = field(default_factory=dict)
     places: JobPlaces = field(init=False)
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
     parts: Parts = field(init=False)
+    steps: BrokenSteps = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
         self.parts = Parts(self.places)
         self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
+        self.steps = BrokenSteps(self.places, self.run, self.clusters, self.command_s)
         self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
 
     def look(
@@ -87,6 +93,7 @@ class Asker:
         if wanted is not None:
             tell(survey(wanted, self.clusters, self.token, self.run, self.command_s))
         self._forget(plain, jobs)
+        self.where = {job.id: self.where.get(job.id, "") for job in jobs} | _where(plain, chosen)
         say(self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING"))
         plain_ids = {job.id for job in plain}
         found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
@@ -97,6 +104,7 @@ class Asker:
         )  # before anything is said: perhaps nobody looks again
         reports = [report for f in found if (report := weigh(f)) and self._will_never_run(report)]
         reports += [report for job in lost if (report := self._lost_start(job))]
+        reports = self.steps.explain(reports, {f.job.id: f for f in found})
         say(self._with_parts(self.nodes.explain(reports), found))
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
@@ -111,10 +119,19 @@ class Asker:
                 reports += self.parts.news(job)  # nothing comes after the mark
                 if not self.parts.are_complete(job, marks, 0.0):
                     continue
+                if self._gave_up_a_step(job, marks):
+                    continue  # the next look asks about its nodes
                 if marks.exit_status is not None and marks.exit_status < 128:  # of others Slurm may know more
-                    report = weigh(Found(job, marks=marks, output=self._output(job, marks)))
+                    report = weigh(
+                        Found(job, marks=marks, output=self._output(job, marks), nodes_now=self.where.get(job.id, ""))
+                    )
                     reports += [report] if report else []
         say(reports)
+
+    def _gave_up_a_step(self, job: Asked, marks: Marks) -> bool:
+        if len(names_in(marks.nodes) if marks.nodes else ()) < 2:
+            return False
+        return broken_step(tail(self.places.output(job.id, job.restart))) is not None
 
     # ---- parts ----
 
@@ -205,6 +222,7 @@ class Asker:
             renamed=renamed.name if renamed is not None else "",
             again=again,
             never_began=not trouble and self._never_began(job, marks),
+            nodes_now=self.where.get(job.id, ""),
             has_directory=marks is not None or self.places.control(job.id).is_dir(),
         )
 
@@ -350,6 +368,11 @@ def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow 
     return min(
         rows, key=lambda row: (row.id != known, row.state == "CANCELLED", row.state == "PENDING", len(row.id), row.id)
     )
+
+
+def _where(plain: Sequence[Asked], chosen: Mapping[str, QueueRow | None]) -> dict[str, str]:
+    rows = {job.id: chosen[job.id] for job in plain}
+    return {job: row.nodes for job, row in rows.items() if row is not None and row.state == "RUNNING" and row.nodes}
 
 
 def _home(job: Asked) -> str:

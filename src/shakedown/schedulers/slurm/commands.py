@@ -165,6 +165,11 @@ def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:
     return ["sinfo", "--noheader", "--Node", *_where(cluster, several), f"--nodes={nodes}", f"--format={form}"]
 
 
+def scontrol_nodes(cluster: str, several: bool, nodes: str) -> list[str]:
+    """Purpose: what the controller knows of some nodes (a folded set), a line for each: when they were booted, why they are out."""
+    return ["scontrol", "--oneliner", *_where(cluster, several), "show", "node", *([nodes] if nodes else [])]
+
+
 def sinfo_states(cluster: str, several: bool) -> list[str]:
     """Purpose: the states of a cluster's nodes, each with the folded set of the nodes that are in it."""
     return ["sinfo", "--noheader", "--all", *_where(cluster, several), f"--format=%T{SEPARATOR}%N"]

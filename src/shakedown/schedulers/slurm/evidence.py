@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from shakedown.model.places import names_in
 from shakedown.model.ports import RENAMED, JobReport
 from shakedown.schedulers.marks import VOID, Marks
 from shakedown.schedulers.script import CLAIM_TAKEN
@@ -27,6 +28,7 @@ _STARTED_TWICE = (
 )
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
 _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
+_MOST_NAMED = 8  # nodes in a sentence
 _PATIENCE = ("Priority", "Resources", "BeginTime")  # nothing but patience is asked for
 KILLED = 128  # a shell's exit status of what was ended by a signal, and more
 _ENDED_FROM_OUTSIDE = frozenset({"timeout", "node_fail", "cancelled", "interrupted", "requeued"})
@@ -93,9 +95,25 @@ def _from_marks(found: Found) -> Said:
             return None
         if state in BEFORE_AND_DURING and found.doubt_s < SETTLE_S:  # the scheduler may know in a moment what killed it
             return _report(found, "running", "queue") if found.row is not None else Later()
+    if lost := _taken_from(found, marks):
+        return _report(found, "interrupted", "marks", message=lost)
     state = "completed" if marks.exit_status == 0 else "failed"
     return _report(
         found, state, "marks", exit_status=marks.exit_status, message=_note(found) if state == "failed" else ""
+    )
+
+
+def _taken_from(found: Found, marks: Marks) -> str:
+    """Somebody, or Slurm itself, took nodes from it while it ran: what it measured is not what was asked for."""
+    row = found.row
+    nodes = row.nodes if row is not None and row.restart == marks.restart and row.nodes else found.nodes_now
+    if not nodes or not marks.nodes or nodes == marks.nodes:
+        return ""
+    gone = [node for node in names_in(marks.nodes) if node not in names_in(nodes)]
+    return (
+        f"{', '.join(gone[:_MOST_NAMED])} was taken from it at the scheduler while it ran on {marks.nodes}"
+        if gone
+        else ""
     )
 
 

@@ -35,6 +35,7 @@ class Found(Struct, frozen=True):
     not been plainly waiting or running. ``output``: where its output is. ``again``: the newest start of the job that found an
     earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
     ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
+    ``nodes_now``: the nodes that it had when it was last seen running.
     """
 
     job: Asked
@@ -54,3 +55,4 @@ class Found(Struct, frozen=True):
     never_began: bool = False
     renamed: str = ""
     has_directory: bool = True
+    nodes_now: str = ""

@@ -54,6 +54,15 @@ class NodeState(Struct, frozen=True):
     reason: str = ""
 
 
+class NodeHistory(Struct, frozen=True):
+    """A node, when it was booted, and why and since when it is out of work; None and "" where the controller does not say."""
+
+    name: str
+    booted: float | None = None
+    reason: str = ""
+    reason_at: float | None = None
+
+
 def clean(text: str) -> str:
     """One printable line of somebody else's text, not too long."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
@@ -146,6 +155,19 @@ def node_states(text: str) -> list[NodeState]:
         if len(cells) >= 3 and cells[0]:
             found.setdefault(cells[0], NodeState(cells[0], cells[1], _word(cells[2])))
     return list(found.values())
+
+
+def node_histories(text: str) -> list[NodeHistory]:
+    """Purpose: the lines of ``scontrol --oneliner show node``, with times as seconds since 1970."""
+    found = []
+    for line in text.split("\n"):
+        value = key_values(line)
+        if not value.get("NodeName"):
+            continue
+        reason, _, since = value.get("Reason", "").partition(" [")
+        when = seconds(since.rpartition("@")[2].rstrip("] "))
+        found.append(NodeHistory(value["NodeName"], seconds(value.get("BootTime", "")), _word(reason), when))
+    return found
 
 
 def out_of_work(text: str) -> list[tuple[str, float | None, str, str]]:

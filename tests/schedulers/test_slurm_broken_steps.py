@@ -1,0 +1,121 @@
+"""Jobs on several nodes that ended because of one of them: what srun wrote and what the controller says of the nodes tell which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_slurm import NO_ACCOUNTING, FakeSlurm, Looker, record, row
+
+from shakedown.model.steps import Step, broken_step
+from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.runner import Ran
+
+JOB = Asked("j000001", "7", since=1000.0)
+ABORTED = "srun: Job step aborted: Waiting up to 5 seconds for job step to finish."
+PROLOG = "srun: error: Task launch for StepId=7.0 failed on node n002: Job prolog failed"
+
+
+def nodes(*lines: str) -> dict[str, Ran]:
+    """What ``scontrol show node`` prints."""
+    return {"scontrol": Ran(0, "".join(f"NodeName={line} LastBusyTime=1\n" for line in lines))}
+
+
+def looker(tmp_path: Path, output: str, told: dict[str, Ran], **cells: object) -> Looker:
+    """A job of n001 and n002 that began at 1000.5 s and whose payload wrote this."""
+    state = str(cells.pop("state", "COMPLETED"))
+    about: dict[str, Any] = {"nodes": "n[001-002]", "start": 1000, "end": 1030} | cells
+    slurm = FakeSlurm({"": [row(state=state, **about)]}, answers=told)
+    found = Looker(tmp_path, slurm)
+    found.begin(nodes="n[001-002]")
+    path = found.places.output("j000001", 0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(output)
+    return found
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_node_that_was_booted_under_a_step(tmp_path: Path, status: int) -> None:
+    told = nodes("n001 BootTime=900 SlurmdStartTime=901", "n002 BootTime=4102444800 SlurmdStartTime=4102444800")
+    found = looker(tmp_path, f"hello\n{ABORTED}\n", told, end=4102444801)
+    found.end(status)
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.failed_nodes, report.dead) == ("node_fail", ("n002",), True)
+    assert report.message.startswith(f"n002 was booted while the job ran; {ABORTED}")
+
+
+def test_a_node_whose_prolog_failed_when_a_step_began(tmp_path: Path) -> None:
+    """Slurm cancels the job as user 0 and drains the node; nobody cancelled anything."""
+    told = nodes("n001 BootTime=900", "n002 BootTime=900 Reason=Prolog error [root@4102444800]")
+    found = looker(tmp_path, "", told, state="CANCELLED", end=4102444801)
+    found.end(143, told="TERM")
+    found.slurm.memory = {"": [record(state="CANCELLED by 0", NodeList="n[001-002]")]}
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.failed_nodes, report.launch_failure) == ("node_fail", ("n002",), True)
+    assert report.message.startswith("launch failure on n002: ")
+
+
+def test_srun_names_the_node_where_nobody_else_does(tmp_path: Path) -> None:
+    """The node was given back meanwhile, and there is no accounting."""
+    found = looker(tmp_path, f"{PROLOG}\n{ABORTED}\n", nodes("n001 BootTime=9", "n002 BootTime=9"), state="CANCELLED")
+    found.end(143, told="TERM")
+    found.slurm.memory = {"": NO_ACCOUNTING}
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.failed_nodes, report.launch_failure) == ("node_fail", ("n002",), True)
+
+
+@pytest.mark.parametrize(
+    ("state", "by", "output", "reason"),
+    [
+        ("CANCELLED", "1000", "", "Prolog error [root@4102444800]"),
+        ("CANCELLED", "0", "", "dust [root@4102444800]"),
+        ("CANCELLED", "0", "", "Prolog error [root@900]"),
+    ],
+    ids=["a person cancelled it", "drained for something else", "drained long before"],
+)
+def test_what_is_no_nodes_fault_stays_what_it_is(tmp_path: Path, state: str, by: str, output: str, reason: str) -> None:
+    found = looker(
+        tmp_path, output, nodes("n001 BootTime=9", f"n002 BootTime=9 Reason={reason}"), state=state, end=4102444801
+    )
+    found.end(143, told="TERM")
+    found.slurm.memory = {"": [record(state=f"{state} by {by}", NodeList="n[001-002]")]}
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.failed_nodes) == ("cancelled", ())
+
+
+def test_a_job_that_came_to_its_own_end_without_a_word_of_srun_asks_nothing(tmp_path: Path) -> None:
+    found = looker(tmp_path, "hello\n", nodes("n002 BootTime=4102444800"), end=4102444801)
+    found.end(0)
+    report = found.one(JOB)
+    assert report is not None and report.state == "completed"
+    assert found.slurm.count("scontrol") == 0
+
+
+def test_a_job_that_lost_nodes_while_it_ran_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    """``scontrol update jobid=7 numnodes=1``."""
+    found = looker(tmp_path, "hello\n", {}, nodes="n001")
+    found.end(0)
+    report = found.one(JOB)
+    assert report is not None
+    assert report.state == "interrupted"
+    assert report.message == "n002 was taken from it at the scheduler while it ran on n[001-002]"
+
+
+@pytest.mark.parametrize(
+    ("line", "nodes"),
+    [
+        (PROLOG, ("n002",)),
+        (ABORTED, ()),
+        ("slurmstepd-n001: error: Prolog failure on node n[002-003]", ("n002", "n003")),
+        ("srun: error: Unable to create step for job 9: Invalid job", ()),
+        ("my program says: srun: Job step aborted", None),
+        ("", None),
+    ],
+)
+def test_the_words_of_a_step_that_was_given_up(line: str, nodes: tuple[str, ...] | None) -> None:
+    assert broken_step(f"hello\n{line}\nbye\n") == (None if nodes is None else Step(line, nodes))
