@@ -185,9 +185,10 @@ class Judge:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
         runs = [run for run in case.runs if run.mode == mode["name"]]
         if mode["name"] == "fill":
-            spans = [run.span for run in every if run.mode == "fill"]
+            spans = [run.span for run in every if run.mode in ("fill", "warm-up")]
             copies = self._copies(mode, case.data)
             shares = {run.name: share_of(run.span, spans, lambda count: count >= copies) for run in runs}
+            shares |= dict.fromkeys(stragglers(runs, shares, spans, copies, mode["overlap"]), 1.0)
         else:
             near = sharing(self.document["system"]["clusters"], case.data["partition"])
             spans = [run.span for place in near for run in self.beside.get(place, [])]
@@ -435,6 +436,27 @@ def _is_said(row: Json, name: str, said: Json) -> bool:
         "where", {}
     )
     return alike if said else bool(row["name"] == name)
+
+
+def stragglers(
+    runs: list[Run], shares: dict[str, float], spans: list[Span | None], copies: int, least: float
+) -> list[str]:
+    """Copies that began on a full machine and were no faster than those that had it to their end."""
+    had = [r.span[1] - r.span[0] for r in runs if r.span and r.verdict in RIGHT
+           and (shares[r.name] >= least or same(shares[r.name], least))]  # fmt: skip
+    if not had:
+        return []
+    found, known = [], [span for span in spans if span and span[1] > span[0]]
+    for run in runs:
+        if run.span and any(
+            run.span[1] - run.span[0] > usual or same(run.span[1] - run.span[0], usual)
+            for usual in [max(statistic("mean", had), statistic("median", had))]
+        ):
+            window = (run.span[0], run.span[0] + (1 - least) * min(had))
+            moments = [run.span[0], *(a for a, _ in known if window[0] <= a <= window[1])]
+            if any(sum(a <= moment < b for a, b in known) >= copies for moment in moments):
+                found.append(run.name)
+    return found
 
 
 def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:

@@ -15,7 +15,7 @@ from shakedown.metrics.clock import began, is_anew, time_has_passed
 from shakedown.metrics.overlap import Steps, set_aside, span_of, spans_of
 from shakedown.metrics.rows import OpenRun, RunRow, UnavailableRow
 from shakedown.metrics.table import Record
-from shakedown.metrics.wanted import FILLER, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
+from shakedown.metrics.wanted import FILLER, WARM_UP, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
 from shakedown.model.events import COMPLETED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.places import sharing
@@ -35,7 +35,8 @@ RULES = (
     "The figures of an isolated run count where it was alone among our runs on its partition, and on those that share nodes with "
     "it, for 95 % of its time, or the share that the mode names as overlap.",
     "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time, "
-    "or the share that the mode names as overlap.",
+    "or the share that the mode names as overlap. A copy that started when all of them ran, and took no less time than the mean "
+    "and the median of those, counts too, however long it outlives the others. Copies that warm up fill the machine like any.",
     "The run of record of a case is the first that counts for its figures, in the order the results were ordered in.",
     "A ruling changes no verdict. A criterion that leaves out what was ruled says what it would be with everything counted.",
     "A wanted result all of whose attempts are left out is not wanted of that criterion.",
@@ -338,7 +339,8 @@ def _with_aside(component: Component, population: Population, machine: _Machine)
         found: dict[str, str] = {}
         for mode in component.modes:
             rows = [row for row in case.rows if row.mode == mode.name]
-            every = [row for row in machine.rows[component.name, case.case.id] if row.mode == mode.name] if rows else []
+            company = (mode.name, WARM_UP)  # a copy that warms up fills the machine as well as one that is measured
+            every = [row for row in machine.rows[component.name, case.case.id] if row.mode in company] if rows else []
             required = machine.system.copies(mode, case.case)
             found |= set_aside(mode, rows, required, every, machine.neighbours.get(case.case.partition))
         return replace(case, aside=found)
