@@ -309,7 +309,7 @@ def waiver(name: str, component: str = "main") -> WaiverRow:
     return WaiverRow("row", component, name, "only up to 64 nodes", "ada", "agreed", 9, 9.0)
 
 
-def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
+def test_a_waived_row_stays_not_met_and_is_not_counted_as_met(story: Any) -> None:
     story.values("a/1", [9.0])
     story.end()
     document, rows = under(story, row(1)), {"c:1": row(1)}
@@ -320,7 +320,8 @@ def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
     assert (found.rows[0].waiver, found.rows[0].waived_by) == ("only up to 64 nodes", "ada")
     asked = Criterion("k", "rows met", "=", 1.0)
     share = rows_met(asked, people["main"], rows, [waiver("c:1")], "main")
-    assert (share.value, share.arithmetic) == (1.0, "1 met / 1 row = 100% (c:1 not met, waived)")
+    assert (share.value, share.arithmetic) == (0.0, "0 met / 1 row = 0% (c:1 not met, waived)")
+    assert rows_met(asked, people["main"], rows, [waiver("c:1")], "main", waived_count=True).value == 1.0
     assert rows_met(asked, people["main"], rows, [waiver("c:1", "other")], "main").value == 0.0
     assert rows_met(asked, people["main"], rows, [waiver("c:2")], "main").value == 0.0
 

@@ -79,8 +79,9 @@ class Book:
         number = len(self.record.standing) + 1
         self.record.standing.append(NoteRow(kind, hour * 3600, why, {"component": component} | value, number, case))
 
-    def waive(self, component: str, name: str, restriction: str = "", what: str = "criterion") -> None:
-        self.record.waivers.append(WaiverRow(what, component, name, restriction, "A. Person", "agreed"))
+    def waive(self, component: str, name: str, restriction: str = "", what: str = "criterion", **fields: Any) -> None:
+        """``seq``: the event of the waiver; the n-th run was judged by event n."""
+        self.record.waivers.append(WaiverRow(what, component, name, restriction, "A. Person", "agreed", **fields))
 
     def attest(self, component: str, procedure: str, met: bool = True, files: int = 0) -> None:
         evidence = tuple((f"f{n}", "0" * 64) for n in range(files))

@@ -6,6 +6,7 @@ package. What counts is written in docs/concepts/judging.md and docs/guides/cont
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import sys
@@ -200,7 +201,8 @@ class Judge:
     def scorecard(self) -> Json:
         components = [self.component(component) for component in self.document["components"]]
         outcomes = {component["outcome"] for component in components}
-        others = {waiver for waiver in self.campaign.waivers if waiver[0] != "criterion"}
+        rows = {name: self.whole_row(row) for name, row in self.rows.items()}
+        others = self.restricting_waivers(rows)
         if not self.campaign.ended:
             outcome = "incomplete"
         elif "rejected" in outcomes:
@@ -209,7 +211,6 @@ class Judge:
             outcome = "incomplete"
         else:
             outcome = "accepted with restrictions" if outcomes != {"accepted"} or others else "accepted"
-        rows = {name: self.whole_row(row) for name, row in self.rows.items()}
         broken = [name for name, row in rows.items() if row["outcome"] == "not met" and not row["waived"]]
         if outcome == "accepted" and any(self.rows[name]["basis"] == "contract" for name in broken):
             outcome = "accepted with restrictions"
@@ -260,9 +261,45 @@ class Judge:
         from recompute_criteria import judge_criterion
 
         found = judge_criterion(self, component, item)
-        if ("criterion", component["name"], item["name"]) in self.campaign.waivers and found["outcome"] != "met":
+        if self._is_waived(component["name"], item) and found["outcome"] != "met":
             found["outcome"] = "waived"
+        if item["measure"] == "rows met" and found["outcome"] not in ("met", "waived"):
+            self.rows_count_waived = True
+            with_them = judge_criterion(self, component, item)
+            self.rows_count_waived = False
+            found["outcome"] = "waived" if with_them["outcome"] == "met" else found["outcome"]
         return found
+
+    # ---- waivers -----------------------------------------------------------------------------------------------------
+
+    rows_count_waived = False
+
+    def _is_waived(self, component: str, item: Json) -> bool:
+        named = ("criterion", component, item["name"])
+        return any(
+            waiver == named and digest in ("", digest_of_criterion(item))
+            for waiver, digest in zip(self.campaign.waivers, self.campaign.waived_digests, strict=True)
+        )
+
+    def restricting_waivers(self, rows: Json) -> bool:
+        """Whether a waiver restricts beside those of criteria of the plan: of a gate, of a row that is not met, of what is gone."""
+        campaign = self.campaign
+        every = zip(campaign.waivers, campaign.waived_digests, campaign.waived_rows, campaign.waived_words, strict=True)
+        for (what, component, name), digest, said, (seq, _) in every:
+            if what == "criterion":
+                mine = [item for one in self.document["components"] if one["name"] == component
+                        for item in one["criteria"] if item["name"] == name]  # fmt: skip
+                if digest and name not in ("passed", "procedures") and digest not in map(digest_of_criterion, mine):
+                    return True
+            elif what == "row":
+                its = [rows[row["name"]]["outcome"] for row in self.rows.values() if _is_said(row, name, said)]
+                if not its or any(outcome != "met" for outcome in its):
+                    return True
+            else:
+                told = [(at, outcome) for at, whose, outcome in campaign.gates if whose == component]
+                if not told or told[0][0] > seq or any(outcome != "met" for _, outcome in told):
+                    return True
+        return False
 
     # ---- contract rows -----------------------------------------------------------------------------------------------
 
@@ -436,6 +473,14 @@ def _is_said(row: Json, name: str, said: Json) -> bool:
         "where", {}
     )
     return alike if said else bool(row["name"] == name)
+
+
+def digest_of_criterion(item: Json) -> str:
+    """The sha256 of what a criterion asks for, as JSON with its keys in order."""
+    beside = ("name", "must", "clause")
+    said = {key: value for key, value in item.items() if key not in beside}
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def stragglers(

@@ -247,8 +247,9 @@ def _rows_met(judge: Judge, component: Json, item: Json, cases: list[Case]) -> F
     scores = [score for score in scores if score["outcome"] != "unjudged"]
     if not scores:
         return NOTHING
-    met = sum(score["outcome"] == "met" or score["waived"] for score in scores)
-    maybe = sum(score["outcome"] == "undecided" and not score["waived"] for score in scores)
+    counts = judge.rows_count_waived
+    met = sum(score["outcome"] == "met" or (counts and score["waived"]) for score in scores)
+    maybe = sum(score["outcome"] == "undecided" and not (counts and score["waived"]) for score in scores)
     return met / len(scores), len(scores), met / len(scores), (met + maybe) / len(scores), None
 
 

@@ -74,6 +74,9 @@ class Campaign:
     given_up: set[str] = field(default_factory=set)
     waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
     waived_rows: list[dict[str, Any]] = field(default_factory=list)  # beside it, what a contract row asked for
+    waived_digests: list[str] = field(default_factory=list)  # beside it, of what was waived
+    waived_words: list[tuple[int, str]] = field(default_factory=list)  # beside it, the event and the restriction
+    gates: list[tuple[int, str, str]] = field(default_factory=list)  # event, component, how it came out
     attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
 
     @property
@@ -254,6 +257,12 @@ def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
 def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.waivers.append((value["what"], value.get("component", ""), value.get("name", "")))
     campaign.waived_rows.append(value.get("row", {}))
+    campaign.waived_digests.append(value.get("digest", ""))
+    campaign.waived_words.append((event["seq"], value.get("restriction", "")))
+
+
+def _came_out(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.gates.append((event["seq"], value["component"], value["outcome"]))
 
 
 def _unavailable(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -285,6 +294,7 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "retry": _retried,
     "attested": _attested,
     "waived": _waived,
+    "component_outcome": _came_out,
     "unavailable": _unavailable,
     "given_up": _given_up,
     "campaign_end": _ended,

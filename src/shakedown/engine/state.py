@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.ledger import Ledger
 from shakedown.engine.plan import ClassKey, PlanIndex
 
-FOLD_VERSION = 6  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 7  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -322,6 +322,9 @@ class State:
     attested: dict[str, dict[str, bool]] = field(default_factory=dict)  # component -> procedure -> met
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # component that was over -> how it came out
     waived: dict[str, str] = field(default_factory=dict)  # component whose gates a person opened -> why
+    gates: dict[str, str] = field(
+        default_factory=dict
+    )  # of these components -> the digest of what the gate asked for then
     doubted: int = 0  # the last event after which a component may come out differently
     said_short: list[str] = field(default_factory=list)  # stages whose copies do not fit, as was said
     tallies: list[Tally] = field(default_factory=list)

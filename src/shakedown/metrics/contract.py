@@ -27,7 +27,8 @@ ROW_RULES = (
     "plan expects.",
     "A row on a statistic is judged once no result of its cases is still to come, or when nothing to come could mend it.",
     "A row that is in force for no case of the plan, or only for unavailable ones, is unjudged; so is a figure without a row.",
-    "A row that a person waived stays what it came out as; rows met counts it as met, and says so.",
+    "A row that a person waived stays what it came out as; rows met does not count it, and is waived itself where it would be met "
+    "with it.",
 )
 
 
@@ -149,7 +150,9 @@ def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = 
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
         return score
-    return replace(score, waived=True, waiver=mine[-1].restriction, waived_by=mine[-1].by)
+    said = "; ".join(dict.fromkeys(row.restriction for row in mine if row.restriction))
+    givers = ", ".join(dict.fromkeys(row.by for row in mine if row.by))
+    return replace(score, waived=True, waiver=said, waived_by=givers)
 
 
 def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
