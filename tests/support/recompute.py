@@ -325,13 +325,14 @@ class Judge:
         if not asked:
             return found | {"outcome": "unjudged", "waived": waived}
         values = [value for case in asked for _, value in case.values(row["figure"])]
+        owners = [_in_case(row, case.data) for case in asked for _ in case.values(row["figure"])]
         coming = sum(max(case.to_come, int(case.more)) for case in asked)
         outcome = "undecided"
         if values and row["statistic"] == "each":
-            beyond = [value for value in values if not inside(row, value)]
+            beyond = [value for value, mine in zip(values, owners, strict=True) if not inside(mine, value)]
             outcome = "not met" if beyond else "undecided" if coming else "met"
             found = {
-                "measured": max(values, key=lambda v: distance(row, v)),
+                "measured": max(zip(values, owners, strict=True), key=lambda pair: distance(pair[1], pair[0]))[0],
                 "count": len(values),
                 "outside": len(beyond),
             }
@@ -464,6 +465,12 @@ class Judge:
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
         return stability.overlap(run.span, pieces) / 3600 * nodes
+
+
+def _in_case(row: Json, case: Json) -> Json:
+    """The row with the bound that a more specific row leaves it."""
+    side = dict(map(tuple, case.get("sides", []))).get(row["name"], "")
+    return row | ({"low": {"high": None}, "high": {"low": None}}.get(side, {}))
 
 
 def _is_said(row: Json, name: str, said: Json) -> bool:
