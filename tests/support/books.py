@@ -99,9 +99,14 @@ class Book:
         return score(self.document(), self.record, over)
 
     def only(self, ended: bool = True, over: tuple[str, ...] = ()) -> CriterionScore:
-        """The one criterion of the one component, judged."""
-        (criterion,) = self.card(ended, over).components[0].criteria
+        """The one criterion of the one component, judged; the planned time of one that runs for a time stands beside it."""
+        (criterion,) = stated(self.card(ended, over))
         return criterion
+
+
+def stated(card: Scorecard, place: int = 0) -> list[CriterionScore]:
+    """The criteria of a component but for its planned time."""
+    return [found for found in card.components[place].criteria if found.name != "planned time"]
 
 
 def criterion(measure: str, must: str, **fields: Any) -> Criterion:

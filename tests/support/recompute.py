@@ -237,6 +237,9 @@ class Judge:
             criteria.append(usual | {"name": "passed", "measure": "passed / wanted"})
         if component["procedures"] and all(item["measure"] != "attested" for item in stated):
             criteria.append(usual | {"name": "procedures", "measure": "attested"})
+        if component["duration_s"]:
+            asked = {"name": "planned time", "measure": "planned time", "comparison": ">=", "unit": "s"}
+            criteria.append(usual | asked | {"bound": component["duration_s"]})
         judged = {item["name"]: self.criterion(component, item) for item in criteria}
         missing = len(component["cases"]) - len(cases)
         to_come = max(sum(case.to_come for case in cases), int(any(case.more for case in cases)))
@@ -289,7 +292,11 @@ class Judge:
             if what == "criterion":
                 mine = [item for one in self.document["components"] if one["name"] == component
                         for item in one["criteria"] if item["name"] == name]  # fmt: skip
-                if digest and name not in ("passed", "procedures") and digest not in map(digest_of_criterion, mine):
+                if (
+                    digest
+                    and name not in ("passed", "procedures", "planned time")
+                    and digest not in map(digest_of_criterion, mine)
+                ):
                     return True
             elif what == "row":
                 its = [rows[row["name"]]["outcome"] for row in self.rows.values() if _is_said(row, name, said)]

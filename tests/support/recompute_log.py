@@ -67,6 +67,7 @@ class Campaign:
     fingerprint: str = ""
     standing: list[dict[str, Any]] = field(default_factory=list)  # what was said of clocks, pauses, budgets
     time_up: dict[str, float] = field(default_factory=dict)
+    cancelled: float | None = None  # when all of it was cancelled
     runs: dict[str, Run] = field(default_factory=dict)
     generations: dict[tuple[Any, ...], int] = field(default_factory=dict)
     first_order: dict[str, float] = field(default_factory=dict)
@@ -116,6 +117,7 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.epoch += 1
     campaign.unavailable.clear()
     campaign.time_up.clear()
+    campaign.cancelled = None
     campaign.standing = [said for said in campaign.standing if said["event"] != "drain_request"]
 
 
@@ -244,6 +246,10 @@ def _ruled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
         run.ruling = "" if value["as"] == "none" else value["as"]
 
 
+def _cancelled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.cancelled = event["time"] if value.get("all") else campaign.cancelled
+
+
 def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.ended = False
     if event["run"] in campaign.runs:
@@ -292,6 +298,7 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "verdict": _judged,
     "ruled": _ruled,
     "retry": _retried,
+    "cancel_request": _cancelled,
     "attested": _attested,
     "waived": _waived,
     "component_outcome": _came_out,

@@ -31,7 +31,7 @@ def amended(state: State, event: Event) -> None:
     _close_gates(state)
     state.tallies = [Tally() for _ in state.index.components]
     for roll in state.rolls.values():
-        roll.up, roll.live = False, {}
+        roll.up, roll.up_at, roll.live = False, None, {}
     for number, component in enumerate(state.index.components):
         if component.name in before.verdicts:
             state.tallies[number].verdicts = before.verdicts[component.name]

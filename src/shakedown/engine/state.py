@@ -226,6 +226,8 @@ class Roll:
     begun: dict[str, float] = field(default_factory=dict)
     missed: dict[str, float] = field(default_factory=dict)
     stalled: dict[str, float] = field(default_factory=dict)
+    up_at: float | None = None  # when its time was said to be up
+    ended: float | None = None  # when the last of its judged runs ended
 
 
 @dataclass(slots=True)

@@ -29,8 +29,9 @@ from shakedown.metrics.scorecard import (
     component_outcome,
     exit_status,
 )
-from shakedown.metrics.standing import USUAL_CRITERIA, USUAL_CRITERION, criteria_of
+from shakedown.metrics.standing import PLANNED_TIME, USUAL_CRITERION, criteria_of, is_usual
 from shakedown.metrics.table import Record
+from shakedown.metrics.taken_away import Seen, taken_away
 from shakedown.metrics.telling import (
     beside_the_criteria,
     broken_commitments,
@@ -52,18 +53,23 @@ __all__ = ["USUAL_CRITERION", "exit_status", "score"]
 _ALWAYS_PER_CASE = ("fill / isolated",)  # over several cases it would compare different things
 
 
-def score(document: Document, record: Record, over: Collection[str] = ()) -> Scorecard:
+def score(
+    document: Document, record: Record, over: Collection[str] = (), earlier: Sequence[Document] = ()
+) -> Scorecard:
     """Purpose: the scorecard of a campaign, finished or not.
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
+    ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
+    told, and restricts.
     """
-    people = populations(document, record, over)
-    components = tuple(_component(people[around.component.name], around) for around in arounds(document, record))
+    people, every = populations(document, record, over), arounds(document, record)
+    components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
+    taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
     if outcome == "accepted" and (
-        given.others or given.gone or broken_commitments(contract) or judged_by_another_plan(record)
+        taken or given.others or given.gone or broken_commitments(contract) or judged_by_another_plan(record)
     ):
         outcome = "accepted with restrictions"
     return Scorecard(
@@ -71,13 +77,14 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
         plan=document.plan,
         system=document.system.name,
         outcome=outcome,
-        summary=summary(outcome, components, finished, given) + beside_the_criteria(outcome, contract, document),
+        summary=summary(outcome, components, finished, given, len(taken))
+        + beside_the_criteria(outcome, contract, document),
         finished=finished,
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
         remarks=(*remarks(document, record, people), *given.idle),
-        restrictions=tuple(restrictions(components, record, contract, given)),
+        restrictions=(*restrictions(components, record, contract, given), *taken),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
@@ -198,7 +205,7 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
         reason=reason,
         interval=measured.interval,
         per=criterion.per,
-        usual=criterion in USUAL_CRITERIA,
+        usual=is_usual(criterion),
         restricted=measured.restricted,
         basis=criterion.basis,
         clause=criterion.clause,
@@ -210,6 +217,8 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
 def _own_unit(criterion: Criterion, population: Population, around: Around) -> str:
     if criterion.measure in floors.UNITS:
         return floors.unit_of(criterion)
+    if criterion.measure == PLANNED_TIME:
+        return "s"
     if criterion.measure != "value":
         return "share"
     known = (around.figure(case.case.test, criterion.of).unit for case in population.cases)

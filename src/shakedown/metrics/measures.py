@@ -12,6 +12,7 @@ from shakedown.metrics.around import ELAPSED, Around
 from shakedown.metrics.choosing import outlier_runs
 from shakedown.metrics.contract_measure import rows_met
 from shakedown.metrics.isolated_fill import fill_over_isolated
+from shakedown.metrics.planned_time import planned_time
 from shakedown.metrics.populations import (
     Population,
     as_expected,
@@ -24,6 +25,7 @@ from shakedown.metrics.populations import (
 from shakedown.metrics.procedures import attested
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.scorecard import Measured
+from shakedown.metrics.standing import PLANNED_TIME
 from shakedown.metrics.utilisation import (
     available_utilisation,
     calendar_utilisation,
@@ -41,7 +43,7 @@ def measure(criterion: Criterion, population: Population, around: Around) -> Mea
     """Purpose: what a criterion measures in a population; values are in its unit, shares are fractions of one."""
     if not population.cases and criterion.measure not in WITHOUT_CASES:
         return _nobody(criterion, population)
-    known = MEASURES.get(criterion.measure)
+    known = MEASURES.get(criterion.measure) or STANDING.get(criterion.measure)
     if known is None:
         return Measured(None, 0, "", reason=f"this version does not know the measure '{criterion.measure}'")
     return known(criterion, population, around)
@@ -269,3 +271,4 @@ MEASURES: dict[str, Measure] = {
     floors.INTERRUPT: floors.mean_time_to_interrupt,
     floors.HOLE: floors.longest_hole,
 }
+STANDING: dict[str, Measure] = {PLANNED_TIME: planned_time}  # measures that no plan names

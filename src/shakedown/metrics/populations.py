@@ -183,17 +183,20 @@ class Population(Struct, frozen=True):
         return Population(tuple(change(case) for case in self.cases), self.unavailable)
 
 
-def populations(document: Document, record: Record, over: Collection[str] = ()) -> dict[str, Population]:
+def populations(
+    document: Document, record: Record, over: Collection[str] = (), everything: bool = False
+) -> dict[str, Population]:
     """Purpose: the population of every component, by its name. One pass over the rows.
 
-    ``over``: components that run until a time has passed and are known to be over.
+    ``over``: components that run until a time has passed and are known to be over. ``everything``: with runs from before a clock
+    was started anew, and with those that an amendment took out and wanted again: what the numbers would be without these acts.
     """
     machine = _machine(document, record)
     found = {}
     for component in document.components:
-        population = _population(component, machine, record)
+        population = _population(component, machine, record, everything)
         if component.duration_s:
-            population = _until_time(component, population, record, component.name in over)
+            population = _until_time(component, population, record, component.name in over, everything)
         found[component.name] = _with_aside(component, population, machine)
     return found
 
@@ -263,8 +266,8 @@ def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str,
     }
 
 
-def _population(component: Component, machine: _Machine, record: Record) -> Population:
-    available, missing, since = [], [], counts_since(component, record)
+def _population(component: Component, machine: _Machine, record: Record, everything: bool) -> Population:
+    available, missing, since = [], [], float("-inf") if everything else counts_since(component, record)
     for name in component.cases:
         case = machine.cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
         mine = machine.rows.get((component.name, name), [])
@@ -273,7 +276,11 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
             missing.append(reason)
             continue
         wanted = wanted_results(component, case, machine.system)
-        counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
+        if everything:
+            counted = tuple(row for row in mine if row.mode in dict(wanted))
+            wanted = tuple((mode, max(count, _results_in(counted, mode))) for mode, count in wanted)
+        else:
+            counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
         warm_ups = tuple(row for row in mine if is_warm_up(row, component))
         before = tuple(row for row in counted if start_of(row) < since)
         counted = tuple(row for row in counted if start_of(row) >= since) if before else counted
@@ -285,12 +292,19 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
     return Population(tuple(available), tuple(missing))
 
 
-def _until_time(component: Component, population: Population, record: Record, over: bool) -> Population:
+def _results_in(rows: Iterable[RunRow], mode: str) -> int:
+    return len({row.result for row in rows if row.mode == mode})
+
+
+def _until_time(
+    component: Component, population: Population, record: Record, over: bool, everything: bool = False
+) -> Population:
     """Of a component that runs until a time has passed, every result that was ordered is wanted, but for what was taken back
     before it began: nothing was attempted there.
     """
     live = [run for run in record.open.values() if run.component == component.name]
     since, passed = counts_since(component, record), time_has_passed(component, record)
+    since = float("-inf") if everything else since
     closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
     asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 

@@ -58,7 +58,9 @@ def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
 # ---- the whole -------------------------------------------------------------------------------------------------------
 
 
-def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool, given: Standing) -> str:
+def summary(
+    outcome: str, components: tuple[ComponentScore, ...], finished: bool, given: Standing, taken: int = 0
+) -> str:
     """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it."""
     named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
     if outcome == "accepted":
@@ -66,7 +68,7 @@ def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool
             f"accepted: all {len(named)} criteria are met" if len(named) > 1 else "accepted: the only criterion is met"
         )
     if outcome == "accepted with restrictions":
-        return _restricted([criterion for _, criterion in named], components, given)
+        return _restricted([criterion for _, criterion in named], components, given, taken)
     failed = [name for name, criterion in named if criterion.outcome == "not met"]
     if outcome == "rejected":
         return f"rejected: {plural(len(failed), 'criterion', 'criteria')} of {len(named)} not met ({some(failed)})"
@@ -130,7 +132,9 @@ def _with_reasons(undecided: list[tuple[str, str]]) -> str:
     return some([f"{name} ({reason})" if reason else name for name, reason in undecided])
 
 
-def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore, ...], given: Standing) -> str:
+def _restricted(
+    criteria: list[CriterionScore], components: tuple[ComponentScore, ...], given: Standing, taken: int
+) -> str:
     missing = sum(len(component.unavailable) for component in components)
     waived = sum(criterion.outcome == "waived" for criterion in criteria)
     met = sum(criterion.outcome == "met" for criterion in criteria)
@@ -138,6 +142,7 @@ def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore
     what += [f"{plural(waived, 'criterion', 'criteria')} waived"] if waived else []
     what += [f"{plural(len(given.others), 'waiver')} of gates and rows"] if given.others else []
     what += [f"{plural(len(given.gone), 'waiver')} of what an amendment replaced"] if given.gone else []
+    what += [f"{plural(taken, 'thing')} taken away by what people did"] if taken else []
     if waived:
         rest = f"{met} of {len(criteria)} criteria are met"
     elif not missing:

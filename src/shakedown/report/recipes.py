@@ -82,7 +82,7 @@ _MEASURES = {
     "fill / isolated": "values.csv, rows with {values}: {statistic} with mode = fill / {statistic} with mode = isolated - 1 "
     "(of a figure where higher is better: 1 - fill / isolated)",
     "attested": "procedures.csv, rows of the component: met = yes with enough evidence / all",
-    "rows met": "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met or waived / all "
+    "rows met": "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met / all "
     "that are not unjudged",
 }
 
@@ -92,6 +92,7 @@ FLOORS = {
     "node-hours": "shares.csv, rows with {}: the sum of right_node_hours",
     "hours per node": "node-use.csv, rows with {}: the least of hours",
     "mean time to interrupt": "interrupts.csv, row with {}: mean_h",
+    "planned time": "clock-spans.csv, rows with {} and maintenance = no: the sum of end - begin",
     "longest hole": "shares.csv, rows with {}: the greatest of hole_s",
 }
 
