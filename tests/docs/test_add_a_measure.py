@@ -113,5 +113,6 @@ def test_plans_and_the_reference_name_the_declared_measures_in_their_order() -> 
     page = (ROOT / "docs/reference/files.md").read_text()
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", page[page.index("| measure | of what |") :], re.MULTILINE)
 
-    assert list(keys_of_criteria.MEASURES)[: len(MEASURES)] == [measure.name for measure in MEASURES]
-    assert rows == [(measure.name, measure.about) for measure in MEASURES]
+    ours = [measure for measure in MEASURES if measure.in_plans]
+    assert list(keys_of_criteria.MEASURES)[: len(ours)] == [measure.name for measure in ours]
+    assert rows == [(measure.name, measure.about) for measure in ours]

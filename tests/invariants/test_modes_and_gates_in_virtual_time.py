@@ -20,9 +20,12 @@ from stage import (
     small_document,
 )
 
-from shakedown.engine import explain
+from shakedown.engine import State, evolve, explain, index_plan
 from shakedown.engine.explain import waits_for_people
+from shakedown.model.events import Event
+from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document, Limits, Mode, Partition, Procedure
+from shakedown.model.waived import gate_digest
 from shakedown.twin import Fates, Lies, VirtualClock, World
 
 
@@ -236,6 +239,29 @@ def test_a_gate_opens_when_its_component_is_met() -> None:
     assert outcome.value == {"component": "first", "outcome": "met"}
     (order,) = [event for event in campaign.events("submit_order") if event.value["component"] == "then"]
     assert order.seq > outcome.seq
+
+
+@pytest.mark.parametrize("stricter", [False, True])
+def test_a_gate_is_waived_as_it_was_and_an_amended_one_is_closed(stricter: bool) -> None:
+    """An amendment that leaves the gate as it is leaves it open; one that asks for another share closes it."""
+    asked = Criterion("good", "passed / wanted", ">=", 0.5)
+    first = Component("first", "functionality", ("t0",), criteria=(asked,))
+    before = plan_of(first, Component("then", "site", ("t1",), after=("first",), gate="met"), budgets={})
+    changed = msgspec.structs.replace(first, criteria=(msgspec.structs.replace(asked, bound=0.9, must=">= 90 %"),))
+    then = Component("then", "site", ("t1",), repeats=2, after=("first",), gate="met")
+    after = plan_of(changed if stricter else first, then, budgets={})
+    state = State(plan=index_plan(before))
+    value = {"what": "gate", "component": "first", "restriction": "r", "digest": gate_digest(before, "first")}
+    for event in (
+        Event("campaign_start", seq=1, value={"campaign": "c", "plan": "p", "document": "d" * 64, "seed": 1}),
+        Event("waived", seq=2, value=value, reason="agreed"),
+    ):
+        evolve(state, event)
+    assert state.waived == {"first": "agreed"}
+    state.plan = index_plan(after, before=state.index)
+    components = [component.name for component in state.index.components]
+    evolve(state, Event("amended", seq=3, value={"document": "e" * 64, "components": components}))
+    assert state.waived == ({} if stricter else {"first": "agreed"})
 
 
 def test_stopped_while_it_waits_for_people_it_leaves() -> None:

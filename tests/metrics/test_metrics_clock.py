@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from books import Book, criterion
+from msgspec.structs import replace
 
 from shakedown.metrics.clock import Clock, component_clock, words_of
-from shakedown.metrics.criteria import score
+from shakedown.metrics.criteria import exit_status, score
+from shakedown.metrics.rows import NoteRow
 from shakedown.metrics.stability import stability
 from shakedown.metrics.utilisation import AVAILABLE, CALENDAR, CONTRACTUAL, OURS, utilisation
 from shakedown.model.filling import ClockTerms, Fill
@@ -127,7 +129,7 @@ def test_a_restart_leaves_earlier_runs_visible_and_uncounted() -> None:
     book.run("st", "a", begin=1 * HOUR, elapsed_s=4 * HOUR)  # it ran when the clock was started anew
     book.say(3, "clock", act="restart", cause="vendor", why="a new switch")
     book.run("st", "a", begin=6 * HOUR, elapsed_s=2 * HOUR)
-    passed, work = book.card().components[0].criteria
+    passed, work, _ = book.card().components[0].criteria
     assert passed.outcome == "met" and passed.arithmetic == "1 passed / 1 attempts = 100%, must = 100%"
     assert work.arithmetic == "4 node-hours of 1 right run, must >= 2"
     (one,) = stability(book.document(), book.record)
@@ -163,3 +165,105 @@ def test_fillers_are_in_no_count_and_not_remarked() -> None:
     book.run("st", "f", "failed", begin=0.0, mode="filler")
     card = score(book.document(), book.record)
     assert (card.components[0].attempts, card.remarks) == (1, ())
+
+
+# ---- the planned time --------------------------------------------------------------------------------------------------
+
+
+def planned(*names: str) -> Book:
+    """Components of ten planned hours with criteria of one name; a run of ten hours in each."""
+    book = Book()
+    for name in names:
+        book.component(name, f"of-{name}", duration_s=10 * HOUR, criteria=(criterion("passed / attempts", "= 100%"),))
+        book.run(name, f"of-{name}", begin=0.0, elapsed_s=10 * HOUR)
+        book.record.time_up[name] = 10 * HOUR
+    return book
+
+
+def times(book: Book) -> dict[str, tuple[str, str]]:
+    """Component -> how its planned time came out, and why."""
+    found: dict[str, tuple[str, str]] = {}
+    for component in book.card().components:
+        (one,) = [item for item in component.criteria if item.name == "planned time"]
+        found[component.name] = (one.outcome, one.reason)
+    return found
+
+
+def test_a_time_that_was_run_is_met_and_says_how_long_it_was() -> None:
+    book = planned("st")
+    card = book.card()
+    assert (card.outcome, card.restrictions) == ("accepted", ())
+    last = card.components[0].criteria[-1]
+    assert (last.measured, last.bound, last.unit, last.usual) == (10 * HOUR, 10 * HOUR, "s", True)
+    assert last.arithmetic == "the clock ran 10 h 00 min of 10 h 00 min, must >= 10 h 00 min"
+
+
+def test_a_drain_leaves_the_planned_time_undecided_in_its_own_component_only() -> None:
+    """Drained after 4 of 10 h, when it looked good: nobody can tell, exit status 4; the other component is not touched."""
+    book = planned("st", "night")
+    book.record.time_up["st"] = 4 * HOUR
+    book.record.runs[0] = replace(book.record.runs[0], elapsed_s=4 * HOUR, ended=4 * HOUR)
+    book.say(4, "drain_request", by="V. Endor", why="it looks good")
+    assert times(book) == {
+        "st": ("undecided", "6 h 00 min of the planned time were not run: drained by V. Endor (it looks good)"),
+        "night": ("met", ""),
+    }
+    card = book.card()
+    assert (card.outcome, exit_status(card)) == ("incomplete", 4)
+    assert card.summary == (
+        "incomplete: undecided: st: planned time (6 h 00 min of the planned time were not run: drained by V. Endor (it looks good))"
+    )
+    book.waive("st", "planned time", "four hours are enough")
+    card = book.card()
+    assert (card.outcome, exit_status(card)) == ("accepted with restrictions", 0)
+    assert card.restrictions == ("st: planned time is undecided, waived: four hours are enough",)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([("restart", 2)], "2 h 00 min of the planned time were not run: the clock was started anew by S (why)"),
+        ([("stop", 5), ("go on", 8)], "3 h 00 min of the planned time were not run: the clock was stopped by S (why)"),
+        ([("stop", 5)], "5 h 00 min of the planned time were not run: the clock was stopped by S (why)"),
+    ],
+)
+def test_what_is_said_afterwards_of_the_clock_takes_planned_time_away(words: list[tuple[str, int]], said: str) -> None:
+    """After the end, as of an earlier hour: the time that is left is not the time that was planned."""
+    book = planned("st")
+    for act, hour in words:
+        book.say(12, "clock", act=act, by="S", why="why", **{"from": hour * HOUR})  # type: ignore[arg-type]
+    assert times(book) == {"st": ("undecided", said)}
+    assert book.card().outcome == "incomplete"
+
+
+def test_a_stop_is_made_good_where_the_clock_runs_on_until_the_time_is_full() -> None:
+    book = planned("st")
+    book.say(5, "clock", act="stop", by="S", why="power")
+    book.say(8, "clock", act="go on", by="S", why="power")
+    book.run("st", "of-st", begin=10 * HOUR, elapsed_s=3 * HOUR)
+    book.record.time_up["st"] = 13 * HOUR
+    assert times(book) == {"st": ("met", "")}
+
+
+def test_a_cancelled_campaign_has_not_had_its_time_and_its_clock_does_not_run_on() -> None:
+    """Cancelled after three hours; the record goes on for two days with words of people."""
+    book = planned("st")
+    del book.record.time_up["st"]
+    book.record.runs[0] = replace(book.record.runs[0], elapsed_s=3 * HOUR, ended=3 * HOUR)
+    book.record.cancelled = 3 * HOUR
+    book.record.notes.append(NoteRow("cancel_request", 3 * HOUR, "no more money", {"all": True, "by": "B"}, 9))
+    book.record.last = 48 * HOUR
+    clock = component_clock(book.components["st"], book.record)
+    assert clock is not None and (clock.end, clock.ran) == (3 * HOUR, 3 * HOUR)
+    assert times(book) == {
+        "st": ("undecided", "7 h 00 min of the planned time were not run: cancelled by B (no more money)")
+    }
+
+
+def test_while_it_goes_on_the_clock_runs_up_to_the_last_event() -> None:
+    book = planned("st")
+    del book.record.time_up["st"]
+    book.open("st", "of-st")
+    book.record.last = 10.5 * HOUR
+    clock = component_clock(book.components["st"], book.record)
+    assert clock is not None and clock.end == 10.5 * HOUR

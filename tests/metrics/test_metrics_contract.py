@@ -309,7 +309,7 @@ def waiver(name: str, component: str = "main") -> WaiverRow:
     return WaiverRow("row", component, name, "only up to 64 nodes", "ada", "agreed", 9, 9.0)
 
 
-def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
+def test_a_waived_row_stays_not_met_and_is_not_counted_as_met(story: Any) -> None:
     story.values("a/1", [9.0])
     story.end()
     document, rows = under(story, row(1)), {"c:1": row(1)}
@@ -320,7 +320,8 @@ def test_a_waived_row_stays_not_met_and_counts_as_met(story: Any) -> None:
     assert (found.rows[0].waiver, found.rows[0].waived_by) == ("only up to 64 nodes", "ada")
     asked = Criterion("k", "rows met", "=", 1.0)
     share = rows_met(asked, people["main"], rows, [waiver("c:1")], "main")
-    assert (share.value, share.arithmetic) == (1.0, "1 met / 1 row = 100% (c:1 not met, waived)")
+    assert (share.value, share.arithmetic) == (0.0, "0 met / 1 row = 0% (c:1 not met, waived)")
+    assert rows_met(asked, people["main"], rows, [waiver("c:1")], "main", waived_count=True).value == 1.0
     assert rows_met(asked, people["main"], rows, [waiver("c:1", "other")], "main").value == 0.0
     assert rows_met(asked, people["main"], rows, [waiver("c:2")], "main").value == 0.0
 
@@ -401,3 +402,53 @@ def test_an_acceptance_names_the_rows_that_are_not_met_and_says_whether_a_criter
     assert (card.outcome, card.summary) == ("accepted with restrictions", told)
     assert [line.partition(":2")[0] for line in card.restrictions] == ["contract row c"]
     assert score(under(story, rows[0], replace(rows[1], basis="vendor"), rows[2]), story.record()).outcome == "accepted"
+
+
+# ---- one bound from each of two rows -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "outcomes"),
+    [
+        ((15.0, 7.0), ("met", "met")),  # 15 in 10..20; 7 in 5..20
+        ((15.0, 25.0), ("not met", "met")),  # 25 is above the general row's 20
+        ((15.0, 4.0), ("met", "not met")),  # 4 is below the specific row's 5, which the general row does not ask about
+        ((9.0, 7.0), ("not met", "met")),  # 9 is below the general row's 10
+    ],
+)
+@pytest.mark.parametrize("statistic", ["each", "mean"])
+def test_a_specific_lower_bound_keeps_the_general_upper_bound(
+    story: Any, statistic: Any, values: tuple[float, float], outcomes: tuple[str, str]
+) -> None:
+    """10..20 GB/s, and >= 5 GB/s for a/2. On a mean each bound is held against the cases it is in force for: 20 against both."""
+    for case, value in zip(("a/1", "a/2"), values, strict=True):
+        story.values(case, [value])
+    story.must("rows met", "=", 1.0, name="rows")
+    story.end()
+    general = row(1, must="10..20 GB/s", low=10.0, high=20.0, statistic=statistic)
+    special = row(2, must=">= 5 GB/s", low=5.0, where=(("n", ("2",)),), statistic=statistic)
+    document = under(story, general, special)
+    cases = (
+        replace(document.cases[0], rows=("c:1",)),
+        replace(document.cases[1], rows=("c:1", "c:2"), sides=(("c:1", "high"),)),
+    )
+    card = score(replace(document, cases=cases), story.record())
+    assert card.contract is not None
+    if statistic == "mean" and values[1] == 25.0:
+        outcomes = ("met", "met")  # (15 + 25) / 2 = 20, and 15 alone is at least 10
+    assert tuple(item.outcome for item in card.contract.rows) == outcomes
+    assert card.outcome == ("accepted" if outcomes == ("met", "met") else "rejected")
+    assert card.components[0].criteria[0].measured == outcomes.count("met") / 2
+
+
+def test_the_value_beyond_the_bound_that_a_case_keeps_is_named(story: Any) -> None:
+    story.values("a/1", [15.0])
+    story.values("a/2", [25.0])
+    story.end()
+    general = row(1, must="10..20 GB/s", low=10.0, high=20.0)
+    document = under(story, general)
+    cases = (document.cases[0], replace(document.cases[1], sides=(("c:1", "high"),)))
+    found = score_contract(replace(document, cases=cases), populations(replace(document, cases=cases), story.record()))
+    assert found is not None
+    (only_row,) = found.rows
+    assert (only_row.outside, only_row.measured, only_row.worst_run) == (1, 25.0, "r000002")

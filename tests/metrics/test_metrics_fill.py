@@ -7,6 +7,7 @@ from books import Book, criterion
 from msgspec.structs import replace
 
 from shakedown.metrics.cases import summarise
+from shakedown.metrics.criteria import exit_status
 from shakedown.metrics.isolated_fill import slowdowns
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Mode, Partition
@@ -104,6 +105,68 @@ def test_copies_that_an_amendment_does_not_want_any_more_filled_the_machine_all_
     component = made.card().components[0]
     assert component.attempts == 4
     assert [run for run, _ in component.aside] == ["r3", "r4"]
+
+
+def test_a_straggler_is_what_a_fill_looks_for() -> None:
+    """Isolated 10 s; copies of 11, 11, 11 and 25 s. Mean (3 x 11 + 25) / 4 = 14.5: 45 % more; the worst 25 / 10 - 1 = 150 %."""
+    made = book(criterion("fill / isolated", "<= 20%", of="elapsed", statistic="mean"))
+    isolated(made, 10.0, 10.0, 10.0)
+    fill(made, 11.0, 11.0, 11.0, 25.0)
+    card = made.card()
+    found = card.components[0].criteria[0]
+    assert (found.outcome, card.outcome, exit_status(card), card.components[0].aside) == ("not met", "rejected", 1, ())
+    assert found.measured == pytest.approx(0.45)
+    assert "the worst copy 25 s, 150.0%; 4 of 4 copies at once" in found.arithmetic
+
+
+def test_a_straggler_counts_in_each_test_and_component_of_its_own() -> None:
+    """Two components with a criterion of one name, two node types: only the one with the straggler is not met."""
+    made = Book()
+    wish = criterion("fill / isolated", "<= 20%", of="elapsed", statistic="max", name="slowdown")
+    modes = (Mode("isolated", repeats=1), FILL)
+    made.component("pt", "cm4", modes=modes, criteria=(wish,))
+    made.component("big", "lu", units=2, partition="c:big", modes=modes, criteria=(wish,))
+    for component, case, times in (("pt", "cm4", (11.0, 11.0, 11.0, 11.5)), ("big", "lu", (11.0, 30.0))):
+        made.run(component, case, begin=0.0, elapsed_s=10.0, mode="isolated")
+        for seconds in times:
+            made.run(component, case, begin=100.0, elapsed_s=seconds, mode="fill")
+    card = made.card()
+    assert [component.criteria[0].outcome for component in card.components] == ["met", "not met"]
+    assert [component.criteria[0].measured for component in card.components] == pytest.approx([0.15, 2.0])
+    assert card.summary == "rejected: 1 criterion of 2 not met (big: slowdown)"
+
+
+def test_a_copy_that_started_full_and_was_quick_while_it_emptied_does_not_count() -> None:
+    """Three copies of 100 s; the fourth begins a second before they end and takes 10 s, nearly alone."""
+    made = book()
+    fill(made, 100.0, 100.0, 100.0)
+    fill(made, 100.0, begin=1000.0)
+    fill(made, 10.0, begin=1099.0)
+    made.components["pt"] = replace(made.components["pt"], modes=(ISOLATED, Mode("fill", repeats=2)))
+    assert [run for run, _ in made.card().components[0].aside] == ["r5"]
+
+
+def test_of_copies_that_a_crash_left_on_an_emptier_machine_only_slow_ones_count() -> None:
+    """The second set loses a copy at once: what took as long as the first set's did is left out, what took longer is not."""
+    made = book()
+    made.components["pt"] = replace(made.components["pt"], modes=(ISOLATED, Mode("fill", repeats=2)))
+    fill(made, 20.0, 20.0, 20.0, 20.0)
+    fill(made, 10.0, 15.0, 40.0, begin=1100.0)
+    made.run("pt", "cm4", "failed", begin=1100.0, elapsed_s=0.5, mode="fill")
+    assert [run for run, _ in made.card().components[0].aside] == ["r5", "r6"]
+
+
+@pytest.mark.parametrize("verdict", ["passed", "failed"])
+def test_copies_that_warm_up_fill_the_machine_whatever_became_of_them(verdict: str) -> None:
+    """One warm-up failed and is repeated while the measured copies run: it is the fourth copy."""
+    made = book(criterion("fill / isolated", "<= 20%", of="elapsed", statistic="mean"))
+    isolated(made, 10.0, 10.0, 10.0)
+    made.run("pt", "cm4", verdict, begin=995.0, elapsed_s=17.0, mode="warm-up", figures={"rate": 8.0})
+    fill(made, 11.0, 11.0, 11.0)
+    fill(made, 11.0, begin=1012.0)
+    component = made.card().components[0]
+    assert [run for run, _ in component.aside] == ["r9"]
+    assert component.criteria[0].measured == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(("skew", "counted"), [(0.1, 4), (0.166, 4), (0.3, 0)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from books import Book, criterion
+from books import Book, criterion, stated
 
 from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.failure_rates import failure_rates
@@ -23,7 +23,7 @@ def book_with(*wishes: Criterion, tests: tuple[str, ...] = ("a", "b"), **fields:
 
 
 def only(book: Book, ended: bool = True) -> CriterionScore:
-    (found,) = book.card(ended).components[0].criteria
+    (found,) = stated(book.card(ended))
     return found
 
 

@@ -38,6 +38,28 @@ def in_force(site: Any, *rows: str, head: str = HEAD) -> dict[str, tuple[str, ..
     return {case.id.removeprefix("a/"): case.rows for case in site.plan(PLAN).cases}
 
 
+def test_a_more_specific_row_that_bounds_one_side_keeps_the_other_side_of_the_general_row(site: Any) -> None:
+    """10..20 GB/s, and at least 5 where n is 2: there 5..20. A third row takes the upper bound away where n is 3 and m is y."""
+    rows = ['[a, {}, triad, "10..20 GB/s", contract]', '[a, {n: 2}, triad, ">= 5 GB/s", contract]',
+            '[a, {n: 3, m: y}, triad, "<= 40 GB/s", contract]', '[a, {n: 1}, triad, "4..30 GB/s", contract]']  # fmt: skip
+    in_force(site, *rows)
+    document = site.plan(PLAN)
+    found = {case.id: [(row.name, row.low, row.high) for row in rows_of(document, case)] for case in document.cases}
+    assert found["a/n=2,m=x"] == found["a/n=2,m=y"] == [("c:1", None, 20.0), ("c:2", 5.0, None)]
+    assert found["a/n=3,m=x"] == [("c:1", 10.0, 20.0)]
+    assert found["a/n=3,m=y"] == [("c:1", 10.0, None), ("c:3", None, 40.0)]
+    assert found["a/n=1,m=x"] == [("c:4", 4.0, 30.0)]
+    assert thaw(freeze(document)) == document
+
+
+def test_a_specific_bound_beyond_the_general_one_of_the_other_side_is_told(site: Any) -> None:
+    with pytest.raises(FileProblems) as caught:
+        in_force(site, '[a, {}, triad, "10..20 GB/s", contract]', '[a, {n: 2}, triad, ">= 30 GB/s", contract]')
+    (problem,) = caught.value.problems
+    assert "nothing can meet '10..20 GB/s' (c:1) and '>= 30 GB/s' (c:2) for triad of a/" in problem.message
+    assert problem.hint is not None and "replaces only the bounds that it names: let it name both" in problem.hint
+
+
 def test_a_contract_is_frozen_with_the_plan(example: Any) -> None:
     document = example.read()
     phase2, history = document.contracts

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shakedown.model.units import parse_duration, parse_quantity
 from shakedown.plans.checking import check_site
 
 TESTS = {
@@ -168,3 +169,94 @@ def test_criteria_that_overlook_runs_that_fail(
     found = [text for text in warned(site, here, keys, *criteria, tests=tests) if "may fail" in text]
     assert len(found) == bool(said)
     assert not said or found[0].startswith(said)
+
+
+# ---- out of reach, and true after a drain ------------------------------------------------------------------------------
+
+DAY = "duration: 1d"
+
+
+@pytest.mark.parametrize(
+    ("keys", "criterion", "said"),
+    [
+        ("repeats: 3", "measure: value, of: elapsed, must: '<= 0 s'", "no run takes <= 0 s: it cannot be met"),
+        (
+            "repeats: 3",
+            "measure: value, of: elapsed, must: '= 100 d'",
+            "and a run is ended after 600 s: it cannot be met",
+        ),
+        ("repeats: 3", "measure: sd / mean, of: rate, must: '<= 1000%'", "<= 1000% is more than 100%"),
+        (MODES, "measure: fill / isolated, of: rate, must: '<= 1000%'", "it can only be met"),
+        (MODES, "measure: fill / isolated, of: elapsed, must: '<= 1000%'", ""),  # ten times as long may be
+        (DAY, "measure: hours per node, must: '>= 30 h'", "the component runs for 24 h: it cannot be met"),
+        (DAY, "measure: hours per node, must: '>= 24 h'", ""),
+        (DAY, "measure: mean time to interrupt, must: '>= 30 h'", "the component runs for 24 h: it stays undecided"),
+        (DAY, "measure: node-hours, must: '>= 25'", "1 node has 24 node-hours in 24 h: it cannot be met"),
+        (DAY, "measure: node-hours, must: '>= 24'", ""),
+        (
+            "sweep: {}",
+            "measure: passed / wanted, must: '>= 9%', enough: 2",
+            "never more than 1 runs: it stays undecided",
+        ),
+    ],
+)
+def test_bounds_that_nothing_can_reach(site: Any, here: Any, keys: str, criterion: str, said: str) -> None:
+    found = warned(site, here, keys, f"a: {{{criterion}}}", DONE)
+    words = ("cannot be met", "stays undecided", "can only be met", "more than 100%")
+    told = [text for text in found if text.startswith("criteria.a: ") and any(word in text for word in words)]
+    assert len(told) == bool(said), found
+    assert not said or said in told[0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "criteria", "told"),
+    [
+        (DAY, (CORRECT, "p: {measure: passed / attempts, must: '>= 95%'}"), True),
+        (DAY, (CORRECT, "p: {measure: passed / attempts, must: '>= 95%', enough: 100}"), False),
+        (DAY, (CORRECT, "r: {measure: runs, must: '>= 500'}"), False),
+        (DAY, (CORRECT, "h: {measure: longest hole, must: '<= 1 h'}"), True),
+        ("repeats: 9", (CORRECT,), True),
+        ("repeats: 9", (CORRECT, DONE), False),
+        ("repeats: 9", (f"a: {{{VALUE}, enough: 9}}",), False),
+        ("repeats: 2", (CORRECT,), False),
+    ],
+)
+def test_criteria_that_a_drain_would_make_true(
+    site: Any, here: Any, keys: str, criteria: tuple[str, ...], told: bool
+) -> None:
+    found = [text for text in warned(site, here, keys, *criteria) if "a drain" in text]
+    assert len(found) == told
+    assert not told or ("only the planned time" in found[0]) == (keys == DAY)
+
+
+@pytest.mark.parametrize(
+    ("must", "hint"),
+    [
+        (">= 0,5 GB/s", "'0,5 GB/s' has a decimal comma; write 0.5"),
+        (
+            ">= 1,000 GB/s",
+            "'1,000 GB/s' has a comma in a number; write 1000, or 1.000 where the comma is a decimal point",
+        ),
+        (">= 1,000,000 GB/s", "'1,000,000 GB/s' has a comma in a number; write 1000000"),
+    ],
+)
+@pytest.mark.parametrize("where", ["criterion", "row"])
+def test_a_decimal_comma_says_what_to_write(site: Any, here: Any, must: str, hint: str, where: str) -> None:
+    criterion = f"a: {{measure: value, of: rate, must: '{must if where == 'criterion' else '>= 1 GB/s'}'}}"
+    row = must if where == "row" else ">= 1 GB/s"
+    columns = "columns: [test, figure, must, basis]"
+    site.write("contracts/c.yaml", f"contract: c\n{columns}\nrows:\n  - [rates, rate, '{row}', contract]\n")
+    site.write("tests/rates.yaml", f"test: rates\n{TESTS['rates']}")
+    site.write("plans/p.yaml", "plan: p\nsystem: here\ncontract: c\ncomponents:\n  - performance:\n      tests: [rates]\n"
+               f"      criteria:\n        {criterion}\n        {DONE}\n")  # fmt: skip
+    (problem,) = check_site(Path(site.path), lambda: here).problems
+    message, _, way = hint.partition("; ")
+    assert message.split(" GB/s'")[0].strip("'") in problem.message and message.partition("' ")[2] in problem.message
+    assert problem.hint == way
+
+
+@pytest.mark.parametrize("text", ["99,5%", "1,5 h", "0,2"])
+def test_no_number_with_a_comma_is_read_as_another(text: str) -> None:
+    for parse in (parse_quantity, parse_duration):
+        with pytest.raises(ValueError, match="has a decimal comma; write"):
+            parse(text)

@@ -79,8 +79,9 @@ class Book:
         number = len(self.record.standing) + 1
         self.record.standing.append(NoteRow(kind, hour * 3600, why, {"component": component} | value, number, case))
 
-    def waive(self, component: str, name: str, restriction: str = "", what: str = "criterion") -> None:
-        self.record.waivers.append(WaiverRow(what, component, name, restriction, "A. Person", "agreed"))
+    def waive(self, component: str, name: str, restriction: str = "", what: str = "criterion", **fields: Any) -> None:
+        """``seq``: the event of the waiver; the n-th run was judged by event n."""
+        self.record.waivers.append(WaiverRow(what, component, name, restriction, "A. Person", "agreed", **fields))
 
     def attest(self, component: str, procedure: str, met: bool = True, files: int = 0) -> None:
         evidence = tuple((f"f{n}", "0" * 64) for n in range(files))
@@ -98,9 +99,14 @@ class Book:
         return score(self.document(), self.record, over)
 
     def only(self, ended: bool = True, over: tuple[str, ...] = ()) -> CriterionScore:
-        """The one criterion of the one component, judged."""
-        (criterion,) = self.card(ended, over).components[0].criteria
+        """The one criterion of the one component, judged; the planned time of one that runs for a time stands beside it."""
+        (criterion,) = stated(self.card(ended, over))
         return criterion
+
+
+def stated(card: Scorecard, place: int = 0) -> list[CriterionScore]:
+    """The criteria of a component but for its planned time."""
+    return [found for found in card.components[place].criteria if found.name != "planned time"]
 
 
 def criterion(measure: str, must: str, **fields: Any) -> Criterion:

@@ -6,6 +6,7 @@ package. What counts is written in docs/concepts/judging.md and docs/guides/cont
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import sys
@@ -185,9 +186,10 @@ class Judge:
         """Runs that did not have the machine as their mode says for the share of their time that it asks for."""
         runs = [run for run in case.runs if run.mode == mode["name"]]
         if mode["name"] == "fill":
-            spans = [run.span for run in every if run.mode == "fill"]
+            spans = [run.span for run in every if run.mode in ("fill", "warm-up")]
             copies = self._copies(mode, case.data)
             shares = {run.name: share_of(run.span, spans, lambda count: count >= copies) for run in runs}
+            shares |= dict.fromkeys(stragglers(runs, shares, spans, copies, mode["overlap"]), 1.0)
         else:
             near = sharing(self.document["system"]["clusters"], case.data["partition"])
             spans = [run.span for place in near for run in self.beside.get(place, [])]
@@ -199,7 +201,8 @@ class Judge:
     def scorecard(self) -> Json:
         components = [self.component(component) for component in self.document["components"]]
         outcomes = {component["outcome"] for component in components}
-        others = {waiver for waiver in self.campaign.waivers if waiver[0] != "criterion"}
+        rows = {name: self.whole_row(row) for name, row in self.rows.items()}
+        others = self.restricting_waivers(rows)
         if not self.campaign.ended:
             outcome = "incomplete"
         elif "rejected" in outcomes:
@@ -208,7 +211,6 @@ class Judge:
             outcome = "incomplete"
         else:
             outcome = "accepted with restrictions" if outcomes != {"accepted"} or others else "accepted"
-        rows = {name: self.whole_row(row) for name, row in self.rows.items()}
         broken = [name for name, row in rows.items() if row["outcome"] == "not met" and not row["waived"]]
         if outcome == "accepted" and any(self.rows[name]["basis"] == "contract" for name in broken):
             outcome = "accepted with restrictions"
@@ -235,6 +237,9 @@ class Judge:
             criteria.append(usual | {"name": "passed", "measure": "passed / wanted"})
         if component["procedures"] and all(item["measure"] != "attested" for item in stated):
             criteria.append(usual | {"name": "procedures", "measure": "attested"})
+        if component["duration_s"]:
+            asked = {"name": "planned time", "measure": "planned time", "comparison": ">=", "unit": "s"}
+            criteria.append(usual | asked | {"bound": component["duration_s"]})
         judged = {item["name"]: self.criterion(component, item) for item in criteria}
         missing = len(component["cases"]) - len(cases)
         to_come = max(sum(case.to_come for case in cases), int(any(case.more for case in cases)))
@@ -259,9 +264,49 @@ class Judge:
         from recompute_criteria import judge_criterion
 
         found = judge_criterion(self, component, item)
-        if ("criterion", component["name"], item["name"]) in self.campaign.waivers and found["outcome"] != "met":
+        if self._is_waived(component["name"], item) and found["outcome"] != "met":
             found["outcome"] = "waived"
+        if item["measure"] == "rows met" and found["outcome"] not in ("met", "waived"):
+            self.rows_count_waived = True
+            with_them = judge_criterion(self, component, item)
+            self.rows_count_waived = False
+            found["outcome"] = "waived" if with_them["outcome"] == "met" else found["outcome"]
         return found
+
+    # ---- waivers -----------------------------------------------------------------------------------------------------
+
+    rows_count_waived = False
+
+    def _is_waived(self, component: str, item: Json) -> bool:
+        named = ("criterion", component, item["name"])
+        return any(
+            waiver == named and digest in ("", digest_of_criterion(item))
+            for waiver, digest in zip(self.campaign.waivers, self.campaign.waived_digests, strict=True)
+        )
+
+    def restricting_waivers(self, rows: Json) -> bool:
+        """Whether a waiver restricts beside those of criteria of the plan: of a gate, of a row that is not met, of what is gone."""
+        campaign = self.campaign
+        every = zip(campaign.waivers, campaign.waived_digests, campaign.waived_rows, campaign.waived_words, strict=True)
+        for (what, component, name), digest, said, (seq, _) in every:
+            if what == "criterion":
+                mine = [item for one in self.document["components"] if one["name"] == component
+                        for item in one["criteria"] if item["name"] == name]  # fmt: skip
+                if (
+                    digest
+                    and name not in ("passed", "procedures", "planned time")
+                    and digest not in map(digest_of_criterion, mine)
+                ):
+                    return True
+            elif what == "row":
+                its = [rows[row["name"]]["outcome"] for row in self.rows.values() if _is_said(row, name, said)]
+                if not its or any(outcome != "met" for outcome in its):
+                    return True
+            else:
+                told = [(at, outcome) for at, whose, outcome in campaign.gates if whose == component]
+                if not told or told[0][0] > seq or any(outcome != "met" for _, outcome in told):
+                    return True
+        return False
 
     # ---- contract rows -----------------------------------------------------------------------------------------------
 
@@ -287,13 +332,14 @@ class Judge:
         if not asked:
             return found | {"outcome": "unjudged", "waived": waived}
         values = [value for case in asked for _, value in case.values(row["figure"])]
+        owners = [_in_case(row, case.data) for case in asked for _ in case.values(row["figure"])]
         coming = sum(max(case.to_come, int(case.more)) for case in asked)
         outcome = "undecided"
         if values and row["statistic"] == "each":
-            beyond = [value for value in values if not inside(row, value)]
+            beyond = [value for value, mine in zip(values, owners, strict=True) if not inside(mine, value)]
             outcome = "not met" if beyond else "undecided" if coming else "met"
             found = {
-                "measured": max(values, key=lambda v: distance(row, v)),
+                "measured": max(zip(values, owners, strict=True), key=lambda pair: distance(pair[1], pair[0]))[0],
                 "count": len(values),
                 "outside": len(beyond),
             }
@@ -428,6 +474,12 @@ class Judge:
         return stability.overlap(run.span, pieces) / 3600 * nodes
 
 
+def _in_case(row: Json, case: Json) -> Json:
+    """The row with the bound that a more specific row leaves it."""
+    side = dict(map(tuple, case.get("sides", []))).get(row["name"], "")
+    return row | ({"low": {"high": None}, "high": {"low": None}}.get(side, {}))
+
+
 def _is_said(row: Json, name: str, said: Json) -> bool:
     """Whether a waiver is of this row: by what the row asked for, where the log says it."""
     keys = ("contract", "test", "figure", "must", "basis", "statistic", "mode")
@@ -435,6 +487,35 @@ def _is_said(row: Json, name: str, said: Json) -> bool:
         "where", {}
     )
     return alike if said else bool(row["name"] == name)
+
+
+def digest_of_criterion(item: Json) -> str:
+    """The sha256 of what a criterion asks for, as JSON with its keys in order."""
+    beside = ("name", "must", "clause")
+    said = {key: value for key, value in item.items() if key not in beside}
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stragglers(
+    runs: list[Run], shares: dict[str, float], spans: list[Span | None], copies: int, least: float
+) -> list[str]:
+    """Copies that began on a full machine and were no faster than those that had it to their end."""
+    had = [r.span[1] - r.span[0] for r in runs if r.span and r.verdict in RIGHT
+           and (shares[r.name] >= least or same(shares[r.name], least))]  # fmt: skip
+    if not had:
+        return []
+    found, known = [], [span for span in spans if span and span[1] > span[0]]
+    for run in runs:
+        if run.span and any(
+            run.span[1] - run.span[0] > usual or same(run.span[1] - run.span[0], usual)
+            for usual in [max(statistic("mean", had), statistic("median", had))]
+        ):
+            window = (run.span[0], run.span[0] + (1 - least) * min(had))
+            moments = [run.span[0], *(a for a, _ in known if window[0] <= a <= window[1])]
+            if any(sum(a <= moment < b for a, b in known) >= copies for moment in moments):
+                found.append(run.name)
+    return found
 
 
 def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:

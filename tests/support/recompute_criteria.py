@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import recompute_stability as stability
-from recompute_log import Run
 from recompute_numbers import convert, interval, outliers, same, statistic, wilson
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ WHOLE = (
     "runs",
     "node-hours",
     "hours per node",
+    "planned time",
     "mean time to interrupt",
     "longest hole",
 )  # no number of values is too small
@@ -58,16 +58,12 @@ def _narrowed(judge: Judge, component: Json, item: Json) -> list[Case]:
 
 
 def _without(item: Json, cases: list[Case]) -> tuple[list[Case], int]:
-    """Without what ``leave_out`` names; a wrong answer always counts as one, and what passed needs no excuse."""
+    """Without what ``leave_out`` names; of right answers nothing is left out, and what passed needs no excuse."""
     parties = {word.removeprefix("ruled ") for word in item["leave_out"] if word != "outliers"}
-    kept_whatever = "incorrect" if item["measure"] == "correct / completed" else ""
-    kept_whatever = "passed" if item["measure"].startswith("passed") else kept_whatever
-
-    def dropped(run: Run) -> bool:
-        return run.ruling in parties and run.verdict != kept_whatever
-
-    count = sum(dropped(run) for case in cases for run in case.runs) if parties else 0
-    kept = [case.keep(lambda run: not dropped(run)) for case in cases] if parties else cases
+    parties = set() if item["measure"] == "correct / completed" else parties
+    gone = {run.name for case in cases for run in case.runs if run.ruling in parties and not case.good(run)}
+    count = len(gone)
+    kept = [case.keep(lambda run: run.name not in gone) for case in cases] if gone else cases
     if "outliers" in item["leave_out"]:
         names = _outliers(item["of"], kept)
         count += len(names)
@@ -247,8 +243,9 @@ def _rows_met(judge: Judge, component: Json, item: Json, cases: list[Case]) -> F
     scores = [score for score in scores if score["outcome"] != "unjudged"]
     if not scores:
         return NOTHING
-    met = sum(score["outcome"] == "met" or score["waived"] for score in scores)
-    maybe = sum(score["outcome"] == "undecided" and not score["waived"] for score in scores)
+    counts = judge.rows_count_waived
+    met = sum(score["outcome"] == "met" or (counts and score["waived"]) for score in scores)
+    maybe = sum(score["outcome"] == "undecided" and not (counts and score["waived"]) for score in scores)
     return met / len(scores), len(scores), met / len(scores), (met + maybe) / len(scores), None
 
 
@@ -316,6 +313,18 @@ def _interrupt(judge: Judge, component: Json, item: Json, cases: list[Case]) -> 
     return value, count, *((None, None) if coming else (value, value)), (time / most, time / fewest)
 
 
+def _planned_time(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
+    """Whether the clock has run for as long as the plan says; less than that is never enough to judge."""
+    pieces = _pieces(judge, component)
+    if pieces is None:
+        return NOTHING
+    ran, coming = stability.lasting(pieces), _coming(cases)[0]
+    if ran < item["bound"] - 1e-3:
+        return ran, 1, None, None, None
+    sure = max(ran, float(item["bound"]))
+    return ran, 1, sure, math.inf if coming else sure, None
+
+
 def _hole(judge: Judge, component: Json, item: Json, cases: list[Case]) -> Found:
     pieces, span = _pieces(judge, component), stability.whole_span(component, judge.campaign)
     if pieces is None or span is None or stability.lasting(pieces) <= 0:
@@ -351,4 +360,5 @@ _MEASURES = {
     "hours per node": _floor,
     "mean time to interrupt": _interrupt,
     "longest hole": _hole,
+    "planned time": _planned_time,
 }

@@ -67,6 +67,7 @@ class Campaign:
     fingerprint: str = ""
     standing: list[dict[str, Any]] = field(default_factory=list)  # what was said of clocks, pauses, budgets
     time_up: dict[str, float] = field(default_factory=dict)
+    cancelled: float | None = None  # when all of it was cancelled
     runs: dict[str, Run] = field(default_factory=dict)
     generations: dict[tuple[Any, ...], int] = field(default_factory=dict)
     first_order: dict[str, float] = field(default_factory=dict)
@@ -74,6 +75,9 @@ class Campaign:
     given_up: set[str] = field(default_factory=set)
     waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
     waived_rows: list[dict[str, Any]] = field(default_factory=list)  # beside it, what a contract row asked for
+    waived_digests: list[str] = field(default_factory=list)  # beside it, of what was waived
+    waived_words: list[tuple[int, str]] = field(default_factory=list)  # beside it, the event and the restriction
+    gates: list[tuple[int, str, str]] = field(default_factory=list)  # event, component, how it came out
     attested: dict[tuple[str, str], tuple[bool, int]] = field(default_factory=dict)  # met, files of evidence
 
     @property
@@ -113,6 +117,7 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.epoch += 1
     campaign.unavailable.clear()
     campaign.time_up.clear()
+    campaign.cancelled = None
     campaign.standing = [said for said in campaign.standing if said["event"] != "drain_request"]
 
 
@@ -241,6 +246,10 @@ def _ruled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
         run.ruling = "" if value["as"] == "none" else value["as"]
 
 
+def _cancelled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.cancelled = event["time"] if value.get("all") else campaign.cancelled
+
+
 def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.ended = False
     if event["run"] in campaign.runs:
@@ -254,6 +263,12 @@ def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
 def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.waivers.append((value["what"], value.get("component", ""), value.get("name", "")))
     campaign.waived_rows.append(value.get("row", {}))
+    campaign.waived_digests.append(value.get("digest", ""))
+    campaign.waived_words.append((event["seq"], value.get("restriction", "")))
+
+
+def _came_out(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    campaign.gates.append((event["seq"], value["component"], value["outcome"]))
 
 
 def _unavailable(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -283,8 +298,10 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "verdict": _judged,
     "ruled": _ruled,
     "retry": _retried,
+    "cancel_request": _cancelled,
     "attested": _attested,
     "waived": _waived,
+    "component_outcome": _came_out,
     "unavailable": _unavailable,
     "given_up": _given_up,
     "campaign_end": _ended,

@@ -69,6 +69,7 @@ def told_to_end(component: Json, campaign: Campaign) -> float:
     said = [event["time"] for event in campaign.standing if event["event"] == "drain_request"
             and event.get("value", {}).get("component", name) in ("", name)]  # fmt: skip
     said += [campaign.time_up[name]] if name in campaign.time_up else []
+    said += [campaign.cancelled] if campaign.cancelled is not None else []
     return min((time for time in said if begun is not None and time >= begun), default=ENDLESS)
 
 
@@ -113,6 +114,8 @@ def whole_span(component: Json, campaign: Campaign) -> Span | None:
     ends = [run.span[1] if run.span else run.time for run in own]
     if component["duration_s"] and component["name"] in campaign.time_up:
         ends.append(campaign.time_up[component["name"]])
+    if component["duration_s"] and not campaign.ended and told_to_end(component, campaign) == ENDLESS:
+        ends.append(campaign.last)
     return begin, max(begin, *ends)
 
 

@@ -14,20 +14,28 @@ from shakedown.model.errors import UsageError
 @click.argument("subjects", nargs=-1, metavar="[RUN|CASE]...")
 @click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
 @click.option("--all", "everything", is_flag=True, help="Cancel the whole campaign.")
+@click.option("--by", "who", default=None, help="Who decided it; without it the user whose command it is.")
 @click.option("--because", required=True, help="Why; it is kept in the record.")
 @site_option
 @json_option
 def command(
-    subjects: tuple[str, ...], campaign: str | None, everything: bool, because: str, site: str | None, as_json: bool
+    subjects: tuple[str, ...],
+    campaign: str | None,
+    everything: bool,
+    who: str | None,
+    because: str,
+    site: str | None,
+    as_json: bool,
 ) -> int:
     """Cancel runs, cases, or with --all the whole campaign."""
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.cli.wishes import leave_wish
+    from shakedown.cli.wishes import kept_words, leave_wish
     from shakedown.conductor.looking import look
     from shakedown.model.layout import Layout
 
     if bool(subjects) == everything:
         raise UsageError("name runs or cases to cancel, or --all", hint="shakedown runs lists them")
+    by = {} if who is None else {"by": kept_words("--by", who)}
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     state = look(layout)
     if state.phase == "ended":
@@ -39,6 +47,6 @@ def command(
         raise UsageError(
             f"{layout.root.name} has no live run and no case '{strange[0]}'", hint="shakedown status lists live runs"
         )
-    data = leave_wish(layout, "cancel", {"all": everything, "runs": runs, "cases": cases}, because)
+    data = leave_wish(layout, "cancel", {"all": everything, "runs": runs, "cases": cases} | by, because)
     emit(data, as_json, lambda: data["said"])
     return 0

@@ -88,9 +88,10 @@ def _row(view: RowView, cases: int) -> str:
     """The row, who says so, and the cases it is in force for."""
     lines = [_wrapped(f"{_asks(view.row)}", f"  {view.row.name}  ", "    "), _wrapped(_says(view.row), "    ", "    ")]
     count, force = len(view.matches), len(view.in_force)
-    if force == count:
+    if force == count and not view.half:
         return "\n".join([*lines, f"    in force for {'all of them' if count == cases else _cases(count)}"])
-    lines.append(f"    in force for {force} of the {_cases(count)} it matches")
+    half = f", for {len(view.half)} of them with the bound that no more specific row replaces" if view.half else ""
+    lines.append(_wrapped(f"in force for {force} of the {_cases(count)} it matches{half}", "    ", "      "))
     for beaten in view.beaten_by:
         lines.append(_wrapped(f"{beaten.row} wins for {_cases(len(beaten.cases))}: {beaten.why}", "      ", "      "))
     return "\n".join(lines)

@@ -98,27 +98,39 @@ def _clocks(state: State) -> Iterator[dict[str, Any]]:
         acts = acts_of(state, number)
         if not component.duration_s or not acts:
             continue
-        ran, stood = clocks.ran(acts, state.last), dict[str, float]()
+        over = _is_over(state, number)
         since = max(clocks.since(acts) or 0.0, 0.0)
-        ordered = [spell for spell in sorted(spells, key=lambda spell: spell.at) if since <= spell.at <= state.last]
+        last_end, up_at = (roll.ended, roll.up_at) if roll is not None else (None, None)
+        until = clocks.read_until(since, last_end, up_at, state.last, over)
+        drain_from = up_at if over and not component.clock.drain else None
+        ran, stood = (
+            sum(b - a for a, b in clocks.counted(clocks.running(acts, until), None, drain_from)),
+            dict[str, float](),
+        )
+        ordered = [spell for spell in sorted(spells, key=lambda spell: spell.at) if since <= spell.at <= until]
         for spell, after in pairwise([*ordered, None]):
             if spell is not None and spell.act == "stop":
-                until = after.at if after is not None else state.last
-                stood[spell.cause or "other"] = stood.get(spell.cause or "other", 0.0) + until - spell.at
-        over = roll is not None and roll.up
+                end = after.at if after is not None else until
+                stood[spell.cause or "other"] = stood.get(spell.cause or "other", 0.0) + end - spell.at
         yield {
             "component": component.name,
-            "ran_s": min(ran, component.duration_s) if over else ran,
+            "ran_s": ran,
             "of_s": component.duration_s,
-            "runs": clocks.is_running(acts, state.last) and not over,
+            "runs": clocks.is_running(acts, until) and not over,
             "over": over,
             "stood_still_s": stood,
         }
 
 
+def _is_over(state: State, number: int) -> bool:
+    """Whether the time of a component goes no further: it is up, or the campaign is over or was cancelled."""
+    roll = state.rolls.get(state.index.components[number].name)
+    return (roll is not None and roll.up) or bool(state.cancelled) or state.phase == "ended"
+
+
 def _live(state: State, run_id: str) -> dict[str, Any]:
     run = state.runs[run_id]
-    over = run.phase == "running" and _is_over(state, run.job)
+    over = run.phase == "running" and _run_is_over(state, run.job)
     return {
         "run": run.id,
         "case": run.case,
@@ -131,7 +143,7 @@ def _live(state: State, run_id: str) -> dict[str, Any]:
 _OVER = "it is over: its process is gone, and the record does not have its end yet"
 
 
-def _is_over(state: State, job_id: str) -> bool:
+def _run_is_over(state: State, job_id: str) -> bool:
     """Whether a run of this machine that the record has running is dead: its conductor is gone, or cannot write."""
     job = state.jobs.get(job_id)
     name = job.scheduler_id if job is not None else ""

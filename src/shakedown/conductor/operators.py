@@ -27,6 +27,7 @@ def cancel(conductor: Conductor, command: Command) -> Event:
         why = f"not live in this campaign: {', '.join(strange)}" if strange else "it names nothing to cancel"
         return refusal(command, why)
     asked: dict[str, Any] = {"request": command.request, "who": command.who, "runs": runs, "cases": cases}
+    asked["by"] = str(value.get("by") or "")[:100]
     asked["all"] = bool(value.get("all"))
     return Event("cancel_request", value={k: v for k, v in asked.items() if v}, reason=command.reason or "cancelled")
 

@@ -63,8 +63,26 @@ def rows_of(conductor: Conductor) -> Record:
 def _why(component: ComponentScore, outcome: str) -> str:
     """The criteria that count for this outcome, each with its arithmetic."""
     if outcome == "met":
-        return f"{len(component.criteria)} criteria are met"
+        return _met(component)
     mine = [item for item in component.criteria if item.outcome == outcome] or list(component.criteria)
     told = [f"{item.name}: {item.arithmetic or item.reason or item.outcome}" for item in mine[:_SHOWN]]
     more = f" and {len(mine) - _SHOWN} more" if len(mine) > _SHOWN else ""
     return "; ".join(told) + more
+
+
+def _met(component: ComponentScore) -> str:
+    """What the page says: how many criteria are met, and how many are not and were waived or could not be judged."""
+    every = [item for item in component.criteria if not item.restricted]
+    met = sum(item.outcome == "met" for item in every)
+    waived = [item.name for item in every if item.outcome == "waived"]
+    parts = (
+        [f"{len(waived)} waived ({', '.join(waived[:_SHOWN])}{', ...' if len(waived) > _SHOWN else ''})"]
+        if waived
+        else []
+    )
+    unjudged = len(component.criteria) - len(every)
+    parts += [f"{unjudged} not judged"] if unjudged else []
+    parts += [f"{len(component.unavailable)} cases unavailable"] if component.unavailable else []
+    if not parts:
+        return f"{met} criteria are met"
+    return f"accepted with restrictions: {met} of {len(component.criteria)} criteria are met, {', '.join(parts)}"

@@ -13,11 +13,13 @@ from shakedown.conductor.refusals import refusal
 from shakedown.engine import State
 from shakedown.engine.state import run_name
 from shakedown.metrics.standing import criteria_of
+from shakedown.metrics.telling import measure_text, must_text
 from shakedown.model.contracts import content
 from shakedown.model.errors import did_you_mean
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import Command
+from shakedown.model.waived import criterion_digest, gate_digest, row_digest
 
 WITHDRAWN = "none"  # the word that takes a ruling back
 WAIVABLE = ("criterion", "gate", "row")
@@ -69,14 +71,21 @@ def waive(conductor: Conductor, command: Command) -> Event:
     if why:
         return refusal(command, why)
     said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
-    if what == "row":
-        said["row"] = _row(conductor.state.index.document, name)
+    said |= _as_it_is(conductor.state.index.document, what, component, name)
     return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
 
 
-def _row(document: Document, name: str) -> dict[str, Any]:
-    """What the row asks for: after an amendment its name may be another's."""
-    return next(content(row) for contract in document.contracts for row in contract.rows if row.name == name)
+def _as_it_is(document: Document, what: str, component: str, name: str) -> dict[str, Any]:
+    """What is asked for now, as a digest and in words: after an amendment its name may be another's."""
+    if what == "gate":
+        return {"digest": gate_digest(document, component)}
+    if what == "row":
+        row = next(row for contract in document.contracts for row in contract.rows if row.name == name)
+        return {"row": content(row), "digest": row_digest(row)}
+    found = next(one for one in document.components if one.name == component)
+    criterion = next(one for one in criteria_of(found) if one.name == name)
+    asked = f"{measure_text(criterion)}, must {must_text(criterion)}"
+    return {"digest": criterion_digest(criterion), "asked": asked[:LONGEST]}
 
 
 def why_not_waive(document: Document, what: str, component: str, name: str) -> str:

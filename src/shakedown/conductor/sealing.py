@@ -14,7 +14,7 @@ from msgspec import Struct
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.standing_in import carry_out
 from shakedown.conductor.verifying import verify_campaign
-from shakedown.events.campaigns import refuse_rehearsal
+from shakedown.events.campaigns import read_earlier, refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
@@ -71,7 +71,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     if record.seals and record.seals[-1].seq == record.seq:
         return _again(layout, record.seals[-1])
     document = Documents(layout)(record.document)
-    scorecard = score(document, record)
+    scorecard = score(document, record, earlier=read_earlier(layout, record.documents))
     if not (scorecard.finished or unfinished):
         raise UsageError(
             f"{layout.root.name} is not over: {scorecard.summary}",

@@ -13,6 +13,7 @@ from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.engine.state import Entry, Roll, Run, State, Tally
 from shakedown.engine.wanted_results import wanted_results
 from shakedown.model.events import Event
+from shakedown.model.waived import gate_digest
 
 Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
 
@@ -27,9 +28,10 @@ def amended(state: State, event: Event) -> None:
     before = _Before(state, event.value.get("components", []))
     state.queues, state.delayed, state.to_cancel, state.unannounced, state.closed = {}, [], [], [], {}
     state.outcomes, state.said_short = {}, []
+    _close_gates(state)
     state.tallies = [Tally() for _ in state.index.components]
     for roll in state.rolls.values():
-        roll.up, roll.live = False, {}
+        roll.up, roll.up_at, roll.live = False, None, {}
     for number, component in enumerate(state.index.components):
         if component.name in before.verdicts:
             state.tallies[number].verdicts = before.verdicts[component.name]
@@ -40,6 +42,16 @@ def amended(state: State, event: Event) -> None:
         state.unannounced += [(number, case) for case in missing]
     _retire(state, before)
     state.ledger = ledger_of(state.jobs.values())
+
+
+def _close_gates(state: State) -> None:
+    """A gate was opened as it was then: one that asks for something else, or holds back others, is closed. Old records say only
+    whose it was.
+    """
+    document = state.index.document
+    same = [name for name, digest in state.gates.items() if digest in ("", gate_digest(document, name))]
+    state.waived = {name: why for name, why in state.waived.items() if name in same or name not in state.gates}
+    state.gates = {name: state.gates[name] for name in same}
 
 
 class _Before:

@@ -157,7 +157,9 @@ def fingerprint(state: State, event: Event) -> None:
 def waived(state: State, event: Event) -> None:
     state.doubted = event.seq
     if event.value.get("what") == "gate":
-        state.waived[event.value.get("component", "")] = event.reason or "waived"
+        component = event.value.get("component", "")
+        state.waived[component] = event.reason or "waived"
+        state.gates[component] = str(event.value.get("digest", ""))
 
 
 def attested(state: State, event: Event) -> None:

@@ -17,6 +17,7 @@ def finding(state: State, event: Event) -> None:
     kind = event.value.get("kind")
     if kind == "time_is_up":
         time_is_up(state, event.value["component"])
+        state.rolls[event.value["component"]].up_at = event.time
     elif kind == "fell_out":
         roll = state.rolls.get(event.value["component"])
         if roll is not None:

@@ -20,6 +20,7 @@ from shakedown.engine.places import (
     take,
 )
 from shakedown.engine.state import Entry, Job, Run, State, Tally, Undetermined
+from shakedown.model.clocks import end_of
 from shakedown.model.events import UNDETERMINED, Event
 
 _FIRST_TRY_S, _LONGEST_TRY_S = 1.0, 300.0  # between two tries to judge what could not be judged
@@ -50,6 +51,8 @@ def verdict(state: State, event: Event) -> None:
             _count_verdict(state.tallies[number], verdict, 1)
         state.doubted = event.seq
         return
+    if number is not None:
+        _note_end(state, number, event)
     run = state.runs.get(event.run)
     if run is None:
         assert number is not None
@@ -68,6 +71,14 @@ def verdict(state: State, event: Event) -> None:
         _keep(state, run, event, ended)
     else:
         _settle_or_close(state, run, bool(value.get("final")))
+
+
+def _note_end(state: State, number: int, event: Event) -> None:
+    """The last end of a run of a component that runs for a time: its clock is read up to there once it is over."""
+    roll, value = roll_of(state, number), event.value
+    if roll is not None:
+        end = end_of(value.get("started"), value.get("ended"), value.get("elapsed_s"), event.time)
+        roll.ended = end if roll.ended is None else max(end, roll.ended)
 
 
 def _keep(state: State, run: Run, event: Event, ended: str) -> None:

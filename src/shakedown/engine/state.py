@@ -226,6 +226,8 @@ class Roll:
     begun: dict[str, float] = field(default_factory=dict)
     missed: dict[str, float] = field(default_factory=dict)
     stalled: dict[str, float] = field(default_factory=dict)
+    up_at: float | None = None  # when its time was said to be up
+    ended: float | None = None  # when the last of its judged runs ended
 
 
 @dataclass(slots=True)
@@ -324,6 +326,9 @@ class State:
     attested: dict[str, dict[str, bool]] = field(default_factory=dict)  # component -> procedure -> met
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # component that was over -> how it came out
     waived: dict[str, str] = field(default_factory=dict)  # component whose gates a person opened -> why
+    gates: dict[str, str] = field(
+        default_factory=dict
+    )  # of these components -> the digest of what the gate asked for then
     doubted: int = 0  # the last event after which a component may come out differently
     said_short: list[str] = field(default_factory=list)  # stages whose copies do not fit, as was said
     tallies: list[Tally] = field(default_factory=list)

@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from shakedown.events.reader import first_event
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.frozen import digest as digest_of
+from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
 
 CAMPAIGNS, REHEARSALS = "campaigns", "rehearsed"
 _DOCUMENT = re.compile(r"[0-9a-f]{64}\.json")
@@ -134,6 +137,11 @@ def write_document(layout: Layout, document: bytes) -> str:
         raise unwritable(path, error) from error
     sync_directory(layout.documents)
     return digest
+
+
+def read_earlier(layout: Layout, digests: Sequence[str]) -> tuple[Document, ...]:
+    """Purpose: the plans that were in force, without the last one. Raises RecordError where one is missing or damaged."""
+    return tuple(thaw(read_document(layout, digest)) for digest in digests[:-1])
 
 
 def read_document(layout: Layout, digest: str) -> bytes:

@@ -50,7 +50,10 @@ def waiver_row(event: Event) -> WaiverRow:
     restriction = _text(event, "restriction")
     said = event.value.get("row")
     row = said if isinstance(said, dict) else {}
-    return WaiverRow(what, component, name, restriction, _by(event), event.reason, event.seq, event.time, row)
+    digest, asked = _text(event, "digest"), _text(event, "asked")
+    return WaiverRow(
+        what, component, name, restriction, _by(event), event.reason, event.seq, event.time, row, digest, asked
+    )
 
 
 def attestation_row(event: Event) -> AttestationRow:

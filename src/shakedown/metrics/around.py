@@ -16,7 +16,8 @@ ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
 
 class Around(Struct, frozen=True):
     """``figures``: (test, figure) -> how it is measured, without ``elapsed``, which every test has. ``clocks``: component -> its
-    clock, and ``held``: what runs hold, where somebody has worked these out.
+    clock, and ``held``: what runs hold, where somebody has worked these out. ``rows_waived``: contract rows that are waived are to
+    be taken as met.
     """
 
     document: Document
@@ -25,6 +26,7 @@ class Around(Struct, frozen=True):
     figures: Mapping[tuple[str, str], FigureSpec] = {}
     clocks: Mapping[str, Clock | None] = {}
     held: Nodes | None = None
+    rows_waived: bool = False
 
     @property
     def nodes(self) -> Nodes:

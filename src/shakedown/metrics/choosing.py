@@ -8,14 +8,28 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shakedown.metrics.populations import CaseRuns, Population
+from shakedown.metrics.populations import CaseRuns, Population, good
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.statistics import outliers
 from shakedown.metrics.table import Record
 from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Case
 
 OUTLIERS = "outliers"
-NEVER_LEFT_OUT = "correct / completed"  # of this measure a wrong answer is never left out
+NEVER_LEFT_OUT = (
+    "correct / completed"  # of this measure nothing is: it counts runs that came to their end, right or wrong
+)
+_NOT_PASSED = "attempts that did not pass are left out, and results all of whose attempts are"
+_SLOW = "values of runs that came to their end too slow (performance) are left out; those of runs that passed never"
+BY_RULING = {  # measure -> what a ruling changes of a criterion that leaves out what was ruled so
+    "passed / attempts": _NOT_PASSED,
+    "passed / wanted": _NOT_PASSED,
+    "correct / completed": "nothing: a wrong answer is one whoever caused it, and a right one needs no excuse",
+    "value": _SLOW,
+    "sd / mean": _SLOW,
+    "fill / isolated": _SLOW,
+    "rows met": _SLOW,
+}
 
 
 class Chosen(Struct, frozen=True):
@@ -35,8 +49,9 @@ def choose(criterion: Criterion, population: Population, record: Record) -> Chos
     kept, counts = everything, Counter[str]()
     if parties:
         dropped = _leaves_out(criterion, parties)
-        counts.update(f"ruled {row.ruling}" for row in everything.rows if dropped(row))
-        kept = everything.each(lambda case: case.keep(lambda row: not dropped(row)))
+        gone = {row.run for case in everything.cases for row in case.rows if dropped(row, case.case)}
+        counts.update(f"ruled {row.ruling}" for row in everything.rows if row.run in gone)
+        kept = everything.each(lambda case: case.keep(lambda row: row.run not in gone)) if gone else everything
     if OUTLIERS in criterion.leave_out:
         flagged = outlier_runs(kept, criterion.of)
         counts.update({"outlier": len(flagged)} if flagged else {})
@@ -59,13 +74,11 @@ def _set_aside(case: CaseRuns, flagged: frozenset[str]) -> CaseRuns:
     return replace(case, aside={**case.aside, **mine}) if mine else case
 
 
-def _leaves_out(criterion: Criterion, parties: set[str]) -> Callable[[RunRow], bool]:
-    """What was ruled so is left out; but a wrong answer is one whoever caused it, and what passed needs no excuse."""
+def _leaves_out(criterion: Criterion, parties: set[str]) -> Callable[[RunRow, Case], bool]:
+    """What was ruled so is left out, see ``BY_RULING``; never what passed or ended as expected, for it needs no excuse."""
     if criterion.measure == NEVER_LEFT_OUT:
-        return lambda row: row.ruling in parties and row.verdict != "incorrect"
-    if criterion.measure.startswith("passed"):
-        return lambda row: row.ruling in parties and row.verdict != "passed"
-    return lambda row: row.ruling in parties
+        return lambda row, case: False
+    return lambda row, case: row.ruling in parties and not good(row, case)
 
 
 def _least_epoch(criterion: Criterion, record: Record) -> int:

@@ -116,6 +116,11 @@ def is_anew(component: Component, record: Record) -> bool:
     return since is None or since > first
 
 
+def enough(ran: float, asked: float) -> bool:
+    """Whether a clock has run for as long as is asked; a thousandth of a second is rounding."""
+    return ran >= asked - 1e-3
+
+
 def length(spans: Iterable[Span]) -> float:
     return sum(end - begin for begin, end in spans)
 
@@ -126,14 +131,6 @@ def cut(spans: Iterable[Span], window: Span) -> tuple[Span, ...]:
     return tuple((max(a, low), min(b, high)) for a, b in spans if min(b, high) > max(a, low))
 
 
-def without(spans: Iterable[Span], hole: Span) -> tuple[Span, ...]:
-    """Some spans without what lies in a hole."""
-    found: list[Span] = []
-    for span in spans:
-        found += [*cut([span], (float("-inf"), hole[0])), *cut([span], (hole[1], float("inf")))]
-    return tuple(found)
-
-
 # ---- how it is made ------------------------------------------------------------------------------------------------------
 
 
@@ -141,31 +138,31 @@ def _clock(component: Component, record: Record, last_end: float | None) -> Cloc
     begin = began(component, record)
     if begin is None or last_end is None:
         return None
-    up = record.time_up.get(component.name)
-    end = max(begin, last_end, up if up is not None and component.duration_s else begin)
+    up = record.time_up.get(component.name) if component.duration_s else None
+    over = not component.duration_s or record.ended is not None or _told_to_end(component, record) is not None
+    end = clocks.read_until(begin, last_end, up, record.last, over)
     spans = _counted(component, record, end)
     return Clock(begin, end, spans, cut(_maintenance(component, record, end), (begin, end)))
 
 
 def _counted(component: Component, record: Record, until: float) -> tuple[Span, ...]:
     """The time that counts: what the clock ran, without ramp and drain where the plan says so."""
-    spans: tuple[Span, ...] = clocks.running(_acts(component, record), until)
-    first, ends = record.first_orders.get(component.name), _told_to_end(component, record)
-    if not component.clock.ramp and component.clock.start == "first order" and first is not None:
-        spans = without(spans, (first, first + component.fill.ramp_s))
-    if not component.clock.drain and ends is not None:
-        spans = without(spans, (ends, float("inf")))
-    return spans
+    first, terms = record.first_orders.get(component.name), component.clock
+    by_itself = first is not None and terms.start == "first order"
+    ramp = (first, first + component.fill.ramp_s) if first is not None and by_itself and not terms.ramp else None
+    ends = None if terms.drain else _told_to_end(component, record)
+    return clocks.counted(clocks.running(_acts(component, record), until), ramp, ends)
 
 
 def _told_to_end(component: Component, record: Record) -> float | None:
     """When the machine began to be emptied: its time was up, or somebody wanted it drained, after its clock began.
 
-    An amendment takes both back.
+    So does a cancellation of the whole campaign. An amendment takes all of these back.
     """
     said = [record.time_up[component.name]] if component.name in record.time_up else []
     drains = [row for row in record.standing if row.kind == "drain_request" and row.seq > record.amended]
     said += [row.time for row in drains if _concerns(row, component)]
+    said += [record.cancelled] if record.cancelled is not None else []
     since = began(component, record)
     return min((time for time in said if since is not None and time >= since), default=None)
 

@@ -16,7 +16,7 @@ from shakedown.metrics import statistics
 from shakedown.metrics.populations import CaseRuns, Population, as_expected
 from shakedown.metrics.rows import RunRow, WaiverRow
 from shakedown.metrics.words import plural, some
-from shakedown.model.contracts import beside, distance, holds, matches
+from shakedown.model.contracts import beside, distance, holds, in_case, matches, one_side
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document
 
@@ -27,7 +27,8 @@ ROW_RULES = (
     "plan expects.",
     "A row on a statistic is judged once no result of its cases is still to come, or when nothing to come could mend it.",
     "A row that is in force for no case of the plan, or only for unavailable ones, is unjudged; so is a figure without a row.",
-    "A row that a person waived stays what it came out as; rows met counts it as met, and says so.",
+    "A row that a person waived stays what it came out as; rows met does not count it, and is waived itself where it would be met "
+    "with it.",
 )
 
 
@@ -121,12 +122,12 @@ def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
     names = tuple(dict.fromkeys(case.case.id for case in cases))
     if not asked:
         return RowScore(row, "unjudged", cases=names, reason=_nobody(row, cases))
-    values = [pair for case in asked for pair in case.values(row.figure)]
+    values = [(*pair, in_case(row, case.case)) for case in asked for pair in case.values(row.figure)]
     coming = sum(max(case.to_come, int(case.more)) for case in asked)
     if not values:
         why = "nothing is judged yet" if coming else f"no run that completed correctly gave a value of {row.figure}"
         return RowScore(row, "undecided", to_come=coming, reason=why, cases=names)
-    score = _each(row, values, coming, names) if row.statistic == "each" else _one(row, values, coming, names)
+    score = _each(row, values, coming, names) if row.statistic == "each" else _by_side(row, asked, names)
     return _with_gaps(score, [case.case.id for case in asked if _has_gap(case, row.figure)])
 
 
@@ -149,7 +150,9 @@ def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = 
     mine = [w for w in mine if not component or w.component in ("", component)]
     if not mine or score.outcome == "met":
         return score
-    return replace(score, waived=True, waiver=mine[-1].restriction, waived_by=mine[-1].by)
+    said = "; ".join(dict.fromkeys(row.restriction for row in mine if row.restriction))
+    givers = ", ".join(dict.fromkeys(row.by for row in mine if row.by))
+    return replace(score, waived=True, waiver=said, waived_by=givers)
 
 
 def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
@@ -171,9 +174,12 @@ def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:
 # ---- each run, and one number of all -----------------------------------------------------------------------------------
 
 
-def _each(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, names: tuple[str, ...]) -> RowScore:
-    outside = sum(not holds(row, value) for _, value in values)
-    run, worst = max(values, key=lambda pair: distance(row, pair[1]))
+def _each(
+    row: ContractRow, values: list[tuple[RunRow, float, ContractRow]], coming: int, names: tuple[str, ...]
+) -> RowScore:
+    """``values``: each with its run, and the row as it applies to the run's case."""
+    outside = sum(not holds(mine, value) for _, value, mine in values)
+    run, worst, _ = max(values, key=lambda item: distance(item[2], item[1]))
     outcome: RowOutcome = "not met" if outside else "undecided" if coming else "met"
     inside = len(values) - outside
     text = f"{inside} of {plural(len(values), 'value')} of {row.figure} inside {row.must}"
@@ -190,6 +196,30 @@ def _each(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, nam
         worst_run=run.run,
         cases=names,
     )
+
+
+def _by_side(row: ContractRow, asked: Sequence[CaseRuns], names: tuple[str, ...]) -> RowScore:
+    """A row on a statistic: one number of all its cases; where some have only one of its bounds, each bound on the cases it has."""
+    whole = [case for case in asked if not _half(row, case)]
+    parts = [(row, asked)] if len(whole) == len(asked) else []
+    if not parts:
+        parts = [(one_side(row, side), [c for c in asked if _half(row, c) in ("", side)]) for side in ("low", "high")]
+    scores = []
+    for part, cases in parts:
+        pairs = [pair for case in cases for pair in case.values(row.figure)]
+        coming = sum(max(case.to_come, int(case.more)) for case in cases)
+        if pairs:
+            scores.append(_one(part, pairs, coming, names))
+        elif cases:
+            why = f"no run that completed correctly gave a value of {row.figure}"
+            scores.append(RowScore(part, "undecided", to_come=coming, reason=why, cases=names))
+    worst = max(scores, key=lambda score: ("met", "undecided", "not met").index(score.outcome))
+    text = "; ".join(score.arithmetic for score in scores if score.arithmetic)
+    return replace(worst, row=row, arithmetic=text)
+
+
+def _half(row: ContractRow, case: CaseRuns) -> str:
+    return dict(case.case.sides).get(row.name, "")
 
 
 def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, names: tuple[str, ...]) -> RowScore:

@@ -18,11 +18,12 @@ def rows_met(
     rows: Mapping[str, ContractRow],
     waivers: Sequence[WaiverRow] = (),
     component: str = "",
+    waived_count: bool = False,
 ) -> Measured:
     """Purpose: rows met, of the rows in force for the population's cases whose basis the criterion names ("" is contract).
 
     ``rows``: every row of the plan's contracts by name. A row that asks for another mode than the criterion's is not its matter.
-    A row that was waived, for the component or altogether, counts as met.
+    A row that was waived, for the component or altogether, is named as waived; ``waived_count``: it counts as met.
     """
     basis = criterion.basis or "contract"
     mine: dict[str, list[CaseRuns]] = {}
@@ -37,17 +38,17 @@ def rows_met(
     judged = [score for score in scores if score.outcome != "unjudged"]
     if not judged:
         return Measured(None, 0, "", reason=f"no row of basis {basis} asks about a case of it")
-    return _share(criterion, judged, len(scores) - len(judged))
+    return _share(criterion, judged, len(scores) - len(judged), waived_count)
 
 
 def _asks(criterion: Criterion, row: ContractRow) -> bool:
     return not criterion.mode or row.mode in ("", criterion.mode)
 
 
-def _share(criterion: Criterion, scores: list[RowScore], unjudged: int) -> Measured:
+def _share(criterion: Criterion, scores: list[RowScore], unjudged: int, waived_count: bool) -> Measured:
     """What is undecided may still be met or not; what is decided stays so."""
-    met = sum(score.outcome == "met" or score.waived for score in scores)
-    undecided = [score for score in scores if score.outcome == "undecided" and not score.waived]
+    met = sum(score.outcome == "met" or (waived_count and score.waived) for score in scores)
+    undecided = [score for score in scores if score.outcome == "undecided" and not (waived_count and score.waived)]
     open_rows = len(undecided)
     count = len(scores)
     rest = outcome_text(scores)

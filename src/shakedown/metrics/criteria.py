@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from shakedown.metrics import floors
+from shakedown.metrics import floors, waivers
 from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.choosing import Chosen, choose
 from shakedown.metrics.contract import score_contract
@@ -29,8 +29,9 @@ from shakedown.metrics.scorecard import (
     component_outcome,
     exit_status,
 )
-from shakedown.metrics.standing import USUAL_CRITERIA, USUAL_CRITERION, criteria_of
+from shakedown.metrics.standing import USUAL_CRITERION, criteria_of, is_usual
 from shakedown.metrics.table import Record
+from shakedown.metrics.taken_away import Seen, taken_away
 from shakedown.metrics.telling import (
     beside_the_criteria,
     broken_commitments,
@@ -39,11 +40,11 @@ from shakedown.metrics.telling import (
     left_out_text,
     measure_text,
     must_text,
-    other_waivers,
     remarks,
     restrictions,
     summary,
 )
+from shakedown.metrics.waivers import standing
 from shakedown.metrics.words import plural
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
@@ -52,31 +53,37 @@ from shakedown.model.nouns import Document
 __all__ = ["USUAL_CRITERION", "exit_status", "score"]
 
 
-def score(document: Document, record: Record, over: Collection[str] = ()) -> Scorecard:
+def score(
+    document: Document, record: Record, over: Collection[str] = (), earlier: Sequence[Document] = ()
+) -> Scorecard:
     """Purpose: the scorecard of a campaign, finished or not.
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
+    ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
+    told, and restricts.
     """
-    people = populations(document, record, over)
-    components = tuple(_component(people[around.component.name], around) for around in arounds(document, record))
-    finished, others = record.ended is not None, other_waivers(record)
+    people, every = populations(document, record, over), arounds(document, record)
+    components = tuple(_component(people[around.component.name], around) for around in every)
+    finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
-    outcome = campaign_outcome(components, finished)
+    outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
+    taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
     otherwise = judged_by_another_plan(record) or changed_conditions(record)
-    if outcome == "accepted" and (others or broken_commitments(contract) or otherwise):
+    if outcome == "accepted" and (taken or given.others or given.gone or broken_commitments(contract) or otherwise):
         outcome = "accepted with restrictions"
     return Scorecard(
         campaign=record.campaign,
         plan=document.plan,
         system=document.system.name,
         outcome=outcome,
-        summary=summary(outcome, components, finished, len(others)) + beside_the_criteria(outcome, contract, document),
+        summary=summary(outcome, components, finished, given, len(taken))
+        + beside_the_criteria(outcome, contract, document),
         finished=finished,
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
-        remarks=tuple(remarks(document, record, people)),
-        restrictions=tuple(restrictions(components, record, contract)),
+        remarks=(*remarks(document, record, people), *given.idle),
+        restrictions=(*restrictions(components, record, contract, given), *taken),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
@@ -85,7 +92,12 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
 
 def _component(population: Population, around: Around) -> ComponentScore:
     component = around.component
-    criteria = tuple(_waived(_criterion(item, population, around), around) for item in criteria_of(component))
+    criteria = tuple(
+        _waived(
+            _with_rows_waived(_criterion(item, population, around), item, population, around), item, population, around
+        )
+        for item in criteria_of(component)
+    )
     cases = {case.case.id: case.case for case in population.cases}
     return ComponentScore(
         name=component.name,
@@ -146,13 +158,36 @@ def _with_before(judged: CriterionScore, criterion: Criterion, chosen: Chosen, a
     )
 
 
-def _waived(judged: CriterionScore, around: Around) -> CriterionScore:
+def _waived(judged: CriterionScore, criterion: Criterion, population: Population, around: Around) -> CriterionScore:
     """A waiver stands beside what came out; it hides nothing, and one that is not needed changes nothing."""
-    mine = [row for row in around.record.waivers if row.what == "criterion" and row.component == around.component.name]
-    waiver = next((row for row in reversed(mine) if row.name == judged.name), None)
-    if waiver is None or judged.outcome == "met":
+    name, record = around.component.name, around.record
+    mine = waivers.of_criterion(criterion, name, record)
+    if not mine or judged.outcome == "met":
         return judged
-    return replace(judged, outcome="waived", waiver=waiver.restriction, waived_by=waiver.by)
+    if criterion.measure == "attested":
+        early = [waivers.ahead_of_attestations(row, name, record) for row in mine]
+    else:
+        asked = population.of_test(criterion.test).each(lambda case: case.of_mode(criterion.mode))
+        runs = {row.run for row in asked.rows}
+        early = [waivers.ahead(row, runs, record) for row in mine]
+    said = "; ".join(filter(None, (judged.waiver, waivers.words(mine, early))))
+    return replace(judged, outcome="waived", waiver=said, waived_by=waivers.givers(mine))
+
+
+def _with_rows_waived(
+    judged: CriterionScore, criterion: Criterion, population: Population, around: Around
+) -> CriterionScore:
+    """Rows that are not met and waived leave ``rows met`` where it is; with them it is waived where it would be met then."""
+    if criterion.measure != "rows met" or judged.outcome == "met" or around.rows_waived:
+        return judged
+    mine = [row for row in around.record.waivers if row.what == "row" and row.component in ("", around.component.name)]
+    if not mine or _criterion(criterion, population, replace(around, rows_waived=True)).outcome != "met":
+        return judged
+    rows = {row.name: row for contract in around.document.contracts for row in contract.rows}
+    names = {name for case in population.cases for name in case.case.rows}
+    used = [waiver for waiver in mine if any(waiver.is_of_row(rows[name]) for name in names if name in rows)]
+    text = "; ".join(f"row {waiver.name}: {waivers.words([waiver])}" for waiver in used)
+    return replace(judged, outcome="waived", waiver=text, waived_by=waivers.givers(used))
 
 
 def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: str, unit: str) -> CriterionScore:
@@ -170,7 +205,7 @@ def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: 
         reason=reason,
         interval=measured.interval,
         per=criterion.per,
-        usual=criterion in USUAL_CRITERIA,
+        usual=is_usual(criterion),
         restricted=measured.restricted,
         basis=criterion.basis,
         clause=criterion.clause,

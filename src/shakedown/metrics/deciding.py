@@ -16,7 +16,7 @@ def decide(criterion: Criterion, measured: Measured) -> tuple[Outcome, str]:
     if measured.count < criterion.enough and not measured.whole:
         return "undecided", f"{measured.count} of the {criterion.enough} that are enough to judge"
     if measured.low is None or measured.high is None:
-        return "undecided", "results are still to come"
+        return "undecided", measured.reason or "results are still to come"
     if _holds(criterion, measured.low) and _holds(criterion, measured.high):
         return "met", ""
     if _out_of_reach(criterion, measured.low, measured.high):

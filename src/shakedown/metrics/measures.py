@@ -248,4 +248,4 @@ def _values(criterion: Criterion, population: Population, around: Around) -> tup
 def contract_rows_met(criterion: Criterion, population: Population, around: Around) -> Measured:
     """Contract rows that are met, of those that ask about the population's cases."""
     rows = {row.name: row for item in around.document.contracts for row in item.rows}
-    return rows_met(criterion, population, rows, around.record.waivers, around.component.name)
+    return rows_met(criterion, population, rows, around.record.waivers, around.component.name, around.rows_waived)

@@ -3,12 +3,15 @@
 ``set_aside`` is the table of contents. The rule is one for both: for at least the mode's ``overlap`` (95 %) of a run's time the
 machine was so. What is left, a twentieth, is what a scheduler needs to start a set of copies and to end it; a slowdown that
 acts on a full machine is measured at 95 % of itself or more.
+
+A copy that outlives the others cannot have the full machine to its end, and is what a fill looks for: see ``_stragglers``.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, median
 
 from shakedown.metrics.rows import RunRow
 from shakedown.metrics.words import plural, same, show_share
@@ -23,13 +26,45 @@ def set_aside(
 ) -> dict[str, str]:
     """Purpose: the runs of one case in one mode whose figures do not count, each with the reason.
 
-    ``required`` copies fill the machine. ``copies`` are all runs of the case in the mode, also those that nobody wants any more;
+    ``required`` copies fill the machine. ``copies`` are all runs of the case in the mode, also those that nobody wants any more,
+    and those that warm up, whatever became of them;
     ``neighbours`` all of our runs on the same partition. Both have ``rows`` among them.
     """
     if mode.name == "fill":
         what = f"the machine was full ({plural(required, 'copy', 'copies')} at once)"
-        return _aside(rows, mode, Steps(spans_of(copies)), lambda count: count >= required, what)
+        steps = Steps(spans_of(copies))
+        found = _aside(rows, mode, steps, lambda count: count >= required, what)
+        slow = _stragglers(rows, found, mode, steps, required)
+        return {run: why for run, why in found.items() if run not in slow}
     return _aside(rows, mode, neighbours or Steps(spans_of(copies)), lambda count: count <= 1, "it was alone")
+
+
+def _stragglers(
+    rows: Sequence[RunRow], aside: Mapping[str, str], mode: Mode, steps: Steps, required: int
+) -> frozenset[str]:
+    """Copies that started on the full machine and took longer than those that had it: they count, however long they took.
+
+    Longer is: no less than the mean and the median of these, so that what ran on an emptying machine makes no fill look better.
+    """
+    full = [span for row in rows if row.run not in aside and right(row) and (span := span_of(row))]
+    times = [end - begin for begin, end in full]
+    if not times:
+        return frozenset()
+    usual = max(fmean(times), median(times))
+    moment = (1 - mode.overlap) * min(times)  # what a scheduler needs to start a set
+
+    def is_one(row: RunRow) -> bool:
+        span = span_of(row)
+        if span is None or (span[1] - span[0] < usual and not same(span[1] - span[0], usual)):
+            return False
+        return steps.ever((span[0], span[0] + moment), lambda count: count >= required)
+
+    return frozenset(row.run for row in rows if row.run in aside and is_one(row))
+
+
+def right(row: RunRow) -> bool:
+    """It ran to its end with the right answer."""
+    return row.verdict in ("passed", "performance")
 
 
 def _aside(rows: Sequence[RunRow], mode: Mode, steps: Steps, holds: Callable[[int], bool], what: str) -> dict[str, str]:
@@ -93,3 +128,8 @@ class Steps:
             total += (until - at) if holds(count) else 0.0
             place, at = place + 1, until
         return min(1.0, total / (end - begin))
+
+    def ever(self, span: Span, holds: Callable[[int], bool]) -> bool:
+        """Whether the count is as asked at any moment of a span, its begin and its end among them."""
+        first, last = bisect_right(self.times, span[0]) - 1, bisect_right(self.times, span[1])
+        return any(holds(count) for count in self.counts[max(first, 0) : last])

@@ -15,7 +15,7 @@ from shakedown.metrics.clock import began, is_anew, time_has_passed
 from shakedown.metrics.overlap import Steps, set_aside, span_of, spans_of
 from shakedown.metrics.rows import OpenRun, RunRow, UnavailableRow
 from shakedown.metrics.table import Record
-from shakedown.metrics.wanted import FILLER, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
+from shakedown.metrics.wanted import FILLER, WARM_UP, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
 from shakedown.model.events import COMPLETED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.places import sharing
@@ -35,7 +35,8 @@ RULES = (
     "The figures of an isolated run count where it was alone among our runs on its partition, and on those that share nodes with "
     "it, for 95 % of its time, or the share that the mode names as overlap.",
     "The figures of a fill run count where the copies that fill the machine all ran for 95 % of its time, "
-    "or the share that the mode names as overlap.",
+    "or the share that the mode names as overlap. A copy that started when all of them ran, and took no less time than the mean "
+    "and the median of those, counts too, however long it outlives the others. Copies that warm up fill the machine like any.",
     "The run of record of a case is the first that counts for its figures, in the order the results were ordered in.",
     "A ruling changes no verdict. A criterion that leaves out what was ruled says what it would be with everything counted.",
     "A wanted result all of whose attempts are left out is not wanted of that criterion.",
@@ -182,17 +183,20 @@ class Population(Struct, frozen=True):
         return Population(tuple(change(case) for case in self.cases), self.unavailable)
 
 
-def populations(document: Document, record: Record, over: Collection[str] = ()) -> dict[str, Population]:
+def populations(
+    document: Document, record: Record, over: Collection[str] = (), everything: bool = False
+) -> dict[str, Population]:
     """Purpose: the population of every component, by its name. One pass over the rows.
 
-    ``over``: components that run until a time has passed and are known to be over.
+    ``over``: components that run until a time has passed and are known to be over. ``everything``: with runs from before a clock
+    was started anew, and with those that an amendment took out and wanted again: what the numbers would be without these acts.
     """
     machine = _machine(document, record)
     found = {}
     for component in document.components:
-        population = _population(component, machine, record)
+        population = _population(component, machine, record, everything)
         if component.duration_s:
-            population = _until_time(component, population, record, component.name in over)
+            population = _until_time(component, population, record, component.name in over, everything)
         found[component.name] = _with_aside(component, population, machine)
     return found
 
@@ -262,8 +266,8 @@ def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str,
     }
 
 
-def _population(component: Component, machine: _Machine, record: Record) -> Population:
-    available, missing, since = [], [], counts_since(component, record)
+def _population(component: Component, machine: _Machine, record: Record, everything: bool) -> Population:
+    available, missing, since = [], [], float("-inf") if everything else counts_since(component, record)
     for name in component.cases:
         case = machine.cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
         mine = machine.rows.get((component.name, name), [])
@@ -272,7 +276,11 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
             missing.append(reason)
             continue
         wanted = wanted_results(component, case, machine.system)
-        counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
+        if everything:
+            counted = tuple(row for row in mine if row.mode in dict(wanted))
+            wanted = tuple((mode, max(count, _results_in(counted, mode))) for mode, count in wanted)
+        else:
+            counted = tuple(row for row in mine if is_asked(row, component, dict(wanted), machine.newest))
         warm_ups = tuple(row for row in mine if is_warm_up(row, component))
         before = tuple(row for row in counted if start_of(row) < since)
         counted = tuple(row for row in counted if start_of(row) >= since) if before else counted
@@ -284,12 +292,19 @@ def _population(component: Component, machine: _Machine, record: Record) -> Popu
     return Population(tuple(available), tuple(missing))
 
 
-def _until_time(component: Component, population: Population, record: Record, over: bool) -> Population:
+def _results_in(rows: Iterable[RunRow], mode: str) -> int:
+    return len({row.result for row in rows if row.mode == mode})
+
+
+def _until_time(
+    component: Component, population: Population, record: Record, over: bool, everything: bool = False
+) -> Population:
     """Of a component that runs until a time has passed, every result that was ordered is wanted, but for what was taken back
     before it began: nothing was attempted there.
     """
     live = [run for run in record.open.values() if run.component == component.name]
     since, passed = counts_since(component, record), time_has_passed(component, record)
+    since = float("-inf") if everything else since
     closed = over or record.ended is not None or (passed and not live and not _retry_waits(population))
     asked = [run for run in live if run.mode != FILLER and _may_count(run, since)]
 
@@ -338,7 +353,8 @@ def _with_aside(component: Component, population: Population, machine: _Machine)
         found: dict[str, str] = {}
         for mode in component.modes:
             rows = [row for row in case.rows if row.mode == mode.name]
-            every = [row for row in machine.rows[component.name, case.case.id] if row.mode == mode.name] if rows else []
+            company = (mode.name, WARM_UP)  # a copy that warms up fills the machine as well as one that is measured
+            every = [row for row in machine.rows[component.name, case.case.id] if row.mode in company] if rows else []
             required = machine.system.copies(mode, case.case)
             found |= set_aside(mode, rows, required, every, machine.neighbours.get(case.case.partition))
         return replace(case, aside=found)

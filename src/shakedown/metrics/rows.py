@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from shakedown.model.contracts import content
-from shakedown.model.judging import ContractRow
+from shakedown.model.judging import ContractRow, Criterion
+from shakedown.model.waived import criterion_digest
 
 
 class RunRow(Struct, frozen=True):
@@ -130,7 +131,8 @@ class UnavailableRow(Struct, frozen=True):
 class WaiverRow(Struct, frozen=True):
     """What a person accepted as it is: ``what`` is criterion, gate or row. ``restriction``: the words that go with it.
 
-    ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it.
+    ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it. ``digest``: of
+    what was asked for then (``model.waived``), ``asked``: the same in words; both "" in records that do not say it.
     """
 
     what: str
@@ -142,6 +144,13 @@ class WaiverRow(Struct, frozen=True):
     seq: int = 0
     time: float = 0.0
     row: Mapping[str, Any] = {}
+    digest: str = ""
+    asked: str = ""
+
+    def is_of_criterion(self, component: str, criterion: Criterion) -> bool:
+        """Whether it is this criterion that was waived; by its name alone where the record does not say what it asked for."""
+        named = (self.what, self.component, self.name) == ("criterion", component, criterion.name)
+        return named and self.digest in ("", criterion_digest(criterion))
 
     def is_of_row(self, row: ContractRow) -> bool:
         """Whether it is this row that was waived; by its name alone where the record does not say what it asked for."""

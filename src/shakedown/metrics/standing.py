@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component
+from shakedown.model.units import show_duration
 
 USUAL_CRITERION = Criterion("passed", "passed / wanted", "=", 1.0, unit="%", must="= 100%")  # where a plan states none
 USUAL_PROCEDURES = Criterion("procedures", "attested", "=", 1.0, unit="%", must="= 100%")  # where none is on attested
 USUAL_CRITERIA = (USUAL_CRITERION, USUAL_PROCEDURES)
+PLANNED_TIME = "planned time"  # the name of the criterion, which no plan can write, and its measure
+
+
+def is_usual(criterion: Criterion) -> bool:
+    """Purpose: whether the plan does not state it, and it stands in or goes without saying."""
+    return criterion in USUAL_CRITERIA or criterion.measure == PLANNED_TIME
 
 
 def criteria_of(component: Component) -> tuple[Criterion, ...]:
-    """Purpose: every criterion of a component. Procedures are asked for even where the plan only lists them."""
+    """Purpose: every criterion of a component. Procedures are asked for even where the plan only lists them, and the time that a
+    component runs for is to be run.
+    """
     stated = component.criteria
     runs = (USUAL_CRITERION,) if not stated and (component.cases or not component.procedures) else ()
     listed = component.procedures and all(criterion.measure != "attested" for criterion in stated)
-    return (*stated, *runs, *((USUAL_PROCEDURES,) if listed else ()))
+    return (*stated, *runs, *((USUAL_PROCEDURES,) if listed else ()), *_planned_time(component))
+
+
+def _planned_time(component: Component) -> tuple[Criterion, ...]:
+    if not component.duration_s:
+        return ()
+    must = f">= {show_duration(component.duration_s)}"
+    return (Criterion(PLANNED_TIME, PLANNED_TIME, ">=", component.duration_s, unit="s", must=must),)

@@ -71,6 +71,7 @@ class Record(Struct):
     first_orders: dict[str, float] = {}  # component -> when its first run was ordered
     standing: list[NoteRow] = []  # standing orders: pauses, clocks, caps, budgets, exclusions
     time_up: dict[str, float] = {}  # component -> when it was said that its time is up
+    cancelled: float | None = None  # when the whole campaign was cancelled
     amended: int = 0  # the event that last amended the plan
     epochs: list[EpochRow] = []
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
@@ -139,6 +140,7 @@ def _amended(record: Record, event: Event) -> None:
     record.ended = None
     record.unavailable.clear()
     record.time_up.clear()
+    record.cancelled = None
     record.amended = event.seq
     _note(record, event)
 
@@ -149,6 +151,12 @@ def _campaign_end(record: Record, event: Event) -> None:
 
 def _note(record: Record, event: Event) -> None:
     record.note(event)
+
+
+def _cancel_request(record: Record, event: Event) -> None:
+    record.note(event)
+    if event.value.get("all"):
+        record.cancelled = event.time
 
 
 def _finding(record: Record, event: Event) -> None:
@@ -366,7 +374,7 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "driver_start": _note,
     "driver_stop": _note,
     "stop_request": _note,
-    "cancel_request": _note,
+    "cancel_request": _cancel_request,
     "command_refused": _note,
     "waiting": _note,
     "finding": _finding,

@@ -11,6 +11,7 @@ from shakedown.metrics.rows import NoteRow, RejudgedRow, WaiverRow
 from shakedown.metrics.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.standing import criteria_of
 from shakedown.metrics.table import Record
+from shakedown.metrics.waivers import Standing, ahead, ahead_of_outcome, words
 from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.judging import Criterion
@@ -55,7 +56,9 @@ def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
 # ---- the whole -------------------------------------------------------------------------------------------------------
 
 
-def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool, waivers: int) -> str:
+def summary(
+    outcome: str, components: tuple[ComponentScore, ...], finished: bool, given: Standing, taken: int = 0
+) -> str:
     """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it."""
     named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
     if outcome == "accepted":
@@ -63,7 +66,7 @@ def summary(outcome: str, components: tuple[ComponentScore, ...], finished: bool
             f"accepted: all {len(named)} criteria are met" if len(named) > 1 else "accepted: the only criterion is met"
         )
     if outcome == "accepted with restrictions":
-        return _restricted([criterion for _, criterion in named], components, waivers)
+        return _restricted([criterion for _, criterion in named], components, given, taken)
     failed = [name for name, criterion in named if criterion.outcome == "not met"]
     if outcome == "rejected":
         return f"rejected: {plural(len(failed), 'criterion', 'criteria')} of {len(named)} not met ({some(failed)})"
@@ -127,13 +130,17 @@ def _with_reasons(undecided: list[tuple[str, str]]) -> str:
     return some([f"{name} ({reason})" if reason else name for name, reason in undecided])
 
 
-def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore, ...], waivers: int) -> str:
+def _restricted(
+    criteria: list[CriterionScore], components: tuple[ComponentScore, ...], given: Standing, taken: int
+) -> str:
     missing = sum(len(component.unavailable) for component in components)
     waived = sum(criterion.outcome == "waived" for criterion in criteria)
     met = sum(criterion.outcome == "met" for criterion in criteria)
     what = [f"{plural(missing, 'case')} unavailable"] if missing else []
     what += [f"{plural(waived, 'criterion', 'criteria')} waived"] if waived else []
-    what += [f"{plural(waivers, 'waiver')} of gates and rows"] if waivers else []
+    what += [f"{plural(len(given.others), 'waiver')} of gates and rows"] if given.others else []
+    what += [f"{plural(len(given.gone), 'waiver')} of what an amendment replaced"] if given.gone else []
+    what += [f"{plural(taken, 'thing')} taken away by what people did"] if taken else []
     if waived:
         rest = f"{met} of {len(criteria)} criteria are met"
     elif not missing:
@@ -144,7 +151,10 @@ def _restricted(criteria: list[CriterionScore], components: tuple[ComponentScore
 
 
 def restrictions(
-    components: Iterable[ComponentScore], record: Record, contract: ContractScore | None = None
+    components: Iterable[ComponentScore],
+    record: Record,
+    contract: ContractScore | None = None,
+    given: Standing | None = None,
 ) -> list[str]:
     """Purpose: a sentence for each thing that an acceptance leaves out, or takes as it is."""
     found = []
@@ -160,7 +170,9 @@ def restrictions(
     for score in contract.rows if contract else ():
         if score.unavailable and not score.waived:
             found.append(f"contract row {score.row.name} is not judged: {score.reason}")
-    found += [_waiver_text(waiver) for waiver in other_waivers(record)]
+    if given is not None:
+        found += [_waiver_text(row, _ahead(row, record, contract)) for row in given.others]
+        found += [_gone_text(row) for row in given.gone]
     found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
     found += [note.reason for note in changed_conditions(record)]
     return found + [_broken_text(score) for score in broken_commitments(contract)]
@@ -169,12 +181,6 @@ def restrictions(
 def _broken_text(score: RowScore) -> str:
     said = score.arithmetic or f"{score.row.figure} must {score.row.must}"
     return f"contract row {score.row.name} is not met: {score.row.test}: {said}"
-
-
-def other_waivers(record: Record) -> list[WaiverRow]:
-    """The waivers of gates and of contract rows, each once: the last word counts."""
-    rows = {(row.what, row.component, row.name): row for row in record.waivers if row.what != "criterion"}
-    return list(rows.values())
 
 
 def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
@@ -202,9 +208,25 @@ def _rejudged(act: RejudgedRow) -> str:
     )
 
 
-def _waiver_text(row: WaiverRow) -> str:
+def _waiver_text(row: WaiverRow, early: str = "") -> str:
+    return f"{_waived_thing(row)} is waived: {words([row], [early])}"
+
+
+def _gone_text(row: WaiverRow) -> str:
+    asked = f" ({row.asked})" if row.asked else ""
+    return f"{_waived_thing(row)} was waived as it was{asked}, and the plan in force asks for something else: {words([row])}"
+
+
+def _waived_thing(row: WaiverRow) -> str:
     whose = f"{row.component}: " if row.component else ""
-    return f"{whose}{row.what} {row.name} is waived: {row.restriction or 'without a restriction'}".replace("  ", " ")
+    return f"{whose}{row.what} {row.name}".rstrip()
+
+
+def _ahead(row: WaiverRow, record: Record, contract: ContractScore | None) -> str:
+    if row.what == "gate":
+        return ahead_of_outcome(row, record)
+    asked = {case for score in (contract.rows if contract else ()) if row.is_of_row(score.row) for case in score.cases}
+    return ahead(row, {run.run for run in record.runs if run.case in asked and run.component == row.component}, record)
 
 
 def remarks(document: Document, record: Record, people: Mapping[str, Population]) -> list[str]:
@@ -246,16 +268,10 @@ def _of_case(case: CaseRuns) -> list[str]:
 
 
 def _of_waivers(document: Document, record: Record) -> list[str]:
-    """Waivers of criteria and contract rows that the plan in force does not have."""
-    names = {(component.name, item.name) for component in document.components for item in criteria_of(component)}
-    lost = [row for row in record.waivers if row.what == "criterion" and (row.component, row.name) not in names]
-    found = [
-        f"criterion {row.name} of {row.component} is waived, and the plan in force has none of that name"
-        for row in lost
-    ]
+    """Waivers of contract rows that the plan in force does not have."""
     rows = [row for contract in document.contracts for row in contract.rows]
     gone = [waiver for waiver in record.waivers if waiver.what == "row" and not any(map(waiver.is_of_row, rows))]
-    return found + [
+    return [
         f"contract row {waiver.name} is waived as it was, and the plan in force has none that asks for the same"
         for waiver in gone
     ]

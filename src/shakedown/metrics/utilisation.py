@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from shakedown.metrics.around import Around, arounds
-from shakedown.metrics.clock import Clock, Hours, length, without
+from shakedown.metrics.clock import Clock, Hours, length
 from shakedown.metrics.node_hours import RIGHT, Nodes
 from shakedown.metrics.populations import Population, populations
 from shakedown.metrics.rows import RunRow
@@ -20,6 +20,7 @@ from shakedown.metrics.scorecard import Measured
 from shakedown.metrics.table import Record
 from shakedown.metrics.wanted import FILLER, WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
+from shakedown.model.clocks import without
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.places import different_nodes

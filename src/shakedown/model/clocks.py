@@ -8,7 +8,7 @@ started does not run, whatever else was said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Act = tuple[float, str]
 Spans = tuple[tuple[float, float], ...]
@@ -72,6 +72,39 @@ def reached(spans: Spans, amount: float) -> float | None:
             return begin + left
         left -= end - begin
     return None
+
+
+def counted(spans: Spans, ramp: tuple[float, float] | None, drain_from: float | None) -> Spans:
+    """Purpose: the spans without the ramp, and without what comes after the drain began; None where these are clock time."""
+    if ramp is not None:
+        spans = without(spans, ramp)
+    return spans if drain_from is None else without(spans, (drain_from, float("inf")))
+
+
+def without(spans: Iterable[tuple[float, float]], hole: tuple[float, float]) -> Spans:
+    """Purpose: some spans without what lies in a hole."""
+    found: list[tuple[float, float]] = []
+    for begin, end in spans:
+        found += [(begin, min(end, hole[0]))] if begin < min(end, hole[0]) else []
+        found += [(max(begin, hole[1]), end)] if max(begin, hole[1]) < end else []
+    return tuple(found)
+
+
+def read_until(begin: float, last_end: float | None, time_up: float | None, last: float, over: bool) -> float:
+    """Purpose: up to when a clock is read, for the status, the report and the scorecard alike.
+
+    ``last_end``: when the component's last judged run ended; ``time_up``: when its time was said to be up; ``last``: the campaign's
+    last event; ``over``: it is over, or was told to come to its end. Then the clock goes on for as long as its runs do.
+    """
+    ends = [moment for moment in (last_end, time_up, None if over else last) if moment is not None]
+    return max([begin, *ends])
+
+
+def end_of(started: float | None, ended: float | None, elapsed_s: float | None, judged: float) -> float:
+    """Purpose: when a run ended, by its own clock where that is known; else when it was judged."""
+    if elapsed_s is not None and started is not None:
+        return started + elapsed_s
+    return judged if ended is None else ended
 
 
 def _said(acts: Sequence[Act], until: float) -> list[Act]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document
 
@@ -18,7 +20,23 @@ def rows_of(document: Document, case: Case) -> tuple[ContractRow, ...]:
     if not case.rows:
         return ()
     names = set(case.rows)
-    return tuple(row for contract in document.contracts for row in contract.rows if row.name in names)
+    return tuple(in_case(row, case) for contract in document.contracts for row in contract.rows if row.name in names)
+
+
+def in_case(row: ContractRow, case: Case) -> ContractRow:
+    """Purpose: the row as it applies to a case: with the one bound that no more specific row has replaced, or both."""
+    side = next((side for name, side in case.sides if name == row.name), "")
+    return row if not side else one_side(row, side)
+
+
+def one_side(row: ContractRow, side: str) -> ContractRow:
+    """Purpose: the row with one of its bounds, ``low`` or ``high``; its ``must`` says which."""
+    bound, sign = (row.low, ">") if side == "low" else (row.high, "<")
+    if bound is None or None in (row.low, row.high):
+        return row
+    said = f"{sign}{'' if row.strict else '='} {beside(bound, replace(row, low=None, high=None))} (of {row.must})"
+    other = {"high": None} if side == "low" else {"low": None}
+    return replace(row, must=said, value=None, **other)
 
 
 # ---- which cases -----------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ class Measure(Struct, frozen=True):
     - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
     - ``always_per_case``: each case is always judged on its own
     - ``without_cases``: it is not about runs of cases. ``sees_failures``: a run that fails makes it worse
+    - ``in_plans``: a plan may name it; else it stands by itself
     """
 
     name: str
@@ -50,6 +51,7 @@ class Measure(Struct, frozen=True):
     always_per_case: bool = False
     without_cases: bool = False
     sees_failures: bool = False
+    in_plans: bool = True
 
     @property
     def on_a_figure(self) -> bool:
@@ -136,7 +138,7 @@ MEASURES: tuple[Measure, ...] = (
         "rows met",
         "contract rows that are met, of those of the `basis` that ask about its cases",
         "shakedown.metrics.measures:contract_rows_met",
-        "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met or waived / all that are "
+        "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met / all that are "
         "not unjudged",
         keys=("basis", *RESULTS),
         per=("case",),
@@ -218,6 +220,14 @@ MEASURES: tuple[Measure, ...] = (
         keys=("test", "per"),
         per=("test",),
         better="lower",
+    ),
+    Measure(
+        "planned time",
+        "for how long the clock has run, of what the plan asks for: a duration",
+        "shakedown.metrics.planned_time:planned_time",
+        "clock-spans.csv, rows with {row} and maintenance = no: the sum of end - begin",
+        bound="hours",
+        in_plans=False,
     ),
 )
 

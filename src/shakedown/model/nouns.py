@@ -284,6 +284,7 @@ class Case(Struct, frozen=True):
     work: str = ""
     targets: Pairs = ()
     stage: Literal["link", "copy", "per-target"] = "link"
+    sides: Pairs = ()  # row -> low or high: of these rows only that bound applies, a more specific row has the other
 
 
 class Test(Struct, frozen=True):

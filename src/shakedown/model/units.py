@@ -37,6 +37,10 @@ _QUANTITY = re.compile(rf"^\s*({_NUMBER})\s*(\S.*?)?\s*$")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|ms|min|s|m|h|d)(?![a-zA-Z])\s*")
 
 
+_COMMA = re.compile(r"\d+(?:,\d+)+(?:\.\d+)?")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number and its unit as written. ``base`` is the value in the dimension's base unit."""
@@ -68,10 +72,24 @@ class Quantity:
 
 def parse_quantity(text: str) -> Quantity:
     """Purpose: read "4 GB/s", "98%", "3", "1.5 years/day". Raises ValueError with a sentence that says what is wrong."""
+    refuse_comma(text)
     match = _QUANTITY.match(text)
     if match is None:
         raise ValueError(f"'{text}' is not a number with a unit")
     return Quantity(float(match.group(1)), match.group(2) or "")
+
+
+def refuse_comma(text: str) -> None:
+    """Purpose: refuse a number with a comma, which may be a decimal point or part of a thousand. Raises ValueError."""
+    match = _COMMA.search(text)
+    if match is None:
+        return
+    number = match[0]
+    if _THOUSANDS.fullmatch(number):
+        way = f"{number.replace(',', '')}, or {number.replace(',', '.')} where the comma is a decimal point"
+        way = number.replace(",", "") if number.count(",") > 1 else way
+        raise ValueError(f"'{text.strip()}' has a comma in a number; write {way}")
+    raise ValueError(f"'{text.strip()}' has a decimal comma; write {number.replace(',', '.')}")
 
 
 def parse_known(text: str, dimension: str) -> float:
@@ -100,6 +118,7 @@ def example_unit(dimension: str) -> str:
 
 def parse_duration(text: str) -> float:
     """Purpose: "90 s", "2h", "1h30m", "10d" in seconds. A bare number or a clock time is refused: it says no unit."""
+    refuse_comma(text)
     rest, total = text.strip(), 0.0
     while rest:
         match = _DURATION_PART.match(rest)

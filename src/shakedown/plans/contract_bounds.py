@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity
+from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity, refuse_comma
 from shakedown.plans.kinds import Wrong
 
 HOW = "write '<= 4355 s', '>= 12 GB/s', '= 4', '10..20 GB/s', '4148 s +-2%', '4148 s +2%' or '12 GB/s -5%'"
@@ -53,6 +53,11 @@ def parse_must(text: str, unit: str, figure: str = "the figure", never_negative:
 def _read(text: str, unit: str, figure: str) -> Bounds:
     if not text:
         raise Wrong("an empty bound", HOW)
+    try:
+        refuse_comma(text)
+    except ValueError as error:
+        message, _, hint = str(error).rpartition("; ")
+        raise Wrong(message, hint) from error
     compared = _COMPARED.fullmatch(text)
     if compared:
         sign, value = _SIGNS.get(compared[1], compared[1]), _amount(compared[2], unit, figure)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from yaml.nodes import MappingNode
 
+from shakedown.model.contracts import specificity
 from shakedown.model.judging import Contract
 from shakedown.model.nouns import Case, Source
 from shakedown.plans.context import Context
@@ -54,7 +55,7 @@ def freeze_contracts(
     if len(problems) > before:
         return None
     return Frozen(
-        tuple(replace(case, rows=matching.in_force[case.id]) for case in cases),
+        tuple(replace(case, rows=matching.in_force[case.id], sides=matching.sides.get(case.id, ())) for case in cases),
         tuple(read.contract for read in reads),
         tuple(Source(read.file, read.sha256) for read in reads),
     )
@@ -104,4 +105,7 @@ def tell_ties(matching: Matching, reads: Iterable[ContractRead], problems: Probl
         both = f"'{rows[first].must}' ({first}) and '{rows[second].must}' ({second})"
         message = f"nothing can meet {both} for {rows[first].figure} of {case}"
         at = written[second]
-        problems.file(at.path, message, f"the other is in {rows[first].place}", at.line, at.column)
+        hint = f"the other is in {rows[first].place}"
+        if specificity(rows[first]) != specificity(rows[second]):
+            hint += "; the more specific row replaces only the bounds that it names: let it name both"
+        problems.file(at.path, message, hint, at.line, at.column)

@@ -1,4 +1,8 @@
-"""Contract rows matched to cases: of the rows of one contract that ask the same, the most specific is in force."""
+"""Contract rows matched to cases: of the rows of one contract that ask the same, the most specific is in force, on each side.
+
+A row that bounds one side keeps the other side of a more general one: 10..20 GB/s, and >= 5 GB/s where the memory is slower, is
+5..20 there.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,16 @@ from shakedown.model.nouns import Case
 class Matching:
     """What became of rows and cases.
 
-    ``in_force``: case -> names of its rows, in the order of the contracts. ``matched``: row -> every case it asks about.
-    ``lost``: (row, winner) -> the cases where the winner is more specific. ``ties``: rows that bound the same side and are
+    ``in_force``: case -> names of its rows, in the order of the contracts. ``sides``: case -> (row, low or high), of rows with two
+    bounds of which only that one is in force. ``matched``: row -> every case it asks about. ``lost``: (row, winner) -> the cases
+    where the winner is more specific, on some side. ``ties``: rows that bound the same side and are
     equally specific; ``contradictions``: rows in force together that no value can meet; both with a case they meet in.
     """
 
     in_force: dict[str, tuple[str, ...]] = field(default_factory=dict)
     matched: dict[str, list[str]] = field(default_factory=dict)
     lost: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    sides: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     ties: dict[tuple[str, str], str] = field(default_factory=dict)
     contradictions: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -39,8 +45,16 @@ def match_rows(contracts: Iterable[Contract], cases: Iterable[Case], system: str
         mine = [row for row in by_test.get(case.test, ()) if matches(row, case, system)]
         for row in mine:
             matching.matched[row.name].append(case.id)
-        winners = {row.name for rivals in _rivals(mine) for row in _compete(rivals, case.id, matching)}
+        winners = {
+            name: sides for rivals in _rivals(mine) for name, sides in _compete(rivals, case.id, matching).items()
+        }
         matching.in_force[case.id] = tuple(row.name for row in mine if row.name in winners)
+        halves = [
+            (row.name, winners[row.name][0])
+            for row in mine
+            if row.name in winners and len(winners[row.name]) < len(_bounds(row))
+        ]
+        matching.sides |= {case.id: tuple(halves)} if halves else {}
     return matching
 
 
@@ -51,25 +65,38 @@ def _rivals(rows: Sequence[ContractRow]) -> Iterable[list[ContractRow]]:
     return groups.values()
 
 
-def _compete(rivals: list[ContractRow], case: str, matching: Matching) -> list[ContractRow]:
-    """The winners among rows that ask the same of a case: several only where they bound different sides."""
-    best = max(specificity(row) for row in rivals)
-    winners = [row for row in rivals if specificity(row) == best]
-    for row in rivals:
-        if specificity(row) < best:
-            for winner in winners:
-                matching.lost.setdefault((row.name, winner.name), []).append(case)
-    for first, second in combinations(winners, 2):
-        if _same_side(first, second):
+def _bounds(row: ContractRow) -> tuple[str, ...]:
+    """The sides that a row bounds."""
+    return (("low",) if row.low is not None else ()) + (("high",) if row.high is not None else ())
+
+
+def _compete(rivals: list[ContractRow], case: str, matching: Matching) -> dict[str, tuple[str, ...]]:
+    """The winners among rows that ask the same of a case, each with the sides that it has: on each the most specific one."""
+    found: dict[str, tuple[str, ...]] = {}
+    on: dict[str, list[ContractRow]] = {}
+    for side in ("low", "high"):
+        mine = [row for row in rivals if side in _bounds(row)]
+        best = max(map(specificity, mine), default=(0, 0))
+        on[side] = [row for row in mine if specificity(row) == best]
+        for winner in on[side]:
+            found[winner.name] = (*found.get(winner.name, ()), side)
+            for row in mine:
+                if specificity(row) < best:
+                    _lose(row, winner, case, matching)
+        for first, second in combinations(on[side], 2):
             matching.ties.setdefault((first.name, second.name), case)
-        elif _contradict(first, second) or _contradict(second, first):
-            matching.contradictions.setdefault((first.name, second.name), case)
-    return winners
+    for lower in on["low"]:
+        for upper in on["high"]:
+            if _contradict(lower, upper):
+                first, second = sorted((lower, upper), key=rivals.index)
+                matching.contradictions.setdefault((first.name, second.name), case)
+    return found
 
 
-def _same_side(first: ContractRow, second: ContractRow) -> bool:
-    both_below = first.low is not None and second.low is not None
-    return both_below or (first.high is not None and second.high is not None)
+def _lose(row: ContractRow, winner: ContractRow, case: str, matching: Matching) -> None:
+    cases = matching.lost.setdefault((row.name, winner.name), [])
+    if case not in cases[-1:]:
+        cases.append(case)
 
 
 def _contradict(lower: ContractRow, upper: ContractRow) -> bool:

@@ -46,12 +46,13 @@ class Beaten:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row with the cases it matches, and of these the ones it is in force for."""
+    """A row with the cases it matches, and of these the ones it is in force for; ``half``: for these with one of its bounds."""
 
     row: ContractRow
     matches: tuple[str, ...]
     in_force: tuple[str, ...]
     beaten_by: tuple[Beaten, ...]
+    half: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,9 @@ def row_views(scene: Scene) -> list[RowView]:
     for case, names in matching.in_force.items():
         for name in names:
             force[name].append(case)
+    half = {name: tuple(case for case, pairs in matching.sides.items() if name in dict(pairs)) for name in rows}
     return [
-        RowView(row, tuple(matching.matched[name]), tuple(force[name]), tuple(_beaten(row, rows, matching)))
+        RowView(row, tuple(matching.matched[name]), tuple(force[name]), tuple(_beaten(row, rows, matching)), half[name])
         for name, row in rows.items()
     ]
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from shakedown.model.judging import Contract, Criterion
 from shakedown.model.measures import measures
-from shakedown.model.nouns import Case, Component, Document, Mode, Test
+from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
+from shakedown.model.places import different_nodes, place_of
 from shakedown.plans.contracts import ContractRead
 from shakedown.plans.keys_of_criteria import OF_FIGURES, OF_RUNS
 from shakedown.plans.library import Definition
@@ -22,12 +23,17 @@ def criteria_advice(document: Document, component: Component, cases: Sequence[Ca
     most = Most(document, component, tuple(cases))
     for criterion in component.criteria:
         keys = ("criteria", criterion.name)
-        if not component.duration_s and component.sweep is None:
+        if not component.duration_s:
             yield from _out_of_reach(keys, criterion, most)
         yield from _beyond_all(keys, criterion)
+        yield from _beyond_figures(keys, criterion, most)
+        if component.duration_s:
+            yield from _beyond_time(keys, criterion, most)
         yield from _against(keys, criterion, component, most.tests)
     if component.criteria and component.sweep is None:
         yield from _overlooked(component, most)
+    if component.criteria and most.cases:
+        yield from _drained(component, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +54,23 @@ class Most:
 
     def results(self, case: Case, mode: str = "") -> int:
         """Wanted results of a case, without those that warm up."""
+        if self.component.sweep is not None and not self.component.modes:
+            return self.component.repeats * self.component.sweep.rounds * self._nodes(case)
         if not self.component.modes:
             return self.component.repeats
         return sum(self._of_mode(case, one) for one in self.component.modes if mode in ("", one.name))
+
+    def _nodes(self, case: Case) -> int:
+        """The nodes that a sweep sees; on one's own machine, where they cannot be told apart, one."""
+        places = self.document.system.partitions()
+        return next(
+            (place.count for place in places if place_of(place) == case.partition and not self._local(place)), 1
+        )
+
+    def _local(self, place: Partition) -> bool:
+        return any(
+            cluster.name == place.cluster and cluster.scheduler == "local" for cluster in self.document.system.clusters
+        )
 
     def _of_mode(self, case: Case, mode: Mode) -> int:
         return mode.repeats * self.document.system.copies(mode, case)
@@ -144,6 +164,83 @@ def _beyond_all(keys: tuple[str, ...], criterion: Criterion) -> Iterator[Advice]
     below = share and not measure.negative and criterion.comparison == "<" and criterion.bound <= 0
     if above or below:
         yield (*keys, "must"), _named(criterion, f"no share is {criterion.must}: it cannot be met"), "write >= or <="
+
+
+def _beyond_figures(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
+    """A run time that no run can have, a loss of more than all, percentages above 100."""
+    low, high = criterion.comparison.startswith(">"), criterion.comparison.startswith("<")
+    if criterion.measure == "value" and criterion.of == _ELAPSED:
+        limit = max((case.shape.time_limit_s for case in most.asked(criterion)), default=0.0)
+        if (high or criterion.comparison == "=") and criterion.bound <= 0 and criterion.statistic != "sd":
+            yield (
+                (*keys, "must"),
+                _named(criterion, f"no run takes {criterion.must}: it cannot be met"),
+                "run times are above 0 s",
+            )
+        elif not high and limit and criterion.bound > limit:
+            said = f"it must be {criterion.must}, and a run is ended after {limit:g} s: it cannot be met"
+            yield (*keys, "must"), _named(criterion, said), "a lower bound, or a higher time_limit"
+    if criterion.measure == "fill / isolated" and criterion.bound >= 1 and _is_rate(criterion, most):
+        never = low and criterion.bound > 1
+        said = f"{criterion.must} of a rate, of which never more than 100% is lost: it {'cannot' if never else 'can only'} be met"
+        if never or high:
+            yield (*keys, "must"), _named(criterion, said), "0% is no loss, 100% is all of it"
+    above = criterion.bound > 1 and criterion.measure == "sd / mean" and high
+    if above or (criterion.measure == "value" and criterion.unit == "%" and criterion.bound > 100):
+        yield (
+            (*keys, "must"),
+            _named(criterion, f"{criterion.must} is more than 100%"),
+            "is it meant? 10% is written 10%, not 1000%",
+        )
+
+
+def _is_rate(criterion: Criterion, most: Most) -> bool:
+    """Whether more of the figure is better in every test that has it."""
+    asked = [test for test in most.tests.values() if criterion.test in ("", test.name)]
+    words = [figure.better for test in asked for figure in test.figures if figure.name == criterion.of]
+    return bool(words) and set(words) == {"higher"}
+
+
+def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
+    """More hours than the component runs for, or more node-hours than its nodes have in that time."""
+    if not criterion.comparison.startswith((">", "=")):
+        return
+    hours = most.component.duration_s / 3600
+    if criterion.measure in ("hours per node", "mean time to interrupt") and criterion.bound > hours * (1 + 1e-9):
+        never = "stays undecided" if criterion.measure == "mean time to interrupt" else "cannot be met"
+        said = f"it must be {criterion.must}, and the component runs for {hours:g} h: it {never}"
+        yield (*keys, "must"), _named(criterion, said), "a lower bound, or a longer duration"
+    if criterion.measure == "node-hours":
+        places = {case.partition for case in most.asked(criterion)}
+        nodes = different_nodes([place for place in most.document.system.partitions() if place_of(place) in places])
+        if nodes and criterion.bound > nodes * hours * (1 + 1e-9):
+            whole = "1 node has" if nodes == 1 else f"{nodes} nodes have"
+            all_of_them = f"{whole} {nodes * hours:g} node-hours in {hours:g} h"
+            said = f"it must be {criterion.must}, and {all_of_them}: it cannot be met"
+            yield (*keys, "must"), _named(criterion, said), "a lower bound, or a longer duration"
+
+
+def _drained(component: Component, most: Most) -> Iterator[Advice]:
+    """Every criterion holds after a run or two: whoever drains the component then makes them true."""
+    if any(_needs_much(criterion, component, most) for criterion in component.criteria):
+        return
+    said = "every criterion can be met by a run or two, so that a drain as soon as it looks good would make them true"
+    if component.duration_s:
+        said += "; only the planned time, which is a criterion by itself, stands against that"
+    way = "ask for an amount, too: runs, node-hours or hours per node, passed / wanted, or an 'enough' near what there will be"
+    yield ("criteria",), said, way
+
+
+def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
+    """Whether a criterion asks for more than a few runs."""
+    if criterion.measure in ("runs", "node-hours", "hours per node"):
+        return not criterion.comparison.startswith("<") and criterion.bound > 0
+    if criterion.measure in ("rows met", "attested"):
+        return True
+    if criterion.measure == "passed / wanted" and not component.duration_s:
+        return not criterion.comparison.startswith("<") and criterion.bound > 0.5
+    every = 0 if component.duration_s else sum(most.counted(criterion, case) for case in most.asked(criterion))
+    return criterion.enough > max(2, every // 2) or 0 < every <= 2
 
 
 # ---- against its direction -------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from shakedown.model.measures import measures, names
 from shakedown.plans.kinds import Choice, Name, Parsed, Text, Whole, Wrong, near_or_all
 from shakedown.plans.records import Either, Key, ListOf, Record
 
-_ALL = tuple(measures().values())
+_ALL = tuple(measure for measure in measures().values() if measure.in_plans)
 MEASURES = names(_ALL)
 OF_RUNS = names(measure for measure in _ALL if measure.share_of_runs)
 OF_FIGURES = names(measure for measure in _ALL if measure.on_a_figure)

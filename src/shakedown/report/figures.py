@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from shakedown.metrics.criteria import score
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.report.drawing import FORMATS, Drawing
 from shakedown.report.evidence import find_evidence
-from shakedown.report.reading import read_campaign
+from shakedown.report.reading import read_campaign, scorecard_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def _figures(campaign: Path) -> list[Drawing]:
     from shakedown.report.gallery import draw_all
 
     read = read_campaign(campaign)
-    return draw_all(read.layout.root, find_evidence(read.document, read.record, score(read.document, read.record))).all
+    return draw_all(read.layout.root, find_evidence(read.document, read.record, scorecard_of(read))).all
 
 
 def _formats(text: str | None) -> list[str]:

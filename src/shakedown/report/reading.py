@@ -6,6 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from shakedown.events.campaigns import read_earlier
+from shakedown.metrics.criteria import score
+from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.table import Record
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.frozen import thaw
@@ -50,6 +53,11 @@ def read_campaign(directory: Path) -> CampaignRead:
     wanted = record.document or _only_document(layout)
     document = thaw(read_document(layout, wanted))
     return CampaignRead(layout, document, wanted, record, record_digest, str(damage) if damage is not None else "")
+
+
+def scorecard_of(read: CampaignRead) -> Scorecard:
+    """Purpose: the scorecard, with what the plans before the one in force asked for. Errors: RecordError where one is missing."""
+    return score(read.document, read.record, earlier=read_earlier(read.layout, read.record.documents))
 
 
 def _fold(log: Path) -> tuple[Record, str]:

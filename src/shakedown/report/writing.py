@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.metrics.criteria import score
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
@@ -20,7 +19,7 @@ from shakedown.model.layout import Layout
 from shakedown.report.damaged import marked_page, marked_table
 from shakedown.report.drawing import FORMATS
 from shakedown.report.evidence import Evidence, find_evidence
-from shakedown.report.reading import CampaignRead, read_campaign
+from shakedown.report.reading import CampaignRead, read_campaign, scorecard_of
 from shakedown.report.site_templates import templates_of
 
 PDF = "report.pdf"
@@ -55,7 +54,7 @@ def make_report(
 
     why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
-    evidence = find_evidence(read.document, read.record, score(read.document, read.record))
+    evidence = find_evidence(read.document, read.record, scorecard_of(read))
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
     _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell))

@@ -1,0 +1,240 @@
+"""What people take away stays on the page with who, why, how many, and the outcome with everything counted. By hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from books import Book, criterion
+from msgspec.structs import replace
+
+from shakedown.metrics.criteria import exit_status, score
+from shakedown.metrics.rows import EpochRow
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.taken_away import weaker
+from shakedown.model.judging import Contract, ContractRow, Criterion
+from shakedown.model.nouns import Document
+
+HOUR = 3600.0
+ALL = criterion("passed / attempts", "= 100%")
+
+
+def two(first: Criterion = ALL, second: Criterion = ALL, **fields: Any) -> Book:
+    """Two components on two clusters' partitions, whose criteria have one name; what a test does concerns ``st`` alone."""
+    book = Book()
+    book.component("st", "a", criteria=(first,), **fields)
+    book.component("ft", "b", partition="c:big", criteria=(second,))
+    book.run("ft", "b", begin=0.0)
+    return book
+
+
+def amended(book: Book, by: str = "S", why: str = "a typo") -> None:
+    """An amendment comes into force now."""
+    book.record.amended = len(book.record.runs) + 1
+    book.record.epoch += 1
+    book.record.epochs.append(EpochRow(book.record.epoch, "amended", by, why))
+
+
+def judged(book: Book, *earlier: Document) -> Scorecard:
+    book.record.ended = book.record.last
+    return score(book.document(), book.record, earlier=earlier)
+
+
+# ---- runs --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_is_started_anew_after_a_bad_run() -> None:
+    """Of the three runs the failed one and a good one are from before the restart: 1 of 1 is met, 2 of 3 would not be."""
+    book = two(duration_s=10 * HOUR)
+    book.run("st", "a", "failed", begin=0.0, elapsed_s=HOUR)
+    book.run("st", "a", begin=HOUR, elapsed_s=HOUR)
+    book.say(3, "clock", act="restart", cause="vendor", by="V", why="a new switch")
+    book.run("st", "a", begin=4 * HOUR, elapsed_s=9 * HOUR)
+    book.record.time_up["st"] = 13 * HOUR
+    card = judged(book)
+    assert [found.outcome for component in card.components for found in component.criteria] == ["met", "met", "met"]
+    assert (card.outcome, exit_status(card)) == ("accepted with restrictions", 0)
+    assert card.restrictions == (
+        "st: 2 runs (1 passed, 1 failed) from before its clock was started anew, by V: a new switch; with everything counted "
+        "k would be not met (2 passed / 3 attempts = 66.7% (1 failed), must = 100%)",
+    )
+    assert card.summary == (
+        "accepted with restrictions (1 thing taken away by what people did): all 3 criteria are met"
+    )
+
+
+def test_a_case_that_is_amended_out_and_in_again() -> None:
+    """The failed result was taken out of the plan and wanted again: only the new one counts, and the page has both."""
+    book = two()
+    book.run("st", "a", "failed", result=10, repeat=1)
+    amended(book)
+    amended(book, why="back again")
+    book.run("st", "a", result=11, repeat=1)
+    card = judged(book)
+    assert card.outcome == "accepted with restrictions"
+    assert card.restrictions == (
+        "st: 1 run (1 failed) that an amendment took out and wanted again do not count, by S: back again; with everything "
+        "counted k would be not met (1 passed / 2 attempts = 50.0% (1 failed), must = 100%)",
+    )
+
+
+def test_cases_and_components_that_are_amended_out_for_good() -> None:
+    book = two()
+    book.component("gone", "d", criteria=(ALL,))
+    book.cases["e"] = replace(book.cases["a"], id="e", test="e")
+    before = book.document()
+    book.run("st", "a")
+    book.run("st", "e", "incorrect")
+    book.run("gone", "d", "failed")
+    del book.components["gone"]
+    amended(book)
+    card = judged(book, before)
+    assert card.outcome == "accepted with restrictions"
+    assert card.restrictions == (
+        "st: case e was taken out of the plan, and 1 run (1 incorrect) with it, by S: a typo",
+        "gone: the component was taken out of the plan, and 1 run (1 failed) with it, by S: a typo",
+        "component gone was taken out of the plan, by S: a typo",
+    )
+
+
+@pytest.mark.parametrize("epochs", ["last", "2"])
+def test_a_change_that_is_declared_after_a_bad_run(epochs: str) -> None:
+    book = two(replace(ALL, epochs=epochs), repeats=2)
+    book.run("st", "a", "failed")
+    book.record.epoch = 2
+    book.record.epochs.append(EpochRow(2, "changed", "V", "new cables"))
+    book.run("st", "a", epoch=2)
+    card = judged(book)
+    assert card.outcome == "accepted with restrictions"
+    assert card.restrictions == (
+        "st: k counts from epoch 2 on, opened by V: new cables; 1 run (1 failed) from before do not count; with everything "
+        "counted k would be not met (1 passed / 2 attempts = 50.0% (1 failed), must = 100%)",
+    )
+
+
+def test_good_runs_of_earlier_epochs_restrict_nothing() -> None:
+    book = two(replace(ALL, epochs="last"), repeats=2)
+    book.run("st", "a")
+    book.record.epoch = 2
+    book.record.epochs.append(EpochRow(2, "changed", "V", "new cables"))
+    book.run("st", "a", epoch=2)
+    assert judged(book).outcome == "accepted"
+
+
+# ---- criteria ----------------------------------------------------------------------------------------------------------
+
+MOST = criterion("passed / attempts", ">= 90%", enough=2)
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (replace(MOST, bound=0.5, must=">= 50%"), "was changed from >= 90% to >= 50%"),
+        (replace(MOST, bound=0.5, must=">= 50%", comparison=">"), "was changed from >= 90% to >= 50%"),
+        (replace(MOST, enough=1), "was changed (enough 2 -> 1)"),
+        (replace(MOST, leave_out=("ruled site",)), "was changed (leave_out none -> ruled site)"),
+        (
+            replace(MOST, measure="passed / wanted", enough=1),
+            "was changed (measure passed / attempts -> passed / wanted, enough 2 -> 1)",
+        ),
+        (criterion("correct / completed", "= 100%", name="other"), "(passed / attempts, must >= 90%) was taken out"),
+    ],
+)
+def test_a_bound_that_is_loosened_or_taken_out(after: Criterion, said: str) -> None:
+    """1 of 2 attempts passed; by the bound as it was that is not met."""
+    book = two(MOST)
+    before = book.document()
+    book.run("st", "a", "failed", result=5, retried=True)
+    book.run("st", "a", result=5, attempt=2)
+    book.components["st"] = replace(book.components["st"], criteria=(after,))
+    amended(book, "V", "as agreed")
+    card = judged(book, before)
+    assert (
+        f"st: k {said}, by V: as agreed; as it was it would be not met (1 passed / 2 attempts = 50.0% (1 failed)"
+        in card.restrictions[0]
+    )
+    assert len(card.restrictions) == 1
+    met = card.components[0].criteria[0].outcome == "met"
+    assert card.outcome == ("accepted with restrictions" if met else "rejected")
+
+
+def test_raising_enough_does_not_hide_what_was_not_met() -> None:
+    """Two attempts were enough and 1 of 2 passed: not met. Now 1,000 are enough: undecided, and what it was is said."""
+    book = two(MOST, repeats=2)
+    before = book.document()
+    book.run("st", "a")
+    book.run("st", "a", "failed")
+    book.components["st"] = replace(book.components["st"], criteria=(replace(MOST, enough=1000),))
+    amended(book, "V", "more data")
+    card = judged(book, before)
+    assert (card.outcome, exit_status(card)) == ("incomplete", 4)
+    assert card.restrictions[0].startswith(
+        "st: k was changed (enough 2 -> 1000), by V: more data; as it was it would be not met"
+    )
+
+
+def test_a_planned_time_that_is_shortened() -> None:
+    book = two(duration_s=10 * HOUR)
+    before = book.document()
+    book.run("st", "a", begin=0.0, elapsed_s=4 * HOUR)
+    book.components["st"] = replace(book.components["st"], duration_s=4 * HOUR)
+    book.record.time_up["st"] = 4 * HOUR
+    amended(book, "V", "it looks good")
+    card = judged(book, before)
+    assert card.outcome == "accepted with restrictions"
+    assert card.restrictions == (
+        "st: planned time was changed from >= 10 h 00 min to >= 4 h 00 min, by V: it looks good; as it was it would be undecided "
+        "(the clock ran 4 h 00 min of 10 h 00 min, must >= 10 h 00 min)",
+    )
+
+
+def test_what_an_amendment_tightens_or_adds_restricts_nothing() -> None:
+    book = two(MOST)
+    before = book.document()
+    book.run("st", "a", result=5)
+    book.run("st", "a", result=5, attempt=2)
+    more = criterion("correct / completed", "= 100%", name="right")
+    book.components["st"] = replace(book.components["st"], criteria=(replace(MOST, bound=0.95, must=">= 95%"), more))
+    amended(book)
+    assert judged(book, before).outcome == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_weaker"),
+    [
+        (">= 90%", ">= 95%", False), (">= 90%", "> 90%", False), ("> 90%", ">= 90%", True), ("<= 20", "<= 10", False),
+        ("<= 20", "<= 30", True), ("<= 20", ">= 10", True), (">= 90%", "= 100%", False), ("= 100%", ">= 90%", True),
+        (">= 90%", "= 50%", True), ("<= 20", "< 20", False), ("< 20", "<= 20", True), ("= 4", "= 5", True),
+    ],
+)  # fmt: skip
+def test_what_is_weaker(before: str, after: str, is_weaker: bool) -> None:
+    one, other = criterion("value", before, of="rate"), criterion("value", after, of="rate")
+    assert (weaker(one, other), weaker(one, one)) == (is_weaker, False)
+
+
+# ---- rows --------------------------------------------------------------------------------------------------------------
+
+
+def with_rows(book: Book, *rows: ContractRow) -> Document:
+    document = book.document()
+    names = tuple(row.name for row in rows)
+    cases = tuple(replace(case, rows=names if case.test == "a" else ()) for case in document.cases)
+    return replace(document, cases=cases, contracts=(Contract("c", rows),))
+
+
+@pytest.mark.parametrize(("low", "restricts"), [(8.0, True), (12.0, False), (10.0, False)])
+def test_a_contract_row_that_is_loosened(low: float, restricts: bool) -> None:
+    """It was >= 10 GB/s, and 9 GB/s were measured (or 13, where it is tightened)."""
+    book = two()
+    before = with_rows(book, ContractRow("c:1", "c", "a", "rate", ">= 10 GB/s", "contract", low=10.0, unit="GB/s"))
+    book.run("st", "a", figures={"rate": 9.0 if low == 8.0 else 13.0})
+    amended(book, "V", "as measured")
+    book.record.ended = book.record.last
+    row = ContractRow("c:7", "c", "a", "rate", f">= {low:g} GB/s", "contract", low=low, unit="GB/s")
+    card = score(with_rows(book, row), book.record, earlier=(before,))
+    said = (
+        "contract row c:1 (a: rate >= 10 GB/s) was taken out or changed, by V: as measured; as it was it would be not met "
+        "(0 of 1 value of rate inside >= 10 GB/s, the only one 9 GB/s (r2))"
+    )
+    assert card.restrictions == ((said,) if restricts else ())
+    assert card.outcome == ("accepted with restrictions" if restricts else "accepted")

@@ -1,0 +1,171 @@
+"""Waivers hold for what they were given for, each stands, and whatever came before there was a result says so. By hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from books import Book, criterion
+from msgspec.structs import replace
+
+from shakedown.metrics.criteria import exit_status, score
+from shakedown.metrics.rows import NoteRow
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.model.contracts import content
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.waived import criterion_digest, gate_digest, row_digest
+
+ALL, MOST = criterion("passed / attempts", "= 100%"), criterion("passed / attempts", ">= 90%")
+
+
+def half(*criteria: object) -> Book:
+    """Two components whose criteria have one name: in both one run of two passed."""
+    book = Book()
+    for name, case in (("st", "a"), ("ft", "b")):
+        book.component(name, case, repeats=2, criteria=criteria)
+        book.runs(name, case, "pf")
+    return book
+
+
+def test_a_waiver_holds_for_the_criterion_that_it_was_given_for() -> None:
+    """``k`` was = 100 % when it was waived in both; an amendment makes it >= 90 %: 50 % is not met, and nobody waived that."""
+    book = half(MOST)
+    for name in ("st", "ft"):
+        book.waive(name, "k", f"no {name}", digest=criterion_digest(ALL), asked="passed / attempts, must = 100%")
+    card = book.card()
+    assert [found.outcome for component in card.components for found in component.criteria] == ["not met", "not met"]
+    assert (card.outcome, exit_status(card)) == ("rejected", 1)
+    same = half(replace(ALL, clause="4.2", must="all"))
+    for name in ("st", "ft"):
+        same.waive(name, "k", f"no {name}", digest=criterion_digest(ALL))
+    assert same.card().outcome == "accepted with restrictions"
+
+
+def test_waivers_of_one_name_at_different_times_both_stand() -> None:
+    book = half(MOST)
+    book.waive("st", "k", "no wide jobs", digest=criterion_digest(ALL), asked="passed / attempts, must = 100%")
+    book.waive("st", "k", "half the price", digest=criterion_digest(MOST))
+    book.waive("ft", "k", "a third", digest=criterion_digest(MOST))
+    card = book.card()
+    assert (card.outcome, exit_status(card)) == ("accepted with restrictions", 0)
+    assert card.restrictions == (
+        "st: k is not met, waived: half the price",
+        "ft: k is not met, waived: a third",
+        "st: criterion k was waived as it was (passed / attempts, must = 100%), and the plan in force asks for something else: "
+        "no wide jobs",
+    )
+    assert card.summary == (
+        "accepted with restrictions (2 criteria waived, 1 waiver of what an amendment replaced): 0 of 2 criteria are met"
+    )
+
+
+def test_two_waivers_of_the_same_criterion_both_stand() -> None:
+    book = half(ALL)
+    book.waive("st", "k", "no wide jobs")
+    book.waive("st", "k", "half the price")
+    book.waive("ft", "k", "a third")
+    assert book.card().restrictions[0] == "st: k is not met, waived: no wide jobs; half the price"
+
+
+def test_what_an_amendment_replaced_restricts_even_where_everything_is_met() -> None:
+    book = half(criterion("passed / attempts", ">= 50%"))
+    book.waive("st", "k", "no wide jobs", digest=criterion_digest(ALL))
+    card = book.card()
+    assert (card.outcome, len(card.restrictions)) == ("accepted with restrictions", 1)
+
+
+def test_a_waiver_of_what_is_met_restricts_nothing_and_says_so() -> None:
+    book = half(criterion("passed / attempts", ">= 50%"))
+    book.waive("st", "k", "none needed")
+    card = book.card()
+    assert (card.outcome, card.restrictions) == ("accepted", ())
+    assert card.remarks == ("st: k is met: its waiver by A. Person (none needed) changes nothing",)
+
+
+@pytest.mark.parametrize(
+    ("seq", "said"),
+    [
+        (9, "r"),
+        (3, "r (waived when 2 of its 4 results were there)"),
+        (1, "r (waived ahead: before any of its 4 results)"),
+    ],
+)
+def test_a_waiver_ahead_of_its_results_is_marked(seq: int, said: str) -> None:
+    book = Book()
+    book.component("ft", "b")
+    book.component("st", "a", repeats=4, criteria=(ALL,))
+    book.run("ft", "b", seq=1)
+    for number, verdict in enumerate(("passed", "failed", "failed", "passed")):
+        book.run("st", "a", verdict, seq=(2, 3, 5, 6)[number] if seq != 3 else (1, 2, 5, 6)[number])
+    book.waive("st", "k", "r", seq=seq)
+    assert book.card().restrictions == (f"st: k is not met, waived: {said}",)
+
+
+# ---- gates -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("came_out", "restricts"),
+    [((), True), ((("met", 3),), False), ((("met", 7),), True), ((("not met", 3), ("met", 7)), True)],
+)
+def test_a_gate_that_was_met_before_it_was_waived_restricts_nothing(came_out: Any, restricts: bool) -> None:
+    book = half(criterion("passed / attempts", ">= 50%"))
+    book.components["ft"] = replace(book.components["ft"], after=("st",), gate="met")
+    for outcome, seq in came_out:
+        book.record.notes.append(NoteRow("component_outcome", 0.0, "", {"component": "st", "outcome": outcome}, seq))
+    book.waive("st", "", "later", what="gate", digest=gate_digest(book.document(), "st"), seq=5)
+    card = book.card()
+    assert card.outcome == ("accepted with restrictions" if restricts else "accepted")
+    early = not came_out or came_out[0][1] > 5
+    words = "st: gate is waived: later" + (" (waived ahead: before it was judged)" if early else "")
+    assert card.restrictions == ((words,) if restricts else ())
+
+
+# ---- rows --------------------------------------------------------------------------------------------------------------
+
+
+def rows(*musts: float, waived: tuple[str, ...] = (), bound: str = "= 100%") -> Scorecard:
+    """A value of 10 GB/s against rows that ask for at least so much."""
+    book = Book()
+    book.component("pt", "a", criteria=(criterion("rows met", bound),))
+    book.run("pt", "a", figures={"rate": 10.0}, seq=1)
+    every = tuple(
+        ContractRow(f"c:{n}", "c", "a", "rate", f">= {low:g} GB/s", "contract", low=low, unit="GB/s")
+        for n, low in enumerate(musts, 1)
+    )
+    names = tuple(row.name for row in every)
+    book.cases["a"] = replace(book.cases["a"], rows=names)
+    for row in every:
+        if row.name in waived:
+            book.waive("pt", row.name, f"of {row.name}", "row", row=content(row), digest=row_digest(row), seq=2)
+    book.record.ended = book.record.last
+    return score(replace(book.document(), contracts=(Contract("c", every),)), book.record)
+
+
+def test_rows_that_are_missed_and_all_waived_are_accepted_with_restrictions_and_not_met() -> None:
+    """One of two rows is met: 50 %, waived, whatever the waivers."""
+    card = rows(5.0, 20.0, waived=("c:2",))
+    (found,) = card.components[0].criteria
+    assert (found.outcome, found.outcome_words, found.measured) == ("waived", "not met, waived", 0.5)
+    assert found.arithmetic == "1 met / 2 rows = 50.0% (c:2 not met, waived), must = 100%"
+    assert (card.outcome, exit_status(card)) == ("accepted with restrictions", 0)
+    assert card.summary == (
+        "accepted with restrictions (1 criterion waived, 1 waiver of gates and rows): 0 of 1 criteria are met"
+    )
+    assert card.restrictions == (
+        "pt: k is not met, waived: row c:2: of c:2",
+        "pt: row c:2 is waived: of c:2",
+    )
+
+
+def test_waiving_one_of_two_missed_rows_is_not_enough() -> None:
+    card = rows(5.0, 20.0, 30.0, waived=("c:2",))
+    assert card.outcome == "rejected"
+    assert card.components[0].criteria[0].measured == pytest.approx(1 / 3)
+    assert rows(5.0, 20.0, 30.0, waived=("c:2",), bound=">= 60%").outcome == "accepted with restrictions"
+
+
+def test_a_waived_row_that_is_met_restricts_nothing() -> None:
+    card = rows(5.0, waived=("c:1",))
+    assert (card.outcome, card.restrictions) == ("accepted", ())
+    assert card.remarks == ("contract row c:1 is met: its waiver by A. Person (of c:1) changes nothing",)
