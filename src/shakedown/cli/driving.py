@@ -95,13 +95,11 @@ def how_to_name(layout: Layout) -> str:
 
 
 def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) -> int:
-    from shakedown.events.reader import read_events
-    from shakedown.metrics.criteria import score
+    from shakedown.conductor.settling import settled
     from shakedown.metrics.scorecard import exit_status
-    from shakedown.metrics.table import fold_runs
     from shakedown.report.terminal import render_scorecard
 
-    scorecard = score(outcome.state.index.document, fold_runs(read_events(layout.log)))
+    scorecard = settled(layout)
     emit(scorecard, as_json, lambda: render_scorecard(scorecard))
     return exit_status(scorecard) if outcome.finished else UNDECIDED
 

@@ -152,9 +152,22 @@ def fingerprint(state: State, event: Event) -> None:
 
 
 def waived(state: State, event: Event) -> None:
+    """A gate that a person waived opens; where the plan asks for consent, once every party agreed."""
     state.doubted = event.seq
-    if event.value.get("what") == "gate":
+    if event.value.get("what") == "gate" and "waive" not in state.index.document.consent:
         state.waived[event.value.get("component", "")] = event.reason or "waived"
+
+
+def agreed(state: State, event: Event) -> None:
+    state.doubted = event.seq
+    state.waived.update(event.value.get("gates", {}))
+
+
+def withdrawn(state: State, event: Event) -> None:
+    """A gate whose waiver was taken back holds again what has not begun."""
+    state.doubted = event.seq
+    for name in event.value.get("gates", ()):
+        state.waived.pop(name, None)
 
 
 def attested(state: State, event: Event) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.metrics.criteria import score
+from shakedown.conductor.settling import settle_campaign
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
@@ -55,7 +55,7 @@ def make_report(
 
     why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
-    evidence = find_evidence(read.document, read.record, score(read.document, read.record))
+    evidence = find_evidence(read.document, read.record, settle_campaign(read.layout, read.document, read.record))
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
     _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell))
