@@ -146,7 +146,7 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
         "finished": scorecard.finished,
         "restrictions": list(scorecard.restrictions),
         "acts": [_act_words(act) for act in _first_those_that_matter(scorecard)],
-        "acts_in_all": len(scorecard.acts),
+        "acts_in_all": sum(act.kind != "agree" for act in scorecard.acts),
         "without_acts": scorecard.without_acts,
         "epochs": scorecard.epoch,
         "sealed_by": by[:100],
@@ -160,7 +160,7 @@ def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:
     def place(act: ActScore) -> tuple[bool, bool, bool, int]:
         return not act.differs, not act.matters, act.standing != ONE_SIDED, act.number
 
-    return sorted(scorecard.acts, key=place)[:MOST_ACTS]
+    return sorted((act for act in scorecard.acts if act.kind != "agree"), key=place)[:MOST_ACTS]
 
 
 def _act_words(act: ActScore) -> dict[str, Any]:

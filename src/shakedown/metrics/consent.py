@@ -41,7 +41,7 @@ class Agreement(Struct, frozen=True):
 class Consent(Struct, frozen=True):
     """``agreed``: act -> the agreements to it that count. ``party``: act -> the party of who did it, "" where that is neither.
     ``missing``: act -> the parties whose word is missing; () where all agreed. ``void``: acts that have no effect until they did.
-    ``told``: agreements, and changes of keys, that count for nothing, in sentences.
+    ``told``: agreements, and changes of keys, that count for nothing, in sentences. ``counted``: agreement -> whom it speaks for.
     """
 
     parties: tuple[Party, ...] = ()
@@ -50,6 +50,12 @@ class Consent(Struct, frozen=True):
     missing: Mapping[int, tuple[str, ...]] = {}
     void: frozenset[int] = frozenset()
     told: tuple[str, ...] = ()
+    counted: Mapping[int, str] = {}
+
+    def worth(self, event: int) -> tuple[str, ...]:
+        """What an agreement is worth, in words; () of what is none."""
+        said = self.counted.get(event)
+        return (said,) if said else ()
 
 
 def weigh(
@@ -57,9 +63,12 @@ def weigh(
     acts: Sequence[Act],
     document_of: Callable[[str], Document],
     signatures: Mapping[int, Signed],
+    spared: int = 0,
 ) -> Consent:
-    """Purpose: what was agreed. ``signatures``: event of an agreement -> what its signature is worth."""
-    terms = _Terms(record, acts, document_of, signatures)
+    """Purpose: what was agreed. ``signatures``: event of an agreement -> what its signature is worth; ``spared``: an agreement that
+    is left out of account.
+    """
+    terms = _Terms(record, acts, document_of, signatures, spared)
     if not terms.named:
         return Consent(told=tuple(_without_parties(record)))
     party, missing, agreed, void = {}, {}, {}, set()
@@ -71,7 +80,7 @@ def weigh(
         missing[act.number] = terms.lacks(act, mine)
         if missing[act.number] and act.kind in terms.consent_at(act):
             void.add(act.number)
-    return Consent(terms.parties, agreed, party, missing, frozenset(void), tuple(terms.told))
+    return Consent(terms.parties, agreed, party, missing, frozenset(void), tuple(terms.told), terms.worth)
 
 
 def _without_parties(record: Record) -> list[str]:
@@ -90,16 +99,18 @@ class _Terms:
         acts: Sequence[Act],
         document_of: Callable[[str], Document],
         signatures: Mapping[int, Signed],
+        spared: int,
     ) -> None:
         self.acts, self.signatures = {act.number: act for act in acts}, signatures
         self.told: list[str] = []
         self.counted: dict[int, list[Agreement]] = {}
+        self.worth: dict[int, str] = {}
         documents = [document_of(digest) for digest in record.documents if digest]
         first = documents[0] if documents else None
         self.parties = first.parties if first is not None else ()
         self.named = any(document.parties for document in documents)
         self.consent: list[tuple[int, tuple[str, ...]]] = [(0, first.consent if first is not None else ())]
-        self._rows = list(record.agreements)
+        self._rows = [row for row in record.agreements if row.seq != spared]
         self._open: dict[int, Document] = {}  # amendments whose parties are not in force yet
         amendments = iter(documents[1:])
         changes = {row.seq: next(amendments, None) for row in record.acts if row.event == "amended"}
@@ -162,6 +173,9 @@ class _Terms:
             else:
                 said = Agreement(party, row.by, row.time, row.seq, fingerprint)
                 self.counted.setdefault(number, []).append(said)
+                self.worth[row.seq] = f"counts for {party}" + (
+                    f", with the key {fingerprint}" if fingerprint else ", by name"
+                )
         if why:
             self._nothing(row, why)
         elif not row.acts:
@@ -169,6 +183,7 @@ class _Terms:
         self._adopt()
 
     def _nothing(self, row: AgreementRow, why: str) -> None:
+        self.worth.setdefault(row.seq, f"counts for nothing: {why}")
         self.told.append(f"event {row.seq}: the agreement by {row.by or 'somebody'} counts for nothing: {why}")
 
     def _party_of(self, row: AgreementRow) -> tuple[str, str, str]:

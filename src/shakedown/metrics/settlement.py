@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from shakedown.metrics.consent import Agreement, Consent, Signed, weigh
+from shakedown.metrics.consent import Agreement, Signed, weigh
 from shakedown.metrics.criteria import score
 from shakedown.metrics.people import Act, acts_of
 from shakedown.metrics.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
@@ -25,9 +25,9 @@ from shakedown.model.nouns import Document
 DISPUTED = "disputed"
 AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "withdrawn"
 _MOST_DIFFERENCES = 6
-_FINAL = ("accepted", "accepted with restrictions", "rejected")
 
 Documents = Callable[[str], Document]
+Scored = tuple[Document, Record, Scorecard]
 
 
 def settle(
@@ -43,12 +43,14 @@ def settle(
     acts = acts_of(record)
     if not acts:
         return score(document, record)
-    consent = weigh(record, acts, document_of, signatures or {})
-    return _Settling(document, record, document_of, Variants(record, acts, reread), acts, consent).scorecard()
+    settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
+    return settling.scorecard()
 
 
 class _Settling:
-    """One campaign being settled. ``void``: acts that have no effect, because a consent that is asked for is missing."""
+    """One campaign being settled. ``void``: acts without effect, because a consent that is asked for is missing. ``shared``: what
+    was scored already, by the acts that it is without. ``spared``: an agreement that is left out of account.
+    """
 
     def __init__(
         self,
@@ -57,23 +59,26 @@ class _Settling:
         document_of: Documents,
         variants: Variants,
         acts: Sequence[Act],
-        consent: Consent,
+        signatures: Mapping[int, Signed],
+        shared: dict[Acts, Scored] | None = None,
+        spared: int = 0,
     ) -> None:
         self.document, self.record, self.document_of = document, record, document_of
-        self.variants, self.acts, self.consent = variants, acts, consent
+        self.variants, self.acts, self.signatures = variants, acts, signatures
+        self.shared: dict[Acts, Scored] = {} if shared is None else shared
+        self.consent = consent = weigh(record, acts, document_of, signatures, spared)
         self.void = frozenset(consent.void)
         self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
-        self._scores: dict[Acts, tuple[Document, Record, Scorecard]] = {}
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
         self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
 
     def scorecard(self) -> Scorecard:
+        """Everything: the outcome, by whose word, and each act."""
         self.variants.prepare(self.void | wanted for wanted in self._wanted())
         judged = self._score(frozenset())[2]
-        takes = {act.number: self._takes(act, judged) for act in self.weighed}
-        restricting = {number for number, lines in takes.items() if lines}
+        takes, restricting = self._restricting(judged)
         outcome = _restricted(judged.outcome, restricting)
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
         whole = self._raw(frozenset(act.number for act in self.known))
@@ -87,7 +92,22 @@ class _Settling:
             without_acts=whole,
             told=self.consent.told,
         )
-        return self._disputed(settled, scored)
+        others = self._others(outcome, restricting)
+        if not others:
+            return settled
+        return replace(settled, outcome="disputed", undisputed=outcome, summary=_disputed_words(outcome, others))
+
+    def word(self) -> str:
+        """The outcome alone."""
+        judged = self._score(frozenset())[2]
+        restricting = self._restricting(judged)[1]
+        outcome = _restricted(judged.outcome, restricting)
+        return DISPUTED if self._others(outcome, restricting) else outcome
+
+    def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
+        """What each act takes away, and the acts that take anything."""
+        takes = {act.number: self._takes(act, judged) for act in self.weighed}
+        return takes, {number for number, lines in takes.items() if lines}
 
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
@@ -104,13 +124,13 @@ class _Settling:
 
     def _score(self, numbers: Acts) -> tuple[Document, Record, Scorecard]:
         """The campaign without these acts, beside those without effect."""
-        if numbers not in self._scores:
-            gone = numbers | self.void
+        gone = numbers | self.void
+        if gone not in self.shared:
             record = self.variants.without(gone) if gone else self.record
             same = record.document == self.record.document or not record.document
             document = self.document if same else self.document_of(record.document)
-            self._scores[numbers] = (document, record, self._judged(document, record, gone))
-        return self._scores[numbers]
+            self.shared[gone] = (document, record, self._judged(document, record, gone))
+        return self.shared[gone]
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
         """Without what ended a campaign early it is over only where nothing is left to come."""
@@ -155,12 +175,18 @@ class _Settling:
             takes=takes.get(number, ()),
             party=self._side(act),
             standing=self._standing(act),
-            agreed=tuple(_agreement_words(said) for said in self.consent.agreed.get(number, ())),
+            agreed=tuple(_agreement_words(said) for said in self.consent.agreed.get(number, ()))
+            or self.consent.worth(number),
             missing=self.consent.missing.get(number, ()),
             withdrawn_by=self.withdrawn.get(number, 0),
             digest=act.digest,
-            differs=without not in (NOT_KNOWN, _restricted(judged.outcome, restricting)),
+            differs=self._differs(act, without, _restricted(judged.outcome, restricting), restricting),
         )
+
+    def _differs(self, act: Act, without: str, outcome: str, restricting: set[int]) -> bool:
+        if act.kind == "agree":
+            return without != (DISPUTED if self._others(outcome, restricting) else outcome)
+        return without not in (NOT_KNOWN, outcome)
 
     def _standing(self, act: Act) -> str:
         if act.number in self.withdrawn:
@@ -174,8 +200,19 @@ class _Settling:
     def _without(self, act: Act, judged: Scorecard, restricting: set[int]) -> tuple[str, tuple[str, ...]]:
         """The outcome without the act, and what comes out otherwise."""
         now = _restricted(judged.outcome, restricting)
-        if act.number in self.void or act.number in self.withdrawn or act.kind == "agree":
+        if act.number in self.void or act.number in self.withdrawn:
             return now, ()
+        if act.kind == "agree":
+            rest = (
+                self.document,
+                self.record,
+                self.document_of,
+                self.variants,
+                self.acts,
+                self.signatures,
+                self.shared,
+            )
+            return _Settling(*rest, act.number).word(), ()
         if act.unknown:
             return NOT_KNOWN, ()
         without = self._score(frozenset({act.number}))[2]
@@ -184,23 +221,16 @@ class _Settling:
 
     # ---- whose word it hangs on --------------------------------------------------------------------------------------------
 
-    def _disputed(self, settled: Scorecard, scored: Sequence[ActScore]) -> Scorecard:
-        """An outcome that one-sided acts alone brought about is disputed."""
-        if not self.one_sided or not self.record.ended:
-            return settled
-        restricting = {act.number for act in scored if act.takes}
+    def _others(self, outcome: str, restricting: set[int]) -> dict[str, list[int]]:
+        """How it would come out without what one party alone did: other outcomes, each with the acts that stand in its way."""
         found: dict[str, list[int]] = {}
+        if not self.one_sided or not self.record.ended:
+            return found
         for gone in self._subsets():
             word = _restricted(self._score(gone)[2].outcome, restricting - gone)
-            if word != settled.outcome:
+            if word != outcome:
                 found.setdefault(word, []).extend(sorted(gone))
-        if not found:
-            return settled
-        numbers = sorted({number for several in found.values() for number in several})
-        words = " or ".join(found)
-        events = f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], 6)}"
-        text = f"disputed: {settled.outcome} only by what one party alone said ({events}); without it {words}"
-        return replace(settled, outcome="disputed", undisputed=settled.outcome, summary=text)
+        return found
 
     def _subsets(self) -> list[Acts]:
         """Each one-sided act, all of them, and all of each side: acts of two sides may hide each other."""
@@ -213,6 +243,12 @@ class _Settling:
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------------
+
+
+def _disputed_words(outcome: str, others: Mapping[str, Sequence[int]]) -> str:
+    numbers = sorted({number for several in others.values() for number in several})
+    events = f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], 6)}"
+    return f"disputed: {outcome} only by what one party alone said ({events}); without it {' or '.join(others)}"
 
 
 def _restricted(outcome: str, restricting: Collection[int]) -> Acceptance:

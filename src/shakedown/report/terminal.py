@@ -54,8 +54,10 @@ def act_lines(act: ActScore) -> list[str]:
     lines += [_wrapped(f"        because: {act.because}", " " * 10)] if act.because else []
     if act.standing:
         lines.append(_wrapped(f"        {standing_words(act)}", " " * 10))
+    elif act.agreed:
+        lines.append(_wrapped(f"        {'; '.join(act.agreed)}", " " * 10))
     lines += [_wrapped(f"        takes away: {', '.join(act.takes)}", " " * 10)] if act.takes else []
-    if act.standing not in ("withdrawn", "no effect") and act.kind != "agree":
+    if act.standing not in ("withdrawn", "no effect"):
         more = f" ({'; '.join(act.difference)})" if act.difference else ""
         lines.append(_wrapped(f"        without it: {act.without}{more}", " " * 10))
     return lines
