@@ -86,7 +86,7 @@ class _Settled:
         self.events = events
         gone = [number for line in events if line["event"] == "withdrawn" for number in line["value"]["events"]]
         self.withdrawn = {act.number for act in self.acts.values() if act.events & set(gone)}
-        self.parties = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
+        self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = replay(events).ended
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())

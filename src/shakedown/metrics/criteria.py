@@ -52,10 +52,11 @@ __all__ = ["USUAL_CRITERION", "exit_status", "score"]
 _ALWAYS_PER_CASE = ("fill / isolated",)  # over several cases it would compare different things
 
 
-def score(document: Document, record: Record, over: Collection[str] = ()) -> Scorecard:
+def score(document: Document, record: Record, over: Collection[str] = (), brief: bool = False) -> Scorecard:
     """Purpose: the scorecard of a campaign, finished or not.
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
+    ``brief``: without remarks, where only the outcome is asked for.
     """
     people = populations(document, record, over)
     components = tuple(_component(people[around.component.name], around) for around in arounds(document, record))
@@ -74,7 +75,7 @@ def score(document: Document, record: Record, over: Collection[str] = ()) -> Sco
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
-        remarks=tuple(remarks(document, record, people)),
+        remarks=() if brief else tuple(remarks(document, record, people)),
         restrictions=tuple(restrictions(components, record, contract)),
         epoch=record.epoch,
         contract=contract,

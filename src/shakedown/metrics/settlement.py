@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from shakedown.metrics.clock import Clock, clocks_of
 from shakedown.metrics.consent import Agreement, Signed, weigh
 from shakedown.metrics.criteria import score
 from shakedown.metrics.people import Act, acts_of
 from shakedown.metrics.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.table import Record
-from shakedown.metrics.taken import taken
+from shakedown.metrics.taken import MOVES_CLOCKS, taken
 from shakedown.metrics.without import ENDS_EARLY, NO_ROWS, Acts, Variants
 from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
@@ -69,6 +70,7 @@ class _Settling:
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
         self.void = frozenset(consent.void)
         self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
+        self.clocks: Mapping[str, Clock | None] | None = None  # as it is, once they are asked for
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
@@ -134,11 +136,11 @@ class _Settling:
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
         """Without what ended a campaign early it is over only where nothing is left to come."""
-        scorecard = score(document, record)
+        scorecard = score(document, record, brief=gone != self.void)
         early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
         if early and self.record.ended is not None and not any(part.to_come for part in scorecard.components):
             record.ended = self.record.ended
-            return score(document, record)
+            return score(document, record, brief=gone != self.void)
         return scorecard
 
     def _raw(self, numbers: Acts) -> str:
@@ -151,7 +153,11 @@ class _Settling:
             return ()
         document, record, without = self._score(frozenset({act.number}))
         base_document, base_record, _ = self._score(frozenset())
-        return taken(act.kind, judged, without, (base_document, document), (base_record, record))
+        clocks = None
+        if act.kind in MOVES_CLOCKS:
+            self.clocks = self.clocks if self.clocks is not None else clocks_of(base_document, base_record)
+            clocks = (self.clocks, clocks_of(document, record))
+        return taken(act.kind, judged, without, (base_document, document), clocks)
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 

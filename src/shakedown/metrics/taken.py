@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from shakedown.metrics.clock import clocks_of
+from shakedown.metrics.clock import Clock
 from shakedown.metrics.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.standing import criteria_of
-from shakedown.metrics.table import Record
 from shakedown.metrics.words import plural, same
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Component, Document
 from shakedown.model.units import show_duration
 
+MOVES_CLOCKS = frozenset({"clock", "pause", "change", "amend"})
+Clocks = Mapping[str, Clock | None]
 _LEAST_S = 1e-6  # of clock time: less is rounding
 
 
@@ -28,16 +29,17 @@ def taken(
     judged: Scorecard,
     without: Scorecard,
     documents: tuple[Document, Document],
-    records: tuple[Record, Record],
+    clocks: tuple[Clocks, Clocks] | None = None,
 ) -> tuple[str, ...]:
-    """Purpose: what the act takes away, a phrase each. ``documents`` and ``records``: as it is, and without the act."""
+    """Purpose: what the act takes away, a phrase each. ``documents`` and ``clocks``: as it is, and without the act; None where the
+    act moves no clock.
+    """
     found = list(_of_plans(*reversed(documents))) if kind == "amend" else []
     found += _runs(judged, without)
-    if kind in ("clock", "pause", "change", "amend"):
-        found += _time(documents, records)
+    found += _time(documents[0], *clocks) if clocks else []
     if kind in ("drain", "cancel"):
         found += _ended(without)
-    if kind in ("rule", "change", "clock", "attest"):
+    if kind in ("rule", "change", "clock"):
         found += _values(judged, without)
     return tuple(dict.fromkeys(found))
 
@@ -69,13 +71,12 @@ def _criteria(scorecard: Scorecard) -> Mapping[tuple[str, str], CriterionScore]:
     return {(part.name, item.name): item for part in scorecard.components for item in part.criteria}
 
 
-def _time(documents: tuple[Document, Document], records: tuple[Record, Record]) -> Iterator[str]:
-    now, before = (clocks_of(document, record) for document, record in zip(documents, records, strict=True))
+def _time(document: Document, now: Clocks, before: Clocks) -> Iterator[str]:
+    timed = {part.name for part in document.components if part.duration_s}
     for name, clock in before.items():
         mine = now.get(name)
         less = (clock.ran if clock else 0.0) - (mine.ran if mine else 0.0)
-        timed = any(part.name == name and part.duration_s for part in documents[0].components)
-        if less > _LEAST_S and timed:
+        if less > _LEAST_S and name in timed:
             yield f"{show_duration(less)} of clock time of {name}"
 
 
