@@ -169,9 +169,9 @@ def test_what_names_no_act_is_refused(site: Path) -> None:
     for words, text in cases.items():
         done = run(site, *words)
         assert (done.returncode, text in done.stderr) == (2, True), (words, done.stderr)
-    words = ["withdraw", acts["waive"], "--by", "Ada", "--because", "a mistake"]
-    assert run(site, *words).returncode == 0
-    assert "is withdrawn already, by event" in run(site, *words).stderr
+    withdraw = ("withdraw", acts["waive"], "--by", "Ada", "--because", "a mistake")
+    assert run(site, *withdraw).returncode == 0
+    assert "is withdrawn already, by event" in run(site, *withdraw).stderr
 
 
 def test_a_plan_whose_person_is_both_parties_is_refused(site: Path) -> None:
