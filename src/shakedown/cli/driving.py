@@ -96,15 +96,11 @@ def how_to_name(layout: Layout) -> str:
 
 
 def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) -> int:
-    from shakedown.events.campaigns import read_earlier
-    from shakedown.events.reader import read_events
-    from shakedown.metrics.criteria import score
+    from shakedown.conductor.settling import settled
     from shakedown.metrics.scorecard import exit_status
-    from shakedown.metrics.table import fold_runs
     from shakedown.report.terminal import render_scorecard
 
-    record = fold_runs(read_events(layout.log))
-    scorecard = score(outcome.state.index.document, record, earlier=read_earlier(layout, record.documents))
+    scorecard = settled(layout)
     emit(scorecard, as_json, lambda: render_scorecard(scorecard))
     return exit_status(scorecard) if outcome.finished else UNDECIDED
 

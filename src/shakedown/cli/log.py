@@ -37,6 +37,8 @@ TELLING = {
     "waiting": ("class",),
     "ruled": ("as", "by"),
     "changed": ("by",),
+    "agreed": ("by",),
+    "withdrawn": ("events", "by"),
     "waived": ("what", "component", "name", "restriction", "by"),
     "attested": ("component", "procedure", "by"),
     "component_outcome": ("component", "outcome"),

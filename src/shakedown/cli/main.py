@@ -40,6 +40,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rule": ("rule", "Say whose failure a run was, beside its verdict."),
     "change": ("change", "Declare a change of the machine; it opens a new epoch."),
     "waive": ("waive", "Accept a criterion, gate or contract row, with a restriction."),
+    "acts": ("acts", "What people did, and the outcome without each act."),
+    "agree": ("agree", "Agree to what the other party did, by name or with a key."),
+    "withdraw": ("withdraw", "Take back a waiver or a ruling; it stays visible."),
     "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, libraries."),
     "attest": ("attest", "Say that a procedure was met or not, with its evidence."),
     "rejudge": ("rejudge", "Judge kept outputs again; the old verdicts stay visible."),
@@ -73,7 +76,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "change",
         "fingerprint",
     ),
-    "Judge and sign": ("report", "rule", "waive", "attest", "rejudge", "seal", "verify"),
+    "Judge and sign": ("report", "rule", "waive", "attest", "acts", "agree", "withdraw", "rejudge", "seal", "verify"),
     "Model": ("rehearse", "twin"),
 }
 

@@ -38,7 +38,7 @@ def command(
     with a key of their own.
     """
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.conductor.sealing import find_seal, seal_campaign, signature_page
+    from shakedown.conductor.sealing import counter_seals_of, find_seal, seal_campaign, signature_page
     from shakedown.events.signatures import check_key, sign, signatures_of
     from shakedown.model.layout import Layout
     from shakedown.report.signature import signature_words
@@ -58,6 +58,7 @@ def command(
     if digest is not None:
         what = f"the seal of event {sealed.event}:"
     signed = "".join(f"signed: {signature_words(one)}\n" for one in signatures)
+    signed += "".join(f"{line}\n" for line in counter_seals_of(layout, signatures))
     words = f"{what}\n  {groups}\noutcome: {sealed.signed['outcome']}\n{signed}to be signed: {page}"
     emit(
         {"digest": sealed.digest, "event": sealed.event, "page": page, "signatures": signatures, **sealed.signed},

@@ -58,6 +58,7 @@ def _render(found: Verified) -> str:
         lines = [f"{found.campaign} is whole"]
     lines += [f"sealed as {' '.join(digest[at : at + 8] for at in range(0, 64, 8))}" for digest in found.seals]
     lines += [f"signature under {one.digest[:8]}: {one}" for one in found.signatures]
+    lines += found.counter_seals
     if not found.signatures_hold:
         lines.append("the signatures are NOT as they should be")
     lines += [f"checked: {line}" for line in found.checked] + [f"not checked: {line}" for line in found.unchecked]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -108,6 +109,9 @@ def record_wishes(
     from shakedown.conductor.standing_in import carry_out
     from shakedown.events.inbox import post
 
+    if len(values) > 1:  # one command of a person is one act, however many events it takes
+        token = secrets.token_hex(8)
+        values = [{**value, "together": token} for value in values]
     requests = [post(layout, what, value, reason) for value in values]
     data: dict[str, Any] = {"requests": requests, "campaign": layout.root.name}
     try:

@@ -15,7 +15,7 @@ from shakedown.model.contracts import where_text
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
 from shakedown.model.judging import Contract, ContractRow, Criterion
-from shakedown.model.nouns import Component, Document
+from shakedown.model.nouns import Component, Document, Party
 from shakedown.model.units import show_duration
 
 SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
@@ -32,6 +32,9 @@ def differences(before: Document, after: Document) -> list[str]:
     ]
     if before.limits != after.limits:
         lines.append(f"limits are changed: {'; '.join(_of_fields(before.limits, after.limits))}")
+    lines += _named("party", before.parties, after.parties, _of_party)
+    if before.consent != after.consent:
+        lines.append(f"consent is asked for {_list(before.consent)} -> {_list(after.consent)}")
     if before.system != after.system:
         lines.append(f"the system is changed: {'; '.join(_of_fields(before.system, after.system))}")
     if not lines and before.components != after.components:
@@ -65,6 +68,21 @@ def _named(what: str, before: Iterable[Any], after: Iterable[Any], tell: Any) ->
             yield from (f"{what} {name} is changed: {point}" for point in points)
             if not points:
                 yield f"{what} {name} is changed"
+
+
+def _list(words: Sequence[str]) -> str:
+    return ", ".join(words) or "nothing"
+
+
+def _of_party(old: Party, new: Party) -> Iterator[str]:
+    """People and keys that come and go; a key by its beginning and end."""
+    for what, was, now in (("", old.people, new.people), ("key ", old.keys, new.keys)):
+        yield from (f"no longer {what}{_brief(word)}" for word in was if word not in now)
+        yield from (f"now {what}{_brief(word)}" for word in now if word not in was)
+
+
+def _brief(word: str) -> str:
+    return word if len(word) <= 60 else f"{word[:24]}...{word[-12:]}"
 
 
 def _of_component(old: Component, new: Component) -> Iterator[str]:

@@ -9,6 +9,7 @@ from shakedown.conductor.conductor import Commands, Conductor
 from shakedown.conductor.refusals import refusal
 from shakedown.model.events import Event
 from shakedown.model.ports import Command
+from shakedown.model.wording import wording_of
 
 
 def cancel(conductor: Conductor, command: Command) -> Event:
@@ -58,7 +59,7 @@ def attest(conductor: Conductor, command: Command) -> Event:
     if met and len({file["sha256"] for file in evidence}) < procedure.evidence:
         files = f"{procedure.evidence} evidence file{'s' if procedure.evidence > 1 else ''}"
         return refusal(command, f"{name} asks for {files}, and {len(evidence)} came with it")
-    said: dict[str, Any] = {"component": component, "procedure": name, "met": met}
+    said: dict[str, Any] = {"component": component, "procedure": name, "met": met, "wording": wording_of(procedure)}
     said |= {"by": str(value.get("by") or command.who)[:100], "evidence": evidence}
     return Event("attested", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
 
@@ -76,8 +77,10 @@ OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest}
 
 def commands_for(documents: Any) -> Commands:
     """Every command, for a campaign whose documents are found here."""
+    from shakedown.conductor.agreeing import agreeing_commands
     from shakedown.conductor.amending import amend_command
     from shakedown.conductor.people import PEOPLES_COMMANDS
     from shakedown.conductor.standing_orders import STANDING_COMMANDS
 
-    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | STANDING_COMMANDS | {"amend": amend_command(documents)}
+    mine = {"amend": amend_command(documents)} | agreeing_commands(documents)
+    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | STANDING_COMMANDS | mine

@@ -43,10 +43,26 @@ def weigh(conductor: Conductor, name: str) -> tuple[str, str]:
 
     state = conductor.state
     over = [found.name for found in state.index.document.components if state.finished(found.name)]
-    scorecard = score(state.index.document, rows_of(conductor), over)
+    scorecard = score(state.index.document, _with_consent(conductor), over)
     component = next(found for found in scorecard.components if found.name == name)
     outcome = _OUTCOMES.get(component.outcome, "undecided")
     return outcome, _why(component, outcome)
+
+
+def _with_consent(conductor: Conductor) -> Record:
+    """The rows without what has no effect yet, because a party that the plan asks for consent has not agreed."""
+    document, record = conductor.state.index.document, rows_of(conductor)
+    if not document.consent or not document.parties:
+        return record
+    from shakedown.conductor.settling import signatures_under
+    from shakedown.metrics.consent import weigh as weigh_consent
+    from shakedown.metrics.people import acts_of
+    from shakedown.metrics.without import IN_THE_ROWS, Variants
+
+    acts = acts_of(record)
+    void = weigh_consent(record, acts, lambda digest: document, signatures_under(record)).void
+    words = [act.number for act in acts if act.number in void and act.kind in IN_THE_ROWS]
+    return Variants(record, acts, conductor.reread).without(words) if words else record
 
 
 def rows_of(conductor: Conductor) -> Record:

@@ -128,7 +128,14 @@ def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
 
 def _asked(command: Command) -> dict[str, Any]:
     """Who answers for it, who left the request, and its id."""
-    return {"by": str(command.value.get("by") or command.who)[:100], "request": command.request, "who": command.who}
+    asked = {"by": str(command.value.get("by") or command.who)[:100], "request": command.request, "who": command.who}
+    return asked | together(command)
+
+
+def together(command: Command) -> dict[str, Any]:
+    """Purpose: what the events of one command of a person share, where it takes several."""
+    token = str(command.value.get("together") or "")[:32]
+    return {"together": token} if token else {}
 
 
 PEOPLES_COMMANDS: Commands = {"rule": rule, "change": change, "waive": waive}

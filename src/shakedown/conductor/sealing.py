@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from shakedown.conductor.documents import Documents
+from shakedown.conductor.settling import settle_campaign
+from shakedown.conductor.signing import counter_seals, sides_of
 from shakedown.conductor.standing_in import carry_out
 from shakedown.conductor.verifying import verify_campaign
-from shakedown.events.campaigns import read_earlier, refuse_rehearsal
+from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
 from shakedown.events.lease import Lease, holder
@@ -23,17 +26,19 @@ from shakedown.events.reader import read_events
 from shakedown.events.seal_check import check_seals
 from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
 from shakedown.events.segments import spans
-from shakedown.events.signatures import signatures_of
-from shakedown.metrics.criteria import score
+from shakedown.events.signatures import Signature, signatures_of
 from shakedown.metrics.rows import SealRow
-from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.scorecard import ActScore, Scorecard
+from shakedown.metrics.settlement import NO_EFFECT, ONE_SIDED, WITHDRAWN
 from shakedown.metrics.table import Record, fold_runs
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Document, Party
+from shakedown.report.terminal import standing_words
 
 MOST_PARTIES = 4
+MOST_ACTS = 20  # in a seal; the report has them all
 
 
 class Sealed(Struct, frozen=True):
@@ -71,7 +76,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
     if record.seals and record.seals[-1].seq == record.seq:
         return _again(layout, record.seals[-1])
     document = Documents(layout)(record.document)
-    scorecard = score(document, record, earlier=read_earlier(layout, record.documents))
+    scorecard = settle_campaign(layout, document, record)
     if not (scorecard.finished or unfinished):
         raise UsageError(
             f"{layout.root.name} is not over: {scorecard.summary}",
@@ -140,10 +145,31 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
         "summary": scorecard.summary,
         "finished": scorecard.finished,
         "restrictions": list(scorecard.restrictions),
+        "acts": [_act_words(act) for act in _first_those_that_matter(scorecard)],
+        "acts_in_all": sum(act.kind != "agree" for act in scorecard.acts),
+        "without_acts": scorecard.without_acts,
         "epochs": scorecard.epoch,
         "sealed_by": by[:100],
         "sealed_at": round(now, 3),
     }
+
+
+def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:
+    """Those first without which the outcome is another, then those that change anything, then one-sided ones."""
+
+    def place(act: ActScore) -> tuple[bool, bool, bool, int]:
+        return not act.differs, not act.matters, act.standing != ONE_SIDED, act.number
+
+    return sorted((act for act in scorecard.acts if act.kind != "agree"), key=place)[:MOST_ACTS]
+
+
+def _act_words(act: ActScore) -> dict[str, Any]:
+    """An act as the page to sign shows it."""
+    standing = standing_words(act, short=True)
+    words = f"event {act.number}: {act.by or 'somebody'} {act.what}"
+    said: dict[str, Any] = {"what": words, "because": act.because, "said": round(act.said, 3), "standing": standing}
+    said |= {"takes": ", ".join(act.takes), "without": "" if act.standing in (NO_EFFECT, WITHDRAWN) else act.without}
+    return said | ({"as_of": act.as_of} if act.backdated else {})
 
 
 def signature_page(layout: Layout, sealed: Sealed) -> str:
@@ -154,7 +180,22 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
     path = layout.root / "signature.html"
     signatures = signatures_of(layout, [sealed.digest])
     try:
-        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures))
+        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures, _sides(layout)))
     except OSError as error:
         raise unwritable(path, error) from error
     return str(path)
+
+
+def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:
+    """Purpose: which parties signed which seal, in sentences."""
+    return counter_seals(_parties(layout), signatures)
+
+
+def _sides(layout: Layout) -> Mapping[str, str]:
+    """Fingerprint of a key -> the party whose key it is by the plan in force."""
+    return sides_of(_parties(layout))
+
+
+def _parties(layout: Layout) -> tuple[Party, ...]:
+    record = fold_runs(event for event in read_events(layout.log) if event.event in ("campaign_start", "amended"))
+    return Documents(layout)(record.document).parties if record.document else ()

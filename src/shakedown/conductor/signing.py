@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shakedown.events.signatures import GOOD, Signature
+from shakedown.events.signatures import GOOD, Signature, fingerprint_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
+from shakedown.model.nouns import Party
 
 
 def allowed_signers(layout: Layout, named: Path | None, site: Path | None) -> Path | None:
@@ -44,3 +47,32 @@ def not_met(signatures: list[Signature], named: bool) -> bool:
     if any(not one.holds and one.status != "not checked" for one in signatures):
         return True
     return named and (not signatures or any(one.status != GOOD for one in signatures))
+
+
+def sides_of(parties: Sequence[Party]) -> Mapping[str, str]:
+    """Purpose: fingerprint of a key -> the party whose key it is by the plan. A key of two parties is of none."""
+    found: dict[str, set[str]] = {}
+    for party in parties:
+        for key in party.keys:
+            found.setdefault(fingerprint_of(base64.b64decode(key.partition(" ")[2])), set()).add(party.name)
+    return {fingerprint: next(iter(names)) for fingerprint, names in found.items() if len(names) == 1}
+
+
+def counter_seals(parties: Sequence[Party], signatures: Sequence[Signature]) -> list[str]:
+    """Purpose: for each seal that somebody signed, which parties did so with a key of theirs, and which did not."""
+    if not any(party.keys for party in parties):
+        return []
+    sides, lines = sides_of(parties), []
+    for digest in dict.fromkeys(one.digest for one in signatures):
+        by = {
+            sides[one.fingerprint]: one
+            for one in signatures
+            if one.holds and one.digest == digest and one.fingerprint in sides
+        }
+        said = [
+            f"for {party.name} by {by[party.name].by}" if party.name in by else f"not for {party.name}"
+            for party in parties
+        ]
+        whole = "counter-sealed by every party" if len(by) == len(parties) else "not by every party"
+        lines.append(f"seal {digest[:8]}: signed {', '.join(said)}: {whole}")
+    return lines

@@ -19,6 +19,7 @@ from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.model.ports import Command, Ports
@@ -88,6 +89,7 @@ def carry_out(layout: Layout, more: Commands | None = None) -> list[Event]:
             inbox, nothing, clock = FileInbox(layout), _Nothing(), _WallClock()
             ports = Ports(clock, nothing, nothing, nothing, log, inbox)
             conductor = Conductor(state, ports, commands=commands_for(documents) | (more or {}))
+            conductor.reread = lambda: read_events(layout.log)
             if state.plan is None:
                 return []
             return _hear(conductor)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from shakedown.conductor.conductor import Commands, Conductor
+from shakedown.conductor.people import together
 from shakedown.conductor.refusals import refusal
 from shakedown.conductor.standing_amounts import amount_of, check_budget, copies_of
 from shakedown.conductor.standing_times import act_on_clock, checked_from
@@ -237,7 +238,7 @@ def _command(what: str) -> Callable[[Conductor, Command], Event]:
         except UsageError as error:
             return refusal(command, f"{error.message}; {error.hint}" if error.hint else error.message)
         asked = {"by": str(command.value.get("by") or command.who)[:100]}
-        asked |= {"request": command.request, "who": command.who}
+        asked |= {"request": command.request, "who": command.who} | together(command)
         return msgspec.structs.replace(event, value=event.value | asked)
 
     return carry_out

@@ -17,7 +17,7 @@ from msgspec import Struct
 from shakedown.conductor.documents import Documents
 from shakedown.conductor.environments import read_named
 from shakedown.conductor.held_outputs import hold_outputs
-from shakedown.conductor.signing import allowed_signers, not_met, words_of
+from shakedown.conductor.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.conductor.snapshots import Snapshots
 from shakedown.events.campaigns import read_document
 from shakedown.events.plain_files import read_plain
@@ -40,7 +40,7 @@ _DIGEST = re.compile("[0-9a-fA-F]{8,64}")
 
 class Verified(Struct):
     """What was found. ``damage``: the first place where the record is not whole; ``changed``: files of the site that are no longer
-    what the campaign began with; ``checked`` and ``unchecked``: sentences."""
+    what the campaign began with; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties signed which seal."""
 
     campaign: str
     whole: bool = True
@@ -51,6 +51,7 @@ class Verified(Struct):
     unchecked: list[str] = []
     signatures: list[Signature] = []
     signatures_hold: bool = True
+    counter_seals: list[str] = []
 
 
 def verify_campaign(
@@ -100,6 +101,13 @@ def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, sit
     found.checked += checked
     found.unchecked += unchecked
     found.signatures_hold = not not_met(found.signatures, allowed is not None)
+    found.counter_seals = _counter_seals(found, layout)
+
+
+def _counter_seals(found: Verified, layout: Layout) -> list[str]:
+    """By which parties of the plan, as far as it can be read, each seal is signed."""
+    digests = _documents(layout) if found.damage is None and found.signatures else []
+    return counter_seals(thaw(read_document(layout, digests[-1])).parties, found.signatures) if digests else []
 
 
 def _of_chain(layout: Layout, chain: Verification) -> Damage | None:

@@ -76,6 +76,8 @@ HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "changed": fold_campaign.opens_epoch,
     "fingerprint": fold_campaign.fingerprint,
     "waived": fold_campaign.waived,
+    "agreed": fold_campaign.agreed,
+    "withdrawn": fold_campaign.withdrawn,
     "attested": fold_campaign.attested,
     "component_outcome": fold_campaign.component_outcome,
     "paused": fold_standing.paused,

@@ -155,11 +155,27 @@ def fingerprint(state: State, event: Event) -> None:
 
 
 def waived(state: State, event: Event) -> None:
+    """A gate that a person waived opens; where the plan asks for consent, once every party agreed."""
     state.doubted = event.seq
     if event.value.get("what") == "gate":
         component = event.value.get("component", "")
-        state.waived[component] = event.reason or "waived"
         state.gates[component] = str(event.value.get("digest", ""))
+        if "waive" not in state.index.document.consent:
+            state.waived[component] = event.reason or "waived"
+
+
+def agreed(state: State, event: Event) -> None:
+    state.doubted = event.seq
+    for name, why in event.value.get("gates", {}).items():
+        if name in state.gates:  # it was waived as it is now
+            state.waived[name] = why
+
+
+def withdrawn(state: State, event: Event) -> None:
+    """A gate whose waiver was taken back holds again what has not begun."""
+    state.doubted = event.seq
+    for name in event.value.get("gates", ()):
+        state.waived.pop(name, None)
 
 
 def attested(state: State, event: Event) -> None:

@@ -24,7 +24,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.ports import Command
 
 KNOWN = (
-    *("cancel", "stop", "amend", "attest", "rule", "change", "waive", "fingerprint"),
+    *("cancel", "stop", "amend", "attest", "rule", "change", "waive", "agree", "withdraw", "fingerprint"),
     *("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock"),
 )
 LIMIT_BYTES = 64 * 1024

@@ -91,29 +91,64 @@ def check_key(key: Path) -> None:
         ) from error
 
 
+def moment() -> str:
+    """Purpose: now, in UTC, fine enough to say who signed first."""
+    now = datetime.now(UTC)
+    return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
+
+
+def sign_words(text: str, key: Path, namespace: str, hint: str = "") -> bytes:
+    """Purpose: ssh-keygen's signature under a text. Errors: UsageError, with ``hint``, where the key cannot sign."""
+    check_key(key)
+    with tempfile.TemporaryDirectory(prefix="shakedown-") as folder:
+        message = Path(folder) / "text"
+        message.write_text(text, encoding="utf-8")
+        done = _run(["-Y", "sign", "-f", str(key), "-n", namespace, str(message)], asks=True)
+        try:
+            armour = (Path(folder) / "text.sig").read_bytes() if done.returncode == 0 else b""
+        except OSError:
+            armour = b""
+    if not armour:
+        why = _last_line(done.stderr) or f"exit status {done.returncode}"
+        raise UsageError(f"{PROGRAM} did not sign with {key}: {why}", hint=hint or None)
+    return armour
+
+
+def check_words(text: str, armour: str, namespace: str) -> tuple[str, str, str]:
+    """Purpose: the key (type and key, as in a .pub file) that signed a text, its fingerprint, and what is wrong.
+
+    The key is "" where the signature does not hold, or cannot be checked here.
+    """
+    try:
+        blob = _public_key(armour.encode("ascii", "replace"))
+    except ValueError as error:
+        return "", "", str(error)
+    if shutil.which(PROGRAM) is None:
+        return "", fingerprint_of(blob), f"there is no {PROGRAM} here to check its signature"
+    with tempfile.TemporaryDirectory(prefix="shakedown-") as folder:
+        file = Path(folder) / "text.sig"
+        file.write_text(armour, encoding="ascii", errors="replace")
+        done = _run(["-Y", "check-novalidate", "-n", namespace, "-s", str(file)], text.encode())
+    if done.returncode != 0:
+        return "", fingerprint_of(blob), "the key did not sign these words"
+    return f"{_key_type(blob)} {base64.b64encode(blob).decode()}", fingerprint_of(blob), ""
+
+
+def fingerprint_of(blob: bytes) -> str:
+    """A public key as ssh-keygen shows it."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+
+
 def sign(layout: Layout, digest: str, key: Path, by: str) -> Signature:
     """Purpose: sign a seal with a person's own key; ssh-keygen asks for the pass phrase itself.
 
     A key that signed it already, and whose signature holds, is not asked again. Errors: UsageError where the key cannot sign;
     RecordError where the signature cannot be written.
     """
-    check_key(key)
-    now = datetime.now(UTC)
-    at = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"  # fine enough to say who signed first
+    at = moment()
     text = f"{_FIRST_LINE}\ndigest: {digest}\nby: {' '.join(by.split())[:100]}\nat: {at}\n"
-    with tempfile.TemporaryDirectory(prefix="shakedown-") as folder:
-        message = Path(folder) / "seal"
-        message.write_text(text, encoding="utf-8")
-        done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(message)], asks=True)
-        try:
-            armour = (Path(folder) / "seal.sig").read_bytes() if done.returncode == 0 else b""
-        except OSError:
-            armour = b""
-    if not armour:
-        raise UsageError(
-            f"{PROGRAM} did not sign with {key}: {_last_line(done.stderr) or f'exit status {done.returncode}'}",
-            hint=f"the seal {digest[:16]} stands; sign it with: shakedown seal --digest {digest[:16]} --sign KEY --by WHO",
-        )
+    again = f"the seal {digest[:16]} stands; sign it with: shakedown seal --digest {digest[:16]} --sign KEY --by WHO"
+    armour = sign_words(text, key, NAMESPACE, again)
     path = seals_of(layout) / f"{digest}.{hashlib.sha256(_public_key(armour)).hexdigest()[:32]}.signed"
     if path.exists():
         already = _check(_read(path), path, None)
@@ -171,7 +206,7 @@ def _read(path: Path) -> Signature:
     except ValueError as error:
         return Signature(digest, "", "", "", "", file, BAD, why=str(error))
     by, at = words.get("by", ""), words.get("at", "")
-    fingerprint = "SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+    fingerprint = fingerprint_of(key)
     read = Signature(digest, by, at, _key_type(key), fingerprint, file)
     if words.get("digest") != digest:
         return _as(read, BAD, "it is a signature under another digest")

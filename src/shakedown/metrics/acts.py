@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from shakedown.metrics.facts import whole
 from shakedown.metrics.rows import (
+    ActRow,
+    AgreementRow,
     AttestationRow,
     EpochRow,
     FingerprintRow,
@@ -21,7 +25,7 @@ from shakedown.metrics.rows import (
     SealRow,
     WaiverRow,
 )
-from shakedown.model.events import Event, machine_changed
+from shakedown.model.events import ACTS, Event, machine_changed
 
 if TYPE_CHECKING:
     from shakedown.metrics.table import Record
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 STANDING_ORDERS = (
     "paused", "continued", "capped", "budget_set", "excluded", "included", "drain_request", "clock", "case_stopped",
 )  # fmt: skip
+_ALSO_BY_THE_PLAN = frozenset({"paused", "continued", "excluded", "included", "capped", "budget_set", "drain_request"})
 _NOT_STARTED = frozenset({"ordered", "queued", "waiting again", "absent", "no_answer", "unknown"})
 
 
@@ -69,6 +74,44 @@ def attestation_row(event: Event) -> AttestationRow:
         reason=event.reason,
         seq=event.seq,
         time=event.time,
+        wording=_text(event, "wording"),
+    )
+
+
+def agreement_row(event: Event) -> AgreementRow:
+    """Purpose: what a person agreed to. Nothing is checked here: whether it counts is for ``metrics.consent``."""
+    said = event.value.get("acts")
+    pairs = [pair for pair in said if isinstance(pair, list) and len(pair) == 2] if isinstance(said, list) else []
+    acts = tuple((whole(number), str(digest)) for number, digest in pairs)
+    words = (_by(event), event.reason, acts, _text(event, "signed_at"), _text(event, "signature"))
+    return AgreementRow(event.seq, event.time, *words)
+
+
+def digest_of_event(identity: str, event: Event) -> str:
+    """Purpose: the sha256 of an event with all that it says, in the campaign that began with the event ``identity``."""
+    said = [identity, event.event, event.seq, event.time, event.case, event.run, event.value, event.reason]
+    return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=True, default=str).encode()).hexdigest()
+
+
+def note_act(record: Record, event: Event) -> None:
+    """Keep what a person did, as an act; what the plan, or the engine by the plan, does is none."""
+    by = _by(event)
+    if event.event in _ALSO_BY_THE_PLAN and not (by or event.value.get("request")):
+        return
+    record.acts.append(
+        ActRow(
+            event.event,
+            ACTS[event.event],
+            event.seq,
+            event.time,
+            by,
+            event.reason,
+            event.value,
+            digest_of_event(record.identity, event),
+            event.run,
+            event.case,
+            _text(event, "together"),
+        )
     )
 
 
@@ -186,8 +229,41 @@ def _waived(record: Record, event: Event) -> None:
     record.note(event)
 
 
+def _agreed(record: Record, event: Event) -> None:
+    record.agreements.append(agreement_row(event))
+    record.note(event)
+
+
+def _withdrawn(record: Record, event: Event) -> None:
+    """A waiver or a ruling is taken back: it is as if it had not been said, and stays in the list of acts."""
+    numbers = event.value.get("events")
+    for number in map(whole, numbers if isinstance(numbers, list) else []):
+        record.withdrawn.setdefault(number, event.seq)
+    take_back(record)
+    record.note(event)
+
+
+def take_back(record: Record, more: Container[int] = ()) -> None:
+    """Purpose: make what was withdrawn, and ``more`` events, without effect: waivers, rulings, attestations."""
+    gone = {row.seq for row in record.acts if row.seq in record.withdrawn or row.seq in more}
+    record.waivers = [row for row in record.waivers if row.seq not in gone]
+    parties: dict[str, str] = {}
+    for ruling in record.rulings:
+        parties.setdefault(ruling.run, "")
+        if ruling.seq not in gone:
+            parties[ruling.run] = ruling.party
+    for run, party in parties.items():
+        row = record.row_of(run)
+        if row is not None and row.ruling != party:
+            record.runs[record._place[run]] = replace(row, ruling=party)
+    if any(row.seq in gone for row in record.attested):
+        standing = [row for row in record.attested if row.seq not in gone]
+        record.attestations = {(row.component, row.procedure): row for row in standing}
+
+
 def _attested(record: Record, event: Event) -> None:
     row = attestation_row(event)
+    record.attested.append(row)
     record.attestations[row.component, row.procedure] = row
     record.note(event)
 
@@ -219,6 +295,8 @@ HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "changed": _changed,
     "waived": _waived,
     "attested": _attested,
+    "agreed": _agreed,
+    "withdrawn": _withdrawn,
     "fingerprint": _fingerprint,
     "component_outcome": _component_outcome,
     "sealed": _sealed,

@@ -54,13 +54,17 @@ __all__ = ["USUAL_CRITERION", "exit_status", "score"]
 
 
 def score(
-    document: Document, record: Record, over: Collection[str] = (), earlier: Sequence[Document] = ()
+    document: Document,
+    record: Record,
+    over: Collection[str] = (),
+    earlier: Sequence[Document] = (),
+    brief: bool = False,
 ) -> Scorecard:
     """Purpose: the scorecard of a campaign, finished or not.
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
     ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
-    told, and restricts.
+    told, and restricts. ``brief``: without remarks, where only the outcome is asked for.
     """
     people, every = populations(document, record, over), arounds(document, record)
     components = tuple(_component(people[around.component.name], around) for around in every)
@@ -82,7 +86,7 @@ def score(
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
-        remarks=(*remarks(document, record, people), *given.idle),
+        remarks=() if brief else (*remarks(document, record, people), *given.idle),
         restrictions=(*restrictions(components, record, contract, given), *taken),
         epoch=record.epoch,
         contract=contract,

@@ -168,6 +168,7 @@ class AttestationRow(Struct, frozen=True):
     reason: str = ""
     seq: int = 0
     time: float = 0.0
+    wording: str = ""  # the digest of the procedure's text as it stood; "" in records that do not say it
 
 
 class RejudgedRow(Struct, frozen=True):
@@ -247,6 +248,38 @@ class OutcomeRow(Struct, frozen=True):
     reason: str = ""
     seq: int = 0
     time: float = 0.0
+
+
+class ActRow(Struct, frozen=True):
+    """One event by which a person did something. ``kind`` is the command's name; ``digest`` stands for the whole event in this
+    very campaign: an agreement names it. ``together``: shared by the events of one command, "" where it made one alone.
+    """
+
+    event: str
+    kind: str
+    seq: int
+    time: float
+    by: str
+    reason: str
+    value: Mapping[str, Any]
+    digest: str
+    run: str = ""
+    case: str = ""
+    together: str = ""
+
+
+class AgreementRow(Struct, frozen=True):
+    """A person agreed to what was done. ``acts``: (number of the act, the digest that was agreed to); ``at``: when, as it was
+    signed; ``signature`` "" where it was agreed to by name alone.
+    """
+
+    seq: int
+    time: float
+    by: str
+    reason: str
+    acts: tuple[tuple[int, str], ...]
+    at: str = ""
+    signature: str = ""
 
 
 class NoteRow(Struct, frozen=True):

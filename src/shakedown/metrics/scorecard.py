@@ -12,7 +12,8 @@ from shakedown.metrics.rows import UnavailableRow
 from shakedown.model.errors import MET, NOT_MET, UNDECIDED
 
 Outcome = Literal["met", "not met", "undecided", "waived"]
-Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "incomplete", "not judged"]
+Acceptance = Literal["accepted", "accepted with restrictions", "rejected", "incomplete", "not judged", "disputed"]
+NOT_KNOWN = "not known"  # what an act came to shows only by running again without it
 
 
 class Measured(Struct, frozen=True):
@@ -115,12 +116,48 @@ class ComponentScore(Struct, frozen=True):
     undetermined: tuple[str, ...] = ()
 
 
+class ActScore(Struct, frozen=True):
+    """An act of a person, and what it came to. ``number``: of its event, which names it. ``said``, ``as_of``: seconds since 1970.
+
+    ``without``: the outcome of the campaign without it, NOT_KNOWN where that shows only by running again; ``difference``: what
+    comes out otherwise then, a line each; ``differs``: the outcome does. ``takes``: what it takes away. ``standing``: agreed,
+    one-sided, no effect, withdrawn, or "" where the plan names no parties. ``agreed``: who agreed, in words; ``missing``: parties
+    whose word is missing.
+    """
+
+    number: int
+    kind: str
+    what: str
+    by: str
+    said: float
+    because: str
+    without: str
+    component: str = ""
+    as_of: float | None = None
+    backdated: bool = False
+    difference: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    party: str = ""
+    standing: str = ""
+    agreed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    withdrawn_by: int = 0
+    digest: str = ""
+    differs: bool = False
+
+    @property
+    def matters(self) -> bool:
+        """It restricts, or the outcome without it is another."""
+        return bool(self.takes or self.differs or self.difference)
+
+
 class Scorecard(Struct, frozen=True):
     """The whole campaign. ``summary`` is one sentence for people; ``finished`` that nothing is left to do.
 
     ``restrictions``: a sentence for each thing that the acceptance leaves out or takes as it is. ``contract``: every row of the
     plan's contracts, and the figures without one; None where the plan names none. ``rehearsal``: that it was one, in words, and on
-    what; "" of a real campaign.
+    what; "" of a real campaign. ``acts``: what people did; ``without_acts``: the outcome without all of them; ``undisputed``: of a
+    disputed one, what it would be if both sides stood by every act. ``told``: agreements that count for nothing.
     """
 
     campaign: str
@@ -137,6 +174,10 @@ class Scorecard(Struct, frozen=True):
     epoch: int = 1
     contract: ContractScore | None = None
     rehearsal: str = ""
+    acts: tuple[ActScore, ...] = ()
+    without_acts: str = ""
+    undisputed: str = ""
+    told: tuple[str, ...] = ()
 
 
 def exit_status(scorecard: Scorecard) -> int:

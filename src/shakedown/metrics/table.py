@@ -16,6 +16,8 @@ from shakedown.metrics import acts, builds
 from shakedown.metrics.facts import number, whole, words
 from shakedown.metrics.failures import failure_fields
 from shakedown.metrics.rows import (
+    ActRow,
+    AgreementRow,
     AttestationRow,
     BuildRow,
     EpochRow,
@@ -30,7 +32,7 @@ from shakedown.metrics.rows import (
     UnavailableRow,
     WaiverRow,
 )
-from shakedown.model.events import EVENTS, Event, is_afterwards
+from shakedown.model.events import ACTS, EVENTS, Event, is_afterwards
 from shakedown.model.ports import ENDED
 
 
@@ -77,6 +79,11 @@ class Record(Struct):
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
     fingerprints: list[FingerprintRow] = []
     seals: list[SealRow] = []
+    identity: str = ""  # the digest of the event that began the campaign: what is signed of it fits no other
+    acts: list[ActRow] = []  # everything that people did since it began
+    agreements: list[AgreementRow] = []
+    withdrawn: dict[int, int] = {}  # the event that was taken back -> the event that took it back
+    attested: list[AttestationRow] = []  # every one; the ones in force are in ``attestations``
     rejudged: list[RejudgedRow] = []  # acts of judging again
     documents: list[str] = []  # digests of the plans that were in force, the first one first
     outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for
@@ -96,6 +103,8 @@ class Record(Struct):
         if not is_afterwards(event):
             self.last = max(self.last, event.time)
         handler = _HANDLERS.get(event.event)
+        if event.event in ACTS:
+            acts.note_act(self, event)
         if handler is not None:
             handler(self, event)
         elif event.event not in EVENTS:
@@ -129,6 +138,7 @@ def _campaign_start(record: Record, event: Event) -> None:
     said = value.get("rehearsal")
     record.rehearsal = said if isinstance(said, dict) else {}
     record.started = event.time
+    record.identity = acts.digest_of_event("", event)
     record.epochs = [acts.epoch_row(event, 1)]
 
 

@@ -73,6 +73,8 @@ EVENTS: Final[dict[str, str]] = {
     "fingerprint": "Settings, firmware and libraries as found on the nodes, grouped by equality; a change opens an epoch.",
     "component_outcome": "A component came out met, not met or undecided when it was over; gates open by it.",
     "rejudged": "A person had kept outputs judged again: who, why, how many were looked at, replaced and stand.",
+    "agreed": "A person agreed to what others did: which acts, the digest of each, and the signature where a key was used.",
+    "withdrawn": "A person took back what was said before, a waiver or a ruling: which event; both stay in the record.",
     "sealed": "The record up to here was sealed: the digest that both sides sign.",
     "snapshot": "The folded state up to here was saved beside the log, under this digest.",
     # findings
@@ -123,7 +125,38 @@ PARTIES: Final[dict[str, str]] = {
 }
 
 
-_AFTERWARDS: Final = frozenset({"rejudged", "ruled", "sealed", "waived"})
+_AFTERWARDS: Final = frozenset({"agreed", "rejudged", "ruled", "sealed", "waived", "withdrawn"})
+
+ACTS: Final[dict[str, str]] = {
+    "amended": "amend",
+    "changed": "change",
+    "ruled": "rule",
+    "waived": "waive",
+    "attested": "attest",
+    "excluded": "exclude",
+    "included": "include",
+    "capped": "cap",
+    "budget_set": "budget",
+    "paused": "pause",
+    "continued": "resume",
+    "drain_request": "drain",
+    "clock": "clock",
+    "cancel_request": "cancel",
+    "stop_request": "stop",
+    "rejudged": "rejudge",
+    "again": "again",
+    "withdrawn": "withdraw",
+    "agreed": "agree",
+}  # event -> the kind of act, which is the command's name
+CONSENT: Final = (
+    "amend",
+    "attest",
+    "change",
+    "clock",
+    "rejudge",
+    "rule",
+    "waive",
+)  # acts that can wait for an agreement
 
 
 def is_afterwards(event: Event) -> bool:

@@ -393,6 +393,17 @@ class Limits(Struct, frozen=True):
     exclude_after: int = 0
 
 
+class Party(Struct, frozen=True):
+    """One side of the contract. ``people``: names that speak for it; ``keys``: their public SSH keys, as type and key.
+
+    Where a party has keys its word is a signature by one of them: anybody can write a name.
+    """
+
+    name: str
+    people: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
 class Source(Struct, frozen=True):
     """A file that the document was made from, with the digest of its content."""
 
@@ -422,3 +433,5 @@ class Document(Struct, frozen=True):
     failures: tuple[FailureClass, ...] = ()  # the site's own; those of the package come with the package
     unavailable: str = ""
     record_environment: tuple[str, ...] = ()  # names of variables that a site has stored beside the usual ones
+    parties: tuple[Party, ...] = ()  # who must agree to what people do; () where the plan names nobody
+    consent: tuple[str, ...] = ()  # kinds of acts without effect on the outcome until every party agreed

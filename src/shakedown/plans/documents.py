@@ -24,6 +24,7 @@ from shakedown.plans.files import Found, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
 from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.limits import check_limits, read_limits
+from shakedown.plans.parties import read_parties
 from shakedown.plans.places import place
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.telling_lost import tell_lost
@@ -83,6 +84,7 @@ def plan_document(
     at = place(root, "limits")
     limits = read_limits(at, values.get("limits", {}), context)
     selector = Selector(context)
+    parties = read_parties(root, values, problems)
     components = read_components(root, values["components"], selector, values.get("zone", "UTC"))
     check_limits(at, "plan", limits, selector.asked, selector.cases.values(), context)
     if len(problems) > before:
@@ -97,6 +99,8 @@ def plan_document(
         _document(values, context, limits, components, selector, contracts, sources),
         failures=reading.failures,
         record_environment=reading.record_environment,
+        parties=parties,
+        consent=tuple(dict.fromkeys(values.get("consent") or ())),
     )
     advise(root, document, reading.advice)
     reading.lost += tell_lost(root, document, file.name, reading.advice)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from shakedown.model.events import CONSENT
 from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.keys_of_criteria import CRITERION
 from shakedown.plans.keys_of_filling import MOST, STAGGER, ZONE, keys_of_filling
 from shakedown.plans.keys_of_test import BUDGET_NAME
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong
+from shakedown.plans.parties import Speaker
 from shakedown.plans.records import Either, Key, ListOf, MapOf, OneKey, Record
 from shakedown.plans.unavailable import CHOICES as UNAVAILABLE
 
@@ -164,6 +166,14 @@ PLAN = Record(
             Choice(UNAVAILABLE),
             "what comes of cases that cannot run: refuse to start, or start without them and restrict the acceptance; "
             "without it refuse",
+        ),
+        "parties": Key(
+            MapOf(_NAME, ListOf(Speaker(), "a list of names and public SSH keys", 1), "a map of parties", "PARTY"),
+            "who speaks for which side: names, or public SSH keys; an act is one-sided until every side agreed to it",
+        ),
+        "consent": Key(
+            ListOf(Choice(CONSENT), "a list of kinds of acts"),
+            "acts that have no effect on the outcome until every party agreed to them",
         ),
         "components": Key(
             ListOf(

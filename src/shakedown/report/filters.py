@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SIGNS = {
     "met": "✓", "not met": "✗", "undecided": "?", "accepted": "✓", "accepted with restrictions": "✓", "rejected": "✗",
     "incomplete": "?", "not judged": "–", "waived": "!", "not met, waived": "!", "undecided, waived": "!", "unjudged": "–",
+    "disputed": "!", "not known": "–",
 }  # fmt: skip
 TONES = {"✓": "good", "✗": "bad", "?": "open", "–": "open", "!": "open"}
 DOTS_LIMIT = 120

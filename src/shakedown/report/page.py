@@ -16,7 +16,7 @@ from shakedown.metrics import floors
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.contract import ROW_RULES
 from shakedown.metrics.populations import RULES, good
-from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.scorecard import NOT_KNOWN, Scorecard
 from shakedown.metrics.table import Record
 from shakedown.metrics.utilisation import DEFINITIONS
 from shakedown.metrics.words import plural
@@ -30,6 +30,7 @@ from shakedown.report.gallery import Pictures
 from shakedown.report.reading import CampaignRead
 from shakedown.report.recipes import TABLES, recipes
 from shakedown.report.site_templates import digests, render, style_sheet
+from shakedown.report.terminal import standing_words
 from shakedown.report.time_axis import span_text
 
 ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
@@ -85,7 +86,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
         "superseded": _superseded(record), "waits": _waits(record), "rules": [*RULES, *ROW_RULES],
         "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
-        "orders": record.standing,
+        "orders": record.standing, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
@@ -101,6 +102,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
     people = len(record.epochs) > 1 or record.rulings or record.waivers
     parts: list[tuple[str, str, Any]] = [
         ("scorecard", "Scorecard", True),
+        ("acts", "What people did", facts["acts"]),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
         ("performance", "Isolated, fill and vendor", evidence.sides),
@@ -175,12 +177,14 @@ def _slowness(node: NodeMedian) -> float:
 
 
 def _signatures(campaign: CampaignRead) -> list[tuple[str, str]]:
-    """Who signed which seal with which key."""
+    """Who signed which seal with which key, and for which party."""
+    from shakedown.conductor.signing import sides_of
     from shakedown.events.signatures import signatures_of
     from shakedown.report.signature import signature_words
 
-    digests = [row.digest for row in campaign.record.seals]
-    return [(signature_words(one), one.digest) for one in signatures_of(campaign.layout, digests)]
+    digests, sides = [row.digest for row in campaign.record.seals], sides_of(campaign.document.parties)
+    found = signatures_of(campaign.layout, digests)
+    return [(signature_words(one, sides.get(one.fingerprint, "")), one.digest) for one in found]
 
 
 def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:

@@ -6,8 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.events.campaigns import read_earlier
-from shakedown.metrics.criteria import score
+from shakedown.conductor.settling import settle_campaign
 from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.table import Record
 from shakedown.model.errors import RecordError, UsageError
@@ -56,8 +55,8 @@ def read_campaign(directory: Path) -> CampaignRead:
 
 
 def scorecard_of(read: CampaignRead) -> Scorecard:
-    """Purpose: the scorecard, with what the plans before the one in force asked for. Errors: RecordError where one is missing."""
-    return score(read.document, read.record, earlier=read_earlier(read.layout, read.record.documents))
+    """Purpose: the scorecard, with every act on it. Errors: RecordError where a plan that was in force is missing."""
+    return settle_campaign(read.layout, read.document, read.record)
 
 
 def _fold(log: Path) -> tuple[Record, str]:

@@ -16,6 +16,8 @@ TABLES = {
     "recipes.csv": "One line a criterion: the table, its rows and the formula that give what was measured.",
     "components.csv": "One line a component, counted from runs.csv: attempts are the rows with counted = yes; passed the "
     "different results of a case and mode among these with good = yes.",
+    "acts.csv": "One line an act of a person: what, when, as of when, why, who agreed, what it takes away; the outcome without it "
+    "is computed from the log without the act's events.",
     "restrictions.csv": "A line for each thing that the acceptance leaves out or takes as it is.",
     "contract-rows.csv": "One line a contract row. Of a row on each run: outside counts the values beyond low or high, "
     "among values.csv with counts = yes, the row's figure, cases and mode; of others measured is its statistic of these.",

@@ -15,27 +15,37 @@ from shakedown.events.signatures import BAD, UNCHECKED, Signature
 MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
 MOST_PARTIES = 4
 MOST_SIGNATURES = 3
+MOST_ACTS = 5  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
+_LONGEST_ACT, _LONGEST_REASON = 130, 60
 _EMPTY = (("vendor", ""), ("site", ""))  # where no contract names the parties
 
 
 def render_signature_page(
-    digest: str, event: int, signed: Mapping[str, Any], signatures: Sequence[Signature] = ()
+    digest: str,
+    event: int,
+    signed: Mapping[str, Any],
+    signatures: Sequence[Signature] = (),
+    sides: Mapping[str, str] | None = None,
 ) -> bytes:
     """Purpose: the page as HTML. ``digest``: of the seal; ``event``: its own; ``signed``: what the seal says in words;
-    ``signatures``: those that people made with keys."""
+    ``signatures``: those that people made with keys; ``sides``: fingerprint of a key -> the party whose key it is."""
     contracts = [str(title) for title in signed.get("contracts", [])]
     title = contracts[0] if len(contracts) == 1 else f"Acceptance of {signed.get('system', '')}"
     parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
+    acts = [act for act in signed.get("acts", []) if isinstance(act, Mapping)]
     body = [
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
         f"<p>{_text(str(signed.get('summary', '')))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
-        _restrictions([str(line) for line in signed.get("restrictions", [])], len(parties), bool(signatures)),
+        _restrictions(
+            [str(line) for line in signed.get("restrictions", [])], len(parties), bool(signatures), bool(acts)
+        ),
+        _acts(acts, signed, len(parties)),
         _digest(digest, event, str(signed.get("campaign", ""))),
-        _signatures(signatures, len(parties)),
+        _signatures(signatures, len(parties), sides or {}),
         _places(parties),
     ]
     return _PAGE.format(title=_text(title), body="\n".join(filter(None, body))).encode()
@@ -57,12 +67,40 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     return f"<dl>{cells}</dl>"
 
 
-def _restrictions(lines: Sequence[str], parties: int, signatures: bool) -> str:
+def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], parties: int) -> str:
+    """What people did, those acts first that the outcome hangs on: as many as fit the page."""
+    if not acts:
+        return ""
+    room = MOST_ACTS if parties <= 2 else MOST_ACTS // 3
+    rows = "".join(_act(act) for act in acts[:room])
+    more = int(signed.get("acts_in_all", len(acts))) - min(room, len(acts))
+    rest = f" And {more} more, in the report." if more > 0 else ""
+    return (
+        f"<h2>What people did</h2><table><tr><th>Act</th><th>By whose word</th><th>Outcome without it</th></tr>{rows}</table>"
+        f'<p class="small">Without all of these acts: {_text(str(signed.get("without_acts", "")))}.{rest}</p>'
+    )
+
+
+def _act(act: Mapping[str, Any]) -> str:
+    said = _day(act.get("said", 0.0)) + (f", BACKDATED to {_day(act['as_of'])}" if "as_of" in act else "")
+    because = _text(str(act.get("because", "")), _LONGEST_REASON)
+    what = f"{_text(str(act.get('what', '')), _LONGEST_ACT)} ({said}: {because})"
+    takes = f"; takes away {_text(str(act.get('takes', '')), _LONGEST_REASON)}" if act.get("takes") else ""
+    without = _text(str(act.get("without", ""))) or "as it is"
+    return f"<tr><td>{what}{takes}</td><td>{_text(str(act.get('standing', '')), 80)}</td><td>{without}</td></tr>"
+
+
+def _day(time_said: Any) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(float(time_said)))
+
+
+def _restrictions(lines: Sequence[str], parties: int, signatures: bool, acts: bool = False) -> str:
     """As many as fit the page beside the places to sign."""
     if not lines:
         return "<h2>Restrictions</h2><p>None.</p>"
     room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
     room = room // 2 if signatures else room
+    room = max(1, room // 2) if acts else room
     items = "".join(f"<li>{_text(line)}</li>" for line in lines[:room])
     more = len(lines) - room
     rest = f"<p>and {more} more, in the report.</p>" if more > 0 else ""
@@ -79,21 +117,26 @@ def _digest(digest: str, event: int, campaign: str) -> str:
     )
 
 
-def _signatures(signatures: Sequence[Signature], parties: int) -> str:
+def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[str, str]) -> str:
     """Who signed with which key, as many as fit. A signature that does not hold is said to be none."""
     if not signatures:
         return ""
     room = 1 if parties > 2 else MOST_SIGNATURES - (len(signatures) > MOST_SIGNATURES)
-    lines = [f"<li>{_text(signature_words(one), _LONGEST + _LONGEST_NAME)}</li>" for one in signatures[:room]]
+    words = [signature_words(one, sides.get(one.fingerprint, "")) for one in signatures[:room]]
+    lines = [f"<li>{_text(text, _LONGEST + _LONGEST_NAME)}</li>" for text in words]
     more = len(signatures) - room
     rest = f"<p>and {more} more.</p>" if more > 0 else ""
     return f"<h2>Signed with keys</h2><ol>{''.join(lines)}</ol>{rest}"
 
 
-def signature_words(one: Signature) -> str:
-    """Purpose: a signature as a page shows it: who, when, with which key, and where it does not hold, that it does not."""
+def signature_words(one: Signature, side: str = "") -> str:
+    """Purpose: a signature as a page shows it: who, when, with which key, and where it does not hold, that it does not.
+
+    ``side``: the party whose key it is by the plan.
+    """
     key = f"{one.key_type} key {one.fingerprint}"
     by = one.by if len(one.by) <= _LONGEST_NAME else f"{one.by[: _LONGEST_NAME - 3]}..."
+    by = f"{by or 'somebody'} for {side}" if side and one.holds else by
     words = f"{by or 'somebody'}, {one.at}, with the {key}" if one.fingerprint else f"the file {one.file}"
     if one.status == BAD:
         return f"{words}: NO VALID SIGNATURE: {one.why}"
@@ -137,6 +180,10 @@ ol {{ margin: 0; padding-left: 6mm; font-size: 8.5pt; line-height: 1.2; }}
 .digest {{ font: 12.5pt/1.5 "DejaVu Sans Mono", monospace; display: grid; gap: 0 6mm; }}
 .digest {{ grid-template-columns: repeat(4, max-content); }}
 code {{ font: 9pt "DejaVu Sans Mono", monospace; }}
+table {{ border-collapse: collapse; width: 100%; font-size: 8pt; line-height: 1.2; }}
+th, td {{ text-align: left; vertical-align: top; border-bottom: 0.4pt solid #999; padding: 0.6mm 2mm 0.6mm 0; }}
+td {{ overflow-wrap: anywhere; }}
+.small {{ font-size: 8pt; }}
 .parties {{ display: grid; grid-template-columns: 1fr 1fr; gap: 3mm 10mm; margin-top: 3mm; }}
 .party {{ break-inside: avoid; }} .party p:first-child {{ min-height: 10mm; }}
 .line {{ border-top: 0.6pt solid #111; margin-top: 6.5mm; font-size: 8pt; line-height: 1.1; color: #555; }}

@@ -23,6 +23,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
     document, record, scorecard = evidence.document, evidence.record, evidence.scorecard
     return {
         "recipes.csv": to_csv(("component", "criterion", "computed_from"), recipes(document, scorecard)),
+        "acts.csv": to_csv(_ACTS, _acts(scorecard)),
         "restrictions.csv": to_csv(("restriction",), ((text,) for text in scorecard.restrictions)),
         "contract-rows.csv": to_csv(_CONTRACT, _contract_rows(scorecard)),
         "unjudged-figures.csv": to_csv(("test", "figure", "unit", "values", "cases"), _unjudged(scorecard)),
@@ -66,6 +67,10 @@ _UTILISATION = (
     "component", "name", "share", "node_hours", "of_node_hours", "nodes", "hours", "runs", "runs_of_unknown_times",
     "definition",
 )  # fmt: skip
+_ACTS = (
+    "event", "kind", "what", "component", "by", "party", "said", "as_of", "backdated", "because", "standing", "agreed",
+    "missing", "withdrawn_by", "takes", "without", "difference", "digest",
+)  # fmt: skip
 _REJUDGED = ("by", "because", "examined", "replaced", "kept", "not_judged", "document", "time", "event")
 _WAIVERS = ("what", "component", "name", "restriction", "by", "because", "time", "event")
 _FINGERPRINTS = (
@@ -75,6 +80,15 @@ _PROCEDURES = (
     "component", "procedure", "about", "who", "clause", "evidence_required", "attested", "met", "by", "because", "time",
     "evidence", "event",
 )  # fmt: skip
+
+
+def _acts(scorecard: Scorecard) -> Rows:
+    for act in scorecard.acts:
+        yield (
+            act.number, act.kind, act.what, act.component, act.by, act.party, act.said, act.as_of, act.backdated, act.because,
+            act.standing, "; ".join(act.agreed), " ".join(act.missing), act.withdrawn_by or None, "; ".join(act.takes),
+            act.without, "; ".join(act.difference), act.digest,
+        )  # fmt: skip
 
 
 def _rejudged(record: Record) -> Rows:

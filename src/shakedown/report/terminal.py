@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from shakedown.metrics.contract import RowOutcome
-from shakedown.metrics.scorecard import ComponentScore, CriterionScore, Scorecard
+from shakedown.metrics.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.report.words import one_line
 
@@ -26,9 +27,61 @@ def render_scorecard(scorecard: Scorecard) -> str:
     missing = [line for component in scorecard.components for line in _unavailable(component)]
     if missing:
         parts += ["", "not judged: unavailable", *missing]
+    parts += _acts(scorecard)
     if scorecard.remarks:
         parts += ["", *(_wrapped(f"note: {remark}", "      ") for remark in scorecard.remarks)]
     return "\n".join(parts)
+
+
+def render_acts(scorecard: Scorecard) -> str:
+    """Purpose: what people did, act by act, as text of at most 80 columns."""
+    if not scorecard.acts:
+        return "nobody did anything but run it"
+    parts = [_wrapped(scorecard.summary), ""]
+    for act in scorecard.acts:
+        parts += act_lines(act)
+    whole = f"without all of these acts: {scorecard.without_acts}"
+    if any(act.without == NOT_KNOWN for act in scorecard.acts):
+        whole += f"; {NOT_KNOWN}: it would show only by running again"
+    return "\n".join([*parts, "", _wrapped(whole), *(_wrapped(f"note: {text}", "      ") for text in scorecard.told)])
+
+
+def act_lines(act: ActScore) -> list[str]:
+    """One act: what, who and why; then by whose word, what it takes away, and the outcome without it."""
+    back = f", BACKDATED to {_utc(act.as_of)}" if act.backdated and act.as_of is not None else ""
+    who = f"{act.by or 'somebody'}{f' ({act.party})' if act.party else ''}"
+    lines = [_wrapped(f"{act.number:>6}  {_utc(act.said)}{back}: {who} {act.what}", " " * 8)]
+    lines += [_wrapped(f"        because: {act.because}", " " * 10)] if act.because else []
+    if act.standing:
+        lines.append(_wrapped(f"        {standing_words(act)}", " " * 10))
+    elif act.agreed:
+        lines.append(_wrapped(f"        {'; '.join(act.agreed)}", " " * 10))
+    lines += [_wrapped(f"        takes away: {', '.join(act.takes)}", " " * 10)] if act.takes else []
+    if act.standing not in ("withdrawn", "no effect"):
+        more = f" ({'; '.join(act.difference)})" if act.difference else ""
+        lines.append(_wrapped(f"        without it: {act.without}{more}", " " * 10))
+    return lines
+
+
+def standing_words(act: ActScore, short: bool = False) -> str:
+    """Purpose: by whose word an act stands: agreed, one-sided, without effect, withdrawn. ``short``: not who agreed, and when."""
+    agreed = "" if short else "; ".join(act.agreed)
+    if not act.standing:
+        return ""
+    if act.standing == "withdrawn":
+        return f"withdrawn by event {act.withdrawn_by}: it has no effect"
+    if act.standing == "agreed":
+        return f"agreed{': ' + agreed if agreed else ''}"
+    missing = " and ".join(act.missing)
+    have = "have" if len(act.missing) > 1 else "has"
+    word = f"one-sided: {missing} {have} not agreed"
+    if act.standing == "no effect":
+        word = f"no effect until {missing} agreed"
+    return word + (f"; agreed: {agreed}" if agreed else "")
+
+
+def _utc(time: float) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _component_table(components: Sequence[ComponentScore]) -> list[str]:
@@ -84,6 +137,15 @@ def _contract(scorecard: Scorecard) -> list[str]:
                 filter(None, (score.arithmetic or f"{score.row.figure} must {score.row.must}", score.reason, waived))
             )
             lines.append(_wrapped(f"  {word:<10}  {score.row.name}, {score.row.test}: {said}", " " * 14))
+    return ["", _wrapped(head, "  "), *lines]
+
+
+def _acts(scorecard: Scorecard) -> list[str]:
+    """The acts that restrict, or without which something would come out otherwise; how many there are."""
+    if not scorecard.acts:
+        return []
+    lines = [line for act in scorecard.acts if act.matters or act.standing == "one-sided" for line in act_lines(act)]
+    head = f"acts of people: {len(scorecard.acts)} (shakedown acts lists them); without all of them: {scorecard.without_acts}"
     return ["", _wrapped(head, "  "), *lines]
 
 

@@ -1,0 +1,33 @@
+"""The text that a person signs who agrees to what others did, and whether a signature is really under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from shakedown.events.signatures import check_words, sign_words
+
+NAMESPACE = "shakedown-agree"
+MOST_ACTS = 15  # in one agreement: an event holds at most 4 kB
+
+
+def agreed_text(identity: str, acts: Sequence[tuple[int, str]], by: str, because: str, at: str) -> str:
+    """Purpose: what is signed. ``identity``: the digest of the event that began the campaign; ``acts``: number, digest of each."""
+    lines = ["shakedown agree", f"record: {identity}"]
+    lines += [f"act: {number} {digest}" for number, digest in acts]
+    lines += [f"by: {_one_line(by)}", f"because: {_one_line(because)}", f"at: {_one_line(at)}"]
+    return "\n".join(lines) + "\n"
+
+
+def sign_agreement(text: str, key: Path) -> str:
+    """Purpose: the signature, as text. Errors: UsageError where the key cannot sign."""
+    return sign_words(text, key, NAMESPACE).decode("ascii")
+
+
+def who_signed(text: str, signature: str) -> tuple[str, str, str]:
+    """Purpose: the key (type and key), its fingerprint, and why the signature is none; the key is then ""."""
+    return check_words(text, signature, NAMESPACE)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,72 @@
+"""The parties of a plan: who speaks for which side, by name or by key, and the acts that need the other side's consent."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from yaml.nodes import MappingNode
+
+from shakedown.model.nouns import Party
+from shakedown.plans.kinds import Scalar, Wrong
+from shakedown.plans.places import place
+from shakedown.plans.problems import Problems
+
+_TYPES = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
+_LONGEST = 100  # characters of a name: what an act's --by may have
+
+
+class Speaker(Scalar):
+    """A name, or a public SSH key with the name of its holder behind it. It is read into (name, key); one may be ""."""
+
+    words = "a name, or a public SSH key such as 'ssh-ed25519 AAAA... Anna Smith'"
+
+    def convert(self, text: str) -> tuple[str, str]:
+        """Purpose: name and key. Raises Wrong."""
+        if not text.startswith(_TYPES):
+            return _name(text), ""
+        kind, _, rest = text.partition(" ")
+        blob, _, name = rest.strip().partition(" ")
+        try:
+            data = base64.b64decode(blob, validate=True)
+        except (binascii.Error, ValueError):
+            data = b""
+        length = int.from_bytes(data[:4], "big")
+        if data[4 : 4 + length] != kind.encode() or len(data) <= 4 + length:
+            raise Wrong("this is no public SSH key", "write what the key's .pub file holds: TYPE KEY NAME")
+        return _name(name.strip()) if name.strip() else "", f"{kind} {blob}"
+
+
+def _name(text: str) -> str:
+    name = " ".join(text.split())
+    if not name or len(name) > _LONGEST or not name.isprintable():
+        raise Wrong(
+            f"'{text[:_LONGEST]}' is no name", f"a name has at most {_LONGEST} characters, and no control characters"
+        )
+    return name
+
+
+def read_parties(root: MappingNode, values: dict[str, Any], problems: Problems) -> tuple[Party, ...]:
+    """Purpose: the parties. A name or a key in two of them is a fault: a person cannot be both parties."""
+    written = values.get("parties") or {}
+    parties = tuple(_party(name, speakers) for name, speakers in written.items())
+    at = place(root, "parties")
+    if len(parties) == 1:
+        problems.at(at, "there is one party", "an agreement takes two: name the other one, such as vendor: [NAME]")
+    known: dict[str, str] = {}
+    for party in parties:
+        for word in dict.fromkeys((*(name.casefold() for name in party.people), *party.keys)):
+            if word in known:
+                shown = word if len(word) <= 60 else f"{word[:60]}..."
+                problems.at(at, f"'{shown}' is in {known[word]} and in {party.name}", "a person cannot be both parties")
+            known[word] = party.name
+    if values.get("consent") and not parties:
+        problems.at(place(root, "consent"), "consent is asked for, and the plan names no parties", "add parties: {...}")
+    return parties
+
+
+def _party(name: str, speakers: list[tuple[str, str] | None]) -> Party:
+    said = [pair for pair in speakers or () if pair]
+    people = tuple(dict.fromkeys(person for person, _ in said if person))
+    return Party(name, people, tuple(dict.fromkeys(key for _, key in said if key)))

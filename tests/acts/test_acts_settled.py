@@ -1,0 +1,282 @@
+"""What acts take away, what the outcome is without each, and what hangs on one side's word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acts_story import CASES, PARTIES, Acted, plan
+from msgspec.structs import replace
+
+from shakedown.metrics.criteria import score
+from shakedown.metrics.people import acts_of
+from shakedown.metrics.scorecard import NOT_KNOWN, ActScore, Scorecard, exit_status
+from shakedown.metrics.table import fold_runs
+from shakedown.metrics.without import Variants, copied, fold_without
+from shakedown.model.nouns import Document, Procedure
+from shakedown.model.wording import wording_of
+
+
+def begun(document: Document | None = None, verdicts: str = "pppppp") -> Acted:
+    """Two runs of each case of ``speed``, in the order of the plan; p passed, f failed, i incorrect."""
+    told = Acted(document or plan())
+    words = {"p": "passed", "f": "failed", "i": "incorrect"}
+    for place, letter in enumerate(verdicts):
+        told.run("speed", CASES[place % 3], words[letter], place // 3 + 1)
+    return told
+
+
+def finished(told: Acted, by: str = "Bo") -> Acted:
+    """The stability part for its time, the procedure attested and agreed to, the end."""
+    told.run("days", CASES[0], repeat=9)
+    told.now += 600.0
+    told.say("finding", {"kind": "time_is_up", "component": "days"})
+    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+    said = {"component": "hands", "procedure": "diag", "met": True, "evidence": evidence, "by": by}
+    number = told.say("attested", said, "seen")
+    told.end()
+    if told.documents[told.record.document].parties:
+        told.agree(number, "Ada")
+    return told
+
+
+def act(card: Scorecard, kind: str) -> ActScore:
+    return next(one for one in card.acts if one.kind == kind)
+
+
+def waive(told: Acted, by: str = "Ada", name: str = "done", component: str = "speed") -> int:
+    said = {"what": "criterion", "component": component, "name": name, "restriction": "no large jobs", "by": by}
+    return told.say("waived", said, "firmware in May")
+
+
+def test_a_campaign_in_which_nobody_did_anything_is_its_scorecard() -> None:
+    told = begun()
+    told.end()
+    assert told.card() == score(plan(), told.record)
+    assert told.card().acts == ()
+
+
+def test_without_a_waiver_it_is_rejected_and_one_side_alone_is_disputed() -> None:
+    told = finished(begun(verdicts="pppppf"))
+    number = waive(told)
+    card = told.card()
+    assert (act(card, "waive").without, act(card, "waive").standing) == ("rejected", "one-sided")
+    assert act(card, "waive").difference == ("done of speed is not met instead of not met, waived",)
+    assert (card.outcome, card.undisputed, exit_status(card)) == ("disputed", "accepted with restrictions", 4)
+    assert card.summary.startswith("disputed: accepted with restrictions only by what one party alone said (event")
+    told.agree(number, "Bo")
+    card = told.card()
+    assert (card.outcome, exit_status(card), act(card, "waive").standing) == ("accepted with restrictions", 0, "agreed")
+    assert [one.without for one in card.acts if one.kind == "agree"] == ["disputed", "disputed"]
+
+
+def test_who_did_it_cannot_agree_to_it_for_the_other_side() -> None:
+    told = finished(begun(verdicts="pppppf"))
+    number = waive(told, by="Ada")
+    told.agree(number, "Ada")
+    told.agree(number, "Somebody")
+    card = told.card()
+    assert (card.outcome, act(card, "waive").missing) == ("disputed", ("vendor",))
+    assert card.told == (
+        f"event {number + 2}: the agreement by Somebody counts for nothing: the plan names no party that Somebody speaks for",
+    )
+
+
+def test_an_act_of_neither_side_needs_both() -> None:
+    told = finished(begun(verdicts="pppppf"))
+    number = waive(told, by="Mallory")
+    assert act(told.card(), "waive").missing == ("site", "vendor")
+    told.agree(number, "Ada")
+    told.agree(number, "bo")
+    assert act(told.card(), "waive").standing == "agreed"
+
+
+def test_consent_that_is_asked_for_and_missing_leaves_an_act_without_effect() -> None:
+    told = finished(begun(plan(consent=("waive",)), "pppppf"))
+    number = waive(told)
+    card = told.card()
+    assert (card.outcome, act(card, "waive").standing) == ("rejected", "no effect")
+    assert any("has no effect until vendor agreed" in text for text in card.remarks)
+    told.agree(number, "Bo")
+    assert told.card().outcome == "accepted with restrictions"
+
+
+def test_runs_that_a_ruling_takes_from_a_criterion_restrict() -> None:
+    told = finished(begun(plan(parties=()), "pppppf"))
+    told.say("ruled", {"as": "site", "by": "Ada"}, "outage", run="r000006")
+    card = told.card()
+    found = act(card, "rule")
+    assert (card.outcome, found.without) == ("accepted with restrictions", "rejected")
+    assert found.takes == ("1 of the 6 that done of speed would count",)
+    assert card.restrictions[-1] == (
+        f"event {found.number}: Ada ruled r000006 as site, because outage; it takes away 1 of the 6 that done of speed would count"
+    )
+    assert card.summary.startswith("accepted with restrictions (1 act of people took something away): ")
+
+
+def test_a_ruling_on_several_runs_is_one_act() -> None:
+    told = finished(begun(verdicts="ppppff"))
+    for run in ("r000005", "r000006"):
+        told.say("ruled", {"as": "site", "by": "Ada", "together": "t"}, "outage", run=run)
+    found = act(told.card(), "rule")
+    assert found.what == "ruled r000005, r000006 as site"
+    number = told.agree(found.number, "Bo")
+    assert act(told.card(), "rule").standing == "agreed"
+    told.say("ruled", {"as": "site", "by": "Ada", "together": "t"}, "outage", run="r000004")
+    card = told.card()
+    assert act(card, "rule").standing == "one-sided"
+    assert card.told[0].startswith(
+        f"event {number}: the agreement by Bo counts for nothing: what it agrees to is not what event"
+    )
+
+
+def test_a_backdated_restart_is_marked_and_takes_time_and_runs() -> None:
+    told = begun(plan(parties=()))
+    told.run("days", CASES[0], "failed")
+    back = told.now
+    told.run("days", CASES[0], repeat=2)
+    told.say("clock", {"component": "days", "act": "restart", "from": back + 0.5, "by": "Bo"}, "a new start")
+    found = act(finished(told).card(), "clock")
+    assert (found.backdated, found.as_of) == (True, back + 0.5)
+    assert found.takes[0] == "1 run of days" and found.takes[1].endswith("of clock time of days")
+    assert found.without == "rejected"
+
+
+def test_what_a_pause_or_a_cap_came_to_is_not_known() -> None:
+    told = begun(plan(parties=()))
+    told.run("days", CASES[0])
+    told.say("capped", {"test": "stream", "copies": 1, "by": "Ada"}, "too loud")
+    told.say("paused", {"component": "days", "cause": "maintenance", "by": "Ada"}, "cooling")
+    told.now += 50.0
+    told.say("continued", {"component": "days", "by": "Ada"}, "done")
+    card = finished(told).card()
+    assert [(one.kind, one.without) for one in card.acts][:2] == [("cap", NOT_KNOWN), ("pause", NOT_KNOWN)]
+    assert act(card, "pause").what == "paused days (maintenance) until it was resumed"
+    assert act(card, "pause").takes == ("51.0 s of clock time of days",)
+    assert (act(card, "cap").takes, card.outcome) == ((), "accepted with restrictions")
+
+
+def test_a_pause_of_the_plan_is_no_act() -> None:
+    told = begun()
+    told.say("paused", {"component": "days", "phase": "second"}, "between two phases")
+    told.say("excluded", {"nodes": ["c3n1"], "runs": ["r000001"]}, "it failed twice")
+    told.say("continued", {"component": "days"}, "the phase begins")
+    assert acts_of(told.record) == ()
+
+
+def test_a_drain_is_what_made_it_over() -> None:
+    told = begun(plan(parties=PARTIES))
+    told.run("days", CASES[0])
+    told.say("drain_request", {"component": "days", "by": "Ada"}, "it looks good")
+    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+    said = {"component": "hands", "procedure": "diag", "met": True, "evidence": evidence, "by": "Bo"}
+    number = told.say("attested", said, "seen")
+    told.end()
+    told.agree(number, "Ada")
+    card = told.card()
+    assert (card.outcome, card.undisputed) == ("disputed", "accepted with restrictions")
+    assert (act(card, "drain").without, act(card, "drain").takes) == ("incomplete", ("what was still to come of days",))
+
+
+def test_a_drain_after_the_time_was_up_takes_nothing() -> None:
+    told = begun(plan(parties=()))
+    told.run("days", CASES[0])
+    told.now += 600.0
+    told.say("finding", {"kind": "time_is_up", "component": "days"})
+    told.say("drain_request", {"component": "days", "by": "Ada"}, "anyway")
+    told.end()
+    assert (act(told.card(), "drain").without, act(told.card(), "drain").takes) == (
+        "incomplete",
+        (),
+    )  # hands is not attested
+    assert told.card().outcome == "incomplete"
+
+
+def test_an_amendment_that_takes_a_case_out_is_undone() -> None:
+    told = begun(plan(parties=()), "ppfppf")
+    old = plan(parties=())
+    speed, *rest = old.components
+    told.say(
+        "amended",
+        {"document": told.keep(replace(old, components=(replace(speed, cases=CASES[:2]), *rest))), "by": "Bo"},
+        "x",
+    )
+    found = act(finished(told).card(), "amend")
+    assert found.without == "rejected"
+    assert found.takes == ("1 case of speed", "2 runs of speed")
+
+
+def test_a_bound_that_is_loosened_is_taken_away() -> None:
+    first = plan(parties=())
+    speed, *rest = first.components
+    speed = replace(speed, criteria=(speed.criteria[0], speed.criteria[2]))  # no figure of the last epoch
+    old = replace(first, components=(speed, *rest))
+    told = begun(old, "pppppf")
+    loose = replace(speed.criteria[0], bound=0.5, must=">= 50%")
+    new = replace(old, components=(replace(speed, criteria=(loose, *speed.criteria[1:])), *rest))
+    told.say("amended", {"document": told.keep(new), "by": "Bo"}, "x")
+    card = finished(told).card()
+    assert act(card, "amend").takes == ("the bound >= 90% of criterion done of speed: now >= 50%",)
+    assert (card.outcome, act(card, "amend").without) == ("accepted with restrictions", "rejected")
+
+
+def test_what_was_withdrawn_has_no_effect_and_stays() -> None:
+    told = finished(begun(plan(parties=()), "ppppff"))
+    first = waive(told)
+    told.say("ruled", {"as": "site", "by": "Ada"}, "outage", run="r000006")
+    told.say("ruled", {"as": "vendor", "by": "Ada"}, "no, a node", run="r000006")
+    last = len(told.events)
+    told.say("withdrawn", {"events": [first], "by": "Ada"}, "a mistake")
+    told.say("withdrawn", {"events": [last], "by": "Ada"}, "the outage it was")
+    record, card = told.record, told.card()
+    assert (record.waivers, record.withdrawn) == ([], {first: last + 1, last: last + 2})
+    assert record.row_of("r000006").ruling == "site"  # type: ignore[union-attr]
+    assert [one.standing for one in card.acts] == ["", "withdrawn", "", "withdrawn", "", ""]
+    assert [one.withdrawn_by for one in card.acts] == [0, last + 1, 0, last + 2, 0, 0]
+    assert card.acts[4].without == "accepted with restrictions" and card.outcome == "rejected"
+    assert card.acts[4].what == f"withdrew event {first}: waived criterion done of speed: no large jobs"
+
+
+def test_an_attestation_binds_to_the_text_that_it_was_given_for() -> None:
+    told = begun(plan(parties=()))
+    old = plan(parties=())
+    procedure = old.components[2].procedures[0]
+    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+    said: dict[str, Any] = {"component": "hands", "procedure": "diag", "met": True, "evidence": evidence, "by": "Bo"}
+    told.say("attested", said | {"wording": wording_of(procedure)}, "seen")
+    assert told.card().components[2].outcome == "accepted"
+    hands = replace(old.components[2], procedures=(Procedure("diag", "every node, twice", "vendor", 1),))
+    told.say("amended", {"document": told.keep(replace(old, components=(*old.components[:2], hands))), "by": "Bo"}, "x")
+    (criterion,) = told.card().components[2].criteria
+    assert (criterion.outcome, criterion.reason) == (
+        "undecided",
+        "not attested yet: diag; attested before the plan asked for something else: diag",
+    )
+
+
+# ---- records without acts ------------------------------------------------------------------------------------------------
+
+
+def test_words_are_taken_out_of_rows_as_folding_without_them_would() -> None:
+    """The short way, through the rows, and the long one, through the log, lead to the same scorecard."""
+    from acts_story import drawn
+
+    compared = 0
+    for seed in range(20):
+        told = drawn(seed)
+        acts = [act for act in acts_of(told.record) if act.kind in ("rule", "waive", "attest", "clock")]
+        variants = Variants(told.record, acts_of(told.record), lambda told=told: told.events)  # type: ignore[misc]
+        folded = fold_without(told.events, [act.dropped for act in acts])
+        document = told.documents[told.record.document]
+        for one, record in zip(acts, folded, strict=True):
+            assert score(document, variants.without({one.number})) == score(document, record), (seed, one.what)
+            compared += 1
+    assert compared > 30
+
+
+def test_what_is_folded_without_leaves_the_record_as_it_was() -> None:
+    told = finished(begun(verdicts="pppppf"))
+    waive(told)
+    record = told.record
+    before = copied(record)
+    Variants(record, acts_of(record), lambda: told.events).without([act.number for act in acts_of(record)])
+    assert record == before == fold_runs(told.events)

@@ -1,0 +1,241 @@
+"""Campaigns in which people do things, told event by event: two clusters, three components, criteria of the same name."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from msgspec.structs import replace
+
+from shakedown.events.lines import encode_event
+from shakedown.metrics.people import acts_of
+from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.settlement import settle
+from shakedown.metrics.table import Record, fold_runs
+from shakedown.model.events import Event
+from shakedown.model.frozen import digest, freeze
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import (
+    Case,
+    Cluster,
+    Component,
+    Document,
+    FigureSpec,
+    NodeType,
+    Partition,
+    Party,
+    Procedure,
+    System,
+    Test,
+)
+
+PARTIES = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
+CASES = ("stream/a", "stream/b", "linpack/a")
+DONE = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%", leave_out=("ruled site",))
+
+
+def plan(parties: tuple[Party, ...] = PARTIES, consent: tuple[str, ...] = ()) -> Document:
+    """A plan of a performance part and a stability part, each with a criterion ``done``, and a part of procedures."""
+    clusters = tuple(
+        Cluster(name, "slurm", (Partition("batch", name, f"{name}n[1-4]", 4, "node"),)) for name in ("c3", "c4")
+    )
+    cases = tuple(Case(name, name.split("/")[0], f"{'c3' if name.endswith('a') else 'c4'}:batch") for name in CASES)
+    rate = Criterion("rate", "value", ">=", 90.0, of="rate", must=">= 90", enough=2, epochs="last")
+    right = Criterion("right", "correct / completed", "=", 1.0, "%", must="= 100%")
+    parts = (
+        Component("speed", "performance", CASES, 2, criteria=(DONE, rate, right)),
+        Component("days", "stability", CASES[:2], criteria=(DONE, right), duration_s=500.0),
+        Component("hands", "vendor", (), procedures=(Procedure("diag", "every node", "vendor", 1),)),
+    )
+    tests = tuple(Test(name, figures=(FigureSpec("rate", "", "higher"),)) for name in ("stream", "linpack"))
+    return Document(
+        "p", System("two", clusters, (NodeType("node"),)), parts, cases, tests, parties=parties, consent=consent
+    )
+
+
+class Acted:
+    """A campaign that is told. ``say`` adds an event; ``card`` settles it; ``lines`` and ``plans``: what is in files."""
+
+    def __init__(self, document: Document) -> None:
+        self.documents: dict[str, Document] = {}
+        self.events: list[Event] = []
+        self.now, self.runs = 1000.0, 0
+        self.say("campaign_start", {"campaign": "p-1", "plan": "p", "document": self.keep(document), "seed": 1})
+
+    def keep(self, document: Document) -> str:
+        name = digest(freeze(document))
+        self.documents[name] = document
+        return name
+
+    def say(self, event: str, value: dict[str, Any] | None = None, reason: str = "", **fields: Any) -> int:
+        self.now += 1.0
+        self.events.append(Event(event, len(self.events) + 1, self.now, value=value or {}, reason=reason, **fields))
+        return len(self.events)
+
+    def run(self, component: str, case: str, verdict: str = "passed", repeat: int = 1, rate: float = 100.0) -> str:
+        """A run of ten seconds, from its order to its verdict."""
+        self.runs += 1
+        run, job = f"r{self.runs:06d}", f"j{self.runs:06d}"
+        ids = {"component": component, "repeat": repeat, "attempt": 1}
+        self.say("submit_order", ids, run=run, job=job, case=case)
+        begin, self.now = self.now, self.now + 10.0
+        facts = {"verdict": verdict, "started": begin, "ended": self.now, "elapsed_s": 10.0, "figures": {"rate": rate}}
+        self.say("verdict", ids | facts, f"it {verdict}", run=run, job=job, case=case)
+        return run
+
+    def end(self) -> None:
+        self.say("campaign_end", {"counts": {}})
+
+    def agree(self, number: int, by: str, digest_of: str = "", **more: Any) -> int:
+        act = next(act for act in acts_of(self.record) if act.number == number)
+        return self.say("agreed", {"acts": [[number, digest_of or act.digest]], "by": by} | more, "so be it")
+
+    @property
+    def record(self) -> Record:
+        return fold_runs(self.events)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(encode_event(event)) for event in self.events]
+
+    @property
+    def plans(self) -> dict[str, Any]:
+        return {name: json.loads(freeze(document)) for name, document in self.documents.items()}
+
+    def card(self, **more: Any) -> Scorecard:
+        record = self.record
+        return settle(self.documents[record.document], record, self.documents.__getitem__, lambda: self.events, **more)
+
+
+def drawn(seed: int) -> Acted:
+    """A campaign by chance: what runs, what fails, who says what, who agrees, whether the plan asks for consent."""
+    draw = random.Random(seed)
+    parties = PARTIES if seed % 4 else ()
+    document = plan(parties, draw.choice([(), (), ("waive",), ("rule", "clock")]) if parties else ())
+    told = Acted(document)
+    bad = draw.choice([0.0, 0.0, 0.1, 0.4])
+    for repeat in (1, 2):
+        for case in CASES:
+            if repeat == 2 and draw.random() < 0.05:
+                _cancel(told, case, draw.choice(["Ada", "Bo"]))
+                continue
+            word = draw.choice(["failed", "incorrect"]) if draw.random() < bad else "passed"
+            told.run("speed", case, word, repeat, draw.choice([80.0, 95.0, 95.0, 100.0]))
+            _somebody_acts(told, draw)
+    for repeat in range(1, 20):
+        told.run("days", draw.choice(CASES[:2]), "failed" if draw.random() < bad else "passed", repeat)
+        _somebody_acts(told, draw, 0.15)
+    if draw.random() < 0.2:
+        told.say("drain_request", {"component": "days", "by": draw.choice(["Ada", "Bo"])}, "it looks good")
+    else:
+        told.now = max(told.now, 1900.0)
+        told.say("finding", {"kind": "time_is_up", "component": "days"})
+    if draw.random() < 0.8:
+        _attest(told, "Bo")
+    told.end()
+    for _ in range(draw.randrange(5)):
+        _somebody_acts(told, draw, 1.0, afterwards=True)
+    if draw.random() < 0.3:
+        _rejudge(told, draw)
+    return told
+
+
+def _cancel(told: Acted, case: str, by: str) -> None:
+    """What waits is cancelled before it began."""
+    told.say("cancel_request", {"cases": [case], "by": by}, "wrong input")
+    told.runs += 1
+    ids = {"component": "speed", "repeat": 2, "attempt": 1, "verdict": "cancelled"}
+    told.say("verdict", ids, "wrong input", run=f"r{told.runs:06d}", case=case)
+
+
+def _rejudge(told: Acted, draw: random.Random) -> None:
+    """Runs that failed are judged again, by another who finds that they passed."""
+    act = {"by": "Bo", "because": "a check was wrong"}
+    failed = [row for row in told.record.current() if row.verdict in ("failed", "incorrect")]
+    for row in failed[: draw.choice([1, 5])]:
+        again = {
+            "verdict": "passed",
+            "component": row.component,
+            "repeat": row.repeat,
+            "attempt": 1,
+            "supersedes": row.seq,
+        }
+        facts = {"figures": {"rate": 100.0}, "rejudged": act}
+        told.say("verdict", again | facts, "it passed", run=row.run, job=row.job, case=row.case)
+    told.say("rejudged", {"by": "Bo", "examined": 9, "replaced": len(failed)}, "a check was wrong")
+
+
+def _attest(told: Acted, by: str) -> int:
+    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+    return told.say(
+        "attested", {"component": "hands", "procedure": "diag", "met": True, "by": by, "evidence": evidence}, "seen"
+    )
+
+
+def _somebody_acts(told: Acted, draw: random.Random, chance: float = 0.25, afterwards: bool = False) -> None:
+    if draw.random() > chance:
+        return
+    by, back = draw.choice(["Ada", "Bo", "Cy"]), told.now - draw.choice([0.0, 30.0, 80.0])
+    component = draw.choice(["speed", "days"])
+    words = ["rule", "waive", "agree", "agree", "withdraw"] if afterwards else ["rule", "waive", "agree", "change"]
+    words += [] if afterwards else ["clock", "pause", "cap", "amend"]
+    word = draw.choice(words)
+    if word == "rule":
+        token = {"together": f"t{told.now}"} if draw.random() < 0.5 else {}
+        for run in draw.sample(range(1, told.runs + 1), min(told.runs, draw.choice([1, 2]))):
+            party = draw.choice(["site", "vendor", "excused", "none"])
+            told.say("ruled", {"as": party, "by": by} | token, "an outage", run=f"r{run:06d}")
+    elif word == "waive":
+        name = draw.choice(["done", "right"])
+        told.say(
+            "waived", {"what": "criterion", "component": component, "name": name, "restriction": "less", "by": by}, "so"
+        )
+    elif word == "change":
+        told.say("changed", {"by": by}, "new firmware")
+    elif word == "clock":
+        act = draw.choice(["stop", "go on", "restart"])
+        told.say("clock", {"component": "days", "act": act, "from": back, "by": by}, "a stop")
+    elif word == "pause":
+        cause = draw.choice(["maintenance", "vendor", "other"])
+        told.say(
+            "paused",
+            {"component": "days", "cause": cause, "by": by} | ({"from": back} if draw.random() < 0.5 else {}),
+            "x",
+        )
+        told.now += 20.0
+        told.say("continued", {"component": "days", "by": by}, "x")
+    elif word == "cap":
+        told.say("capped", {"test": "stream", "copies": 1, "by": by}, "too loud")
+    elif word == "amend":
+        _amend(told, draw, by)
+    else:
+        _of_others(told, draw, by, word)
+
+
+def _amend(told: Acted, draw: random.Random, by: str) -> None:
+    """A bound is loosened, a case taken out, or a sentence changed."""
+    old = told.documents[told.record.document]
+    speed, *rest = old.components
+    change = draw.choice(["bound", "case", "words"])
+    if change == "bound":
+        criteria = (replace(speed.criteria[0], bound=0.5, must=">= 50%"), *speed.criteria[1:])
+        speed = replace(speed, criteria=criteria)
+    elif change == "case":
+        speed = replace(speed, cases=speed.cases[:2])
+    new = replace(old, components=(speed, *rest), about=f"changed at {told.now}")
+    told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]}, "as agreed")
+
+
+def _of_others(told: Acted, draw: random.Random, by: str, word: str) -> None:
+    acts = [act for act in acts_of(told.record) if act.kind != "agree"]
+    if word == "withdraw":
+        gone = told.record.withdrawn
+        acts = [act for act in acts if act.kind in ("waive", "rule") and not gone.keys() & set(act.events)]
+    if not acts:
+        return
+    act = draw.choice(acts)
+    if word == "withdraw":
+        told.say("withdrawn", {"events": list(act.events), "by": by}, "no longer")
+    else:
+        told.agree(act.number, by, "0" * 64 if draw.random() < 0.2 else "")

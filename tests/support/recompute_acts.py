@@ -1,0 +1,257 @@
+"""The outcome with every act of people, without each of them and without all: ``python tests/support/recompute_acts.py CAMPAIGN``.
+
+It reads the campaign's log and the frozen plans beside it and nothing else, needs nothing but Python, and shares no code with the
+package: the acts are taken out of the list of events, and ``recompute.py`` judges what is left. It follows
+docs/concepts/judging.md. It knows plans whose parties are names, and no signatures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recompute import Judge, read_documents
+from recompute_log import read_log, replay
+
+Json = dict[str, Any]
+KINDS = {
+    "amended": "amend", "changed": "change", "ruled": "rule", "waived": "waive", "attested": "attest", "excluded": "exclude",
+    "included": "include", "capped": "cap", "budget_set": "budget", "paused": "pause", "continued": "resume",
+    "drain_request": "drain", "clock": "clock", "cancel_request": "cancel", "stop_request": "stop", "rejudged": "rejudge",
+    "withdrawn": "withdraw", "agreed": "agree",
+}  # fmt: skip
+NOBODY_KNOWS = {"resume", "cap", "budget", "exclude", "include", "stop"}
+
+
+@dataclass
+class Act:
+    number: int
+    kind: str
+    by: str
+    events: set[int] = field(default_factory=set)
+    lines: list[Json] = field(default_factory=list)
+
+    @property
+    def back(self) -> bool:
+        return any(line["value"].get("from", line["time"]) < line["time"] for line in self.lines)
+
+    @property
+    def known(self) -> bool:
+        return self.kind not in NOBODY_KNOWS and (self.kind != "pause" or self.back)
+
+
+def main(arguments: list[str]) -> int:
+    campaign = Path(arguments[0])
+    print(json.dumps(settle(read_log(campaign / "log"), read_documents(campaign / "documents")), indent=1))
+    return 0
+
+
+def settle(events: list[Json], plans: dict[str, Json]) -> Json:
+    """Purpose: outcome, and the outcome without each act, by its number as text."""
+    return _Settled(events, plans).told()
+
+
+def find_acts(events: list[Json]) -> dict[int, Act]:
+    """One command is one act; the end of a pause belongs to the pause."""
+    acts: dict[int, Act] = {}
+    together: dict[Any, int] = {}
+    paused: dict[str, int] = {}
+    for line in events:
+        kind, value = KINDS.get(line["event"]), line.get("value", {})
+        by = value.get("by") or value.get("who") or ""
+        if kind is None or (kind in ("pause", "resume", "exclude", "cap", "budget", "drain") and not by):
+            continue
+        line = {**line, "value": value}
+        component = value.get("component", "")
+        if kind == "resume" and component in paused and "case" not in line:
+            acts[paused.pop(component)].events.add(line["seq"])
+            continue
+        key = (kind, by, value["together"]) if value.get("together") else line["seq"]
+        number = together.setdefault(key, line["seq"])
+        act = acts.setdefault(number, Act(number, kind, by))
+        act.events.add(line["seq"])
+        act.lines.append(line)
+        if kind == "pause":
+            paused[component] = number
+    return acts
+
+
+class _Settled:
+    def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
+        self.plans, self.acts = plans, find_acts(events)
+        self.events = events
+        gone = [number for line in events if line["event"] == "withdrawn" for number in line["value"]["events"]]
+        self.withdrawn = {act.number for act in self.acts.values() if act.events & set(gone)}
+        self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
+        self.ended = replay(events).ended
+        self.missing = self._agreements()
+        asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
+        self.void = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
+        idle = self.void | self.withdrawn
+        self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
+        self.memory: dict[frozenset[int], Json] = {}
+
+    def told(self) -> Json:
+        base = self.judged(set())
+        takes = {act.number for act in self.live if self._takes_away(act, base)}
+        word = _word(base["outcome"], takes)
+        known = {act.number for act in self.live if act.known}
+        one_sided = {number for number in known if self.missing.get(number)}
+        sides = [{n for n in one_sided if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
+        others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
+        hangs = [sorted(gone) for gone in others if _word(self.judged(gone)["outcome"], takes - gone) != word]
+        return {
+            "outcome": "disputed" if hangs and self.ended else word,
+            "without": {
+                str(act.number): _word(self.judged({act.number})["outcome"], takes - {act.number})
+                if act.known
+                else "not known"
+                for act in self.live
+            },
+            "without_acts": self.judged(known)["outcome"],
+            "takes": sorted(takes),
+            "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
+        }
+
+    # ---- logs without acts ---------------------------------------------------------------------------------------------
+
+    def judged(self, numbers: set[int]) -> Json:
+        """The scorecard of the log without these acts, and without those that have no effect."""
+        gone = frozenset(numbers | self.void)
+        if gone not in self.memory:
+            self.memory[gone] = self._judge([self.acts[number] for number in gone], gone)
+        return self.memory[gone]
+
+    def _judge(self, acts: list[Act], gone: frozenset[int]) -> Json:
+        lines = list(self._without(acts))
+        campaign = replay(lines)
+        early = any(act.kind in ("drain", "cancel") for act in acts)
+        if early:
+            campaign.ended = False
+        found = Judge(self.plans[campaign.document], campaign).scorecard()
+        if early and self.ended and not any(part["to_come"] for part in found["components"].values()):
+            campaign.ended = True
+            found = Judge(self.plans[campaign.document], campaign).scorecard()
+        return found | {"plan": campaign.document}
+
+    def _without(self, acts: list[Act]) -> Any:
+        dropped = {number for act in acts for number in act.events if act.kind != "pause" or not act.back}
+        moved = {number for act in acts if act.kind == "pause" and act.back for number in act.events}
+        taken_back = set()
+        for line in self.events:
+            if line["event"] == "withdrawn" and line["seq"] not in dropped:
+                taken_back |= set(line["value"]["events"])
+        rejudged = [line["seq"] for line in self.events if line["event"] == "rejudged"]
+        for line in self.events:
+            value = line.get("value", {})
+            if line["seq"] in dropped or line["seq"] in taken_back:
+                continue
+            if line["event"] == "verdict" and "rejudged" in value:
+                mine = min((seq for seq in rejudged if seq > line["seq"]), default=0)
+                if mine in dropped:
+                    continue
+            if line["event"] == "verdict" and value["verdict"] == "cancelled" and _was_cancelled(line, acts):
+                continue
+            if line["seq"] in moved and "from" in value:
+                line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
+            yield line
+
+    # ---- what is taken away --------------------------------------------------------------------------------------------
+
+    def _takes_away(self, act: Act, base: Json) -> bool:
+        first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
+        if act.kind in NOBODY_KNOWS | {"waive", "withdraw"} or first is None or act.lines[0]["time"] < first:
+            return False
+        other = self.judged({act.number})
+        now = base["components"]
+        for name, part in other["components"].items():
+            if part["attempts"] > now.get(name, {"attempts": 0})["attempts"]:
+                return True
+            if act.kind in ("drain", "cancel") and part["to_come"]:
+                return True
+            for criterion, item in part["criteria"].items() if act.kind in ("rule", "change", "clock") else ():
+                mine = now.get(name, {}).get("criteria", {}).get(criterion)
+                if mine is not None and mine["count"] < item["count"]:
+                    return True
+        if act.kind in ("clock", "pause", "change", "amend"):
+            for name, times in other["stability"].items():
+                if times["clock"][2] > base["stability"].get(name, {"clock": [0, 0, 0]})["clock"][2] + 1e-6:
+                    return True
+        return act.kind == "amend" and _asks_less(self.plans[other["plan"]], self.plans[base["plan"]])
+
+    # ---- who agreed ----------------------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        return [party["name"] for party in self.parties]
+
+    def party(self, by: str) -> str:
+        return next((party["name"] for party in self.parties if by in party["people"]), "")
+
+    def _agreements(self) -> dict[int, set[str]]:
+        """Act -> the parties that have not agreed to it."""
+        if not self.parties:
+            return {}
+        missing = {n: set(self.names()) - {self.party(act.by)} for n, act in self.acts.items() if act.kind != "agree"}
+        start = next(line for line in self.events if line["event"] == "campaign_start")
+        identity = _digest("", start)
+        for line in self.events:
+            if line["event"] == "agreed":
+                for number, digest in line["value"]["acts"]:
+                    act = self.acts.get(number)
+                    if act is not None and number < line["seq"] and _act_digest(identity, act) == digest:
+                        missing.get(number, set()).discard(self.party(line["value"]["by"]))
+        return missing
+
+
+def _digest(identity: str, line: Json) -> str:
+    said = [identity, line["event"], line["seq"], line["time"], line.get("case", ""), line.get("run", "")]
+    said += [line.get("value", {}), line.get("reason", "")]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _act_digest(identity: str, act: Act) -> str:
+    digests = [_digest(identity, line) for line in act.lines]
+    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+
+def _was_cancelled(line: Json, acts: list[Act]) -> bool:
+    for act in acts:
+        for asked in act.lines if act.kind == "cancel" and line["seq"] > act.number else ():
+            value = asked["value"]
+            if value.get("all") or line["run"] in value.get("runs", ()) or line["case"] in value.get("cases", ()):
+                return True
+    return False
+
+
+def _word(outcome: str, takes: set[int]) -> str:
+    return "accepted with restrictions" if outcome == "accepted" and takes else outcome
+
+
+def _asks_less(old: Json, new: Json) -> bool:
+    """Whether a plan asks for less than the one before it: parts, cases, repeats, time, criteria, their bounds."""
+    parts = {part["name"]: part for part in new["components"]}
+    for part in old["components"]:
+        now = parts.get(part["name"])
+        if now is None or now["duration_s"] < part["duration_s"] or now["repeats"] < part["repeats"]:
+            return True
+        if set(part["cases"]) - set(now["cases"]) or len(part["procedures"]) > len(now["procedures"]):
+            return True
+        items = {item["name"]: item for item in now["criteria"]}
+        for item in part["criteria"]:
+            mine = items.get(item["name"])
+            if mine is None or mine["enough"] > item["enough"]:
+                return True
+            easier = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
+            if easier or mine["comparison"] != item["comparison"]:
+                return True
+            if any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
+                return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
