@@ -119,3 +119,33 @@ def test_a_job_that_lost_nodes_while_it_ran_is_not_what_was_asked_for(tmp_path: 
 )
 def test_the_words_of_a_step_that_was_given_up(line: str, nodes: tuple[str, ...] | None) -> None:
     assert broken_step(f"hello\n{line}\nbye\n") == (None if nodes is None else Step(line, nodes))
+
+
+def started_twice(tmp_path: Path) -> Looker:
+    """It began on n001; a controller that was rolled back began it again on n003, where it found its claim taken."""
+    slurm = FakeSlurm({"": [row(state="FAILED", nodes="n003", exit=97 << 8)]})
+    found = Looker(tmp_path, slurm)
+    claim = found.places.claim("j000001", 0)
+    claim.parent.mkdir(parents=True)
+    claim.write_text("job=7 host=n001 uptime=100.00 pid=9 nodes=n001 node=n001 .\n")
+    return found
+
+
+def test_a_start_that_a_rolled_back_controller_copied_is_waited_for(tmp_path: Path) -> None:
+    found = started_twice(tmp_path)
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.nodes) == ("running", "n001")
+    assert report.message.endswith("the first one is waited for")
+    found.end(0)
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.exit_status, report.nodes) == ("completed", 0, "n001")
+
+
+def test_a_copied_start_that_slurmd_ended_is_over(tmp_path: Path) -> None:
+    found = started_twice(tmp_path)
+    found.slurm_says("slurmstepd-n001: error: *** REASON: Resources ***\nclaim.0: File exists\n")
+    report = found.one(JOB)
+    assert report is not None
+    assert (report.state, report.nodes) == ("interrupted", "n001")

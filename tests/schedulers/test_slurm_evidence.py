@@ -27,7 +27,11 @@ def looker(tmp_path: Path) -> Looker:
 def test_a_waiting_job_and_why_it_waits(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(state="PENDING", reason="JobHeldUser")]
     report = looker.one(JOB, settled=False)
-    assert report is not None and (report.state, report.message, report.began) == ("queued", "JobHeldUser", None)
+    assert report is not None and (report.state, report.message, report.began) == (
+        "queued",
+        "JobHeldUser (it is held; scontrol release lets it go)",
+        None,
+    )
 
 
 @pytest.mark.parametrize("reason", ["Priority", "Resources"])

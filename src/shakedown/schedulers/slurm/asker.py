@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
 _MOST_GLANCED = 1024  # files that are looked for at once
 _CLOCKS_DIFFER_S = 5.0  # the controller's and the file system's
 _MOST_RESTARTS = 16  # whose end marks are looked for
+_ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
 Say = Callable[[list[JobReport]], None]
 
@@ -297,16 +299,17 @@ class Asker:
             return found
         if found.marks is not None and found.marks.exit_status is not None:
             return found
-        words, last = "", ""
+        words, last, told = "", "", False
         try:
             with self.places.slurm_output(found.job.id).open("rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _WORDS_BYTES))
                 text = file.read(_WORDS_BYTES).decode("utf-8", "replace")
+                told = bool(_ENDED_BY_SLURM.search(text))
                 said, last = list(last_words(text)), clean(text.strip().rpartition("\n")[2])
                 words = said[-1] if len(said) > found.job.restart else ""  # earlier restarts left theirs too
         except OSError:
             pass
-        return msgspec.structs.replace(found, words=words, said=last)
+        return msgspec.structs.replace(found, words=words, said=last, told_to_end=told)
 
     def _lost_start(self, job: Asked) -> JobReport | None:
         """A start whose node was lost, of a job that went on elsewhere: its end mark, or that its nodes answer again, ends it."""

@@ -17,6 +17,7 @@ from shakedown.schedulers.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.found import Asked, Found
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
+from shakedown.schedulers.slurm.pending import in_words
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.workplace import CONDUCTOR
 
@@ -25,6 +26,10 @@ TOLD_S = 60.0  # after which a job that was told to end is believed to have been
 _STARTED_TWICE = (
     "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
     "and the first one left no end mark"
+)
+_FIRST_GOES_ON = (
+    "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
+    "and the first one is waited for"
 )
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
 _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
@@ -109,7 +114,10 @@ def _taken_from(found: Found, marks: Marks) -> str:
     nodes = row.nodes if row is not None and row.restart == marks.restart and row.nodes else found.nodes_now
     if not nodes or not marks.nodes or nodes == marks.nodes:
         return ""
-    gone = [node for node in names_in(marks.nodes) if node not in names_in(nodes)]
+    had, has = names_in(marks.nodes), names_in(nodes)
+    gone = [node for node in had if node not in has]
+    if not set(has) <= set(had):
+        return ""  # of another start
     return (
         f"{', '.join(gone[:_MOST_NAMED])} was taken from it at the scheduler while it ran on {marks.nodes}"
         if gone
@@ -169,7 +177,7 @@ def _from_queue(found: Found) -> Said:
         state,
         "queue",
         nodes=row.nodes,
-        message=_joined(_renamed(found), word.note, _shown(row.reason) if state == "queued" else ""),
+        message=_joined(_renamed(found), word.note, in_words(_shown(row.reason)) if state == "queued" else ""),
     )
 
 
@@ -273,7 +281,9 @@ def _over(
         if status == CLAIM_TAKEN:
             if found.marks is None or not found.marks.holder:
                 return _report(found, "refused", source, nodes=nodes, message=_EMPTY_CLAIM)
-            return _report(found, "interrupted", source, nodes=nodes, message=_STARTED_TWICE)
+            if not _first_is_over(found, nodes):
+                return _report(found, "running", "marks", nodes=found.marks.nodes, message=_FIRST_GOES_ON)
+            return _report(found, "interrupted", source, nodes=found.marks.nodes or nodes, message=_STARTED_TWICE)
     if word in ("DEADLINE", "NODE_FAIL") and not nodes and not _has_begun(found):
         return Later() if young else _ended_waiting(found, source, word, said.note)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
@@ -285,6 +295,14 @@ def _over(
     if source == "accounting" and said.state == "failed" and status is not None and 0 < status < 128:
         note = _joined(note, f"accounting does not tell exit status {status} from {status + 128}")
     return _report(found, said.state, source, exit_status=shown, nodes=where, message=note)
+
+
+def _first_is_over(found: Found, nodes: str) -> bool:
+    """Whether the start that has the claim of a job that was started twice was ended: slurmstepd wrote so, or slurmd of the same
+    node started the second one, for which it ends the first.
+    """
+    first = found.marks.node or found.marks.nodes if found.marks is not None else ""
+    return found.told_to_end or bool(found.words) or not first or first in names_in(nodes) or first == nodes
 
 
 def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str) -> JobReport:

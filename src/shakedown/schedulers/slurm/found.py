@@ -36,6 +36,7 @@ class Found(Struct, frozen=True):
     earlier one over and did nothing, 0 = none. ``never_began``: the start that is asked about never took its claim.
     ``has_directory``: the job's directory is there. ``renamed``: the name that somebody gave it at the scheduler.
     ``nodes_now``: the nodes that it had when it was last seen running.
+    ``told_to_end``: slurmstepd wrote into its output that it ended a start of it.
     """
 
     job: Asked
@@ -56,3 +57,4 @@ class Found(Struct, frozen=True):
     renamed: str = ""
     has_directory: bool = True
     nodes_now: str = ""
+    told_to_end: bool = False

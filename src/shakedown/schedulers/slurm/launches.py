@@ -59,6 +59,8 @@ def requeued_launch(before: Record | None) -> str:
 
 def foreign_claim(marks: Marks, row: QueueRow | None) -> str:
     """Purpose: a sentence where a claim was taken on a node that is none of the job's: somebody ran its script there."""
+    if marks.node and marks.node in names_in(marks.nodes or ""):
+        return ""  # Slurm started it there, whatever it says now: a controller that lost its memory starts a job a second time
     nodes = row.nodes if row is not None and row.restart == marks.restart and row.nodes else marks.nodes
     if not marks.node or not nodes or marks.node == nodes or marks.node in names_in(nodes):
         return ""
