@@ -182,7 +182,7 @@ def planned(*names: str) -> Book:
 
 def times(book: Book) -> dict[str, tuple[str, str]]:
     """Component -> how its planned time came out, and why."""
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for component in book.card().components:
         (one,) = [item for item in component.criteria if item.name == "planned time"]
         found[component.name] = (one.outcome, one.reason)
