@@ -105,7 +105,7 @@ def test_a_contract_edited_after_the_start_changes_no_outcome(site: Path) -> Non
     read = read_campaign(site / CAMPAIGN)
 
     assert score(read.document, read.record).summary.startswith(
-        "accepted with restrictions: all 15 criteria are met; 1 contract row "
+        "accepted with restrictions: all 16 criteria are met; 1 contract row "
     )
 
 

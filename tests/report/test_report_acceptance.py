@@ -35,7 +35,7 @@ def text(acceptance: Path) -> str:
 @pytest.mark.parametrize(
     "words",
     [
-        "Rejected 2 criteria of 8 not met (performance: fill, stability: correct)",
+        "Rejected 2 criteria of 9 not met (performance: fill, stability: correct)",
         "What stands against acceptance not met performance: fill",
         "not met stability: correct (clause SOW 5.1): 354 correct / 357 completed = 99.2%",
         "1 case of 6 undecided, such as ufs: 12 of the 30 that are enough to judge",
