@@ -192,3 +192,18 @@ def test_a_plan_whose_person_is_both_parties_is_refused(site: Path) -> None:
         assert (done.returncode, text in done.stdout + done.stderr) == (2, True), (words, done.stdout + done.stderr)
     (site / "plans/p.yaml").write_text(plan.replace("consent: [clock]", "consent: [cap]"))
     assert "'cap' is not one of" in run(site, "check").stdout + run(site, "check").stderr
+
+
+def test_a_party_that_an_amendment_renames_agrees_by_its_name_of_before(site: Path) -> None:
+    plan = site / "plans/p.yaml"
+    plan.write_text(plan.read_text().replace("site: [Ada]", "site: [Eve]"))
+    done = run(site, "amend", "p", "--by", "Bo Iron", "--because", "another person")
+    assert done.returncode == 0, done.stderr
+    amendment, waiver = numbers(site)["amend"], numbers(site)["waive"]
+    refused = run(site, "agree", waiver, "--by", "Eve", "--because", "fair")
+    assert "error: Eve speaks for no party of the plan (site: Ada; vendor: Bo Iron)" in refused.stderr
+    assert run(site, "agree", amendment, "--by", "Ada", "--because", "Eve follows me").returncode == 0
+    assert run(site, "agree", waiver, "--by", "Eve", "--because", "fair").returncode == 0
+    assert "Ada speaks for no party" in run(site, "agree", waiver, "--by", "Ada", "--because", "late").stderr
+    act = next(act for act in said(site, "acts")["acts"] if act["kind"] == "waive")
+    assert act["agreed"][0].startswith("site: Eve, ") and act["missing"] == ["vendor"]

@@ -322,4 +322,18 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
     for count in (1, 3, 6):
         with_keys = render_signature_page("0123456789abcdef" * 4, 4711, signed, [signature] * count)
         assert len(weasyprint.HTML(string=with_keys.decode()).render().pages) == 1
+    act = {
+        "what": long,
+        "because": long,
+        "said": 0.0,
+        "as_of": 0.0,
+        "standing": long,
+        "takes": long,
+        "without": "rejected",
+    }
+    acted = signed | {"acts": [act] * 20, "acts_in_all": 40, "without_acts": "rejected"}
+    for count in (0, 6):
+        with_acts = render_signature_page("0123456789abcdef" * 4, 4711, acted, [signature] * count)
+        assert len(weasyprint.HTML(string=with_acts.decode()).render().pages) == 1
+        assert b"ithout all of th" in with_acts and (parties > 2 or b"BACKDATED to 1970-01-01 00:00" in with_acts)
     assert b"and " + str(20 - (8 if parties <= 2 else 2)).encode() + b" more, in the report." in page

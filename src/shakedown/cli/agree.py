@@ -27,22 +27,22 @@ def command(names: tuple[str, ...], who: str, because: str, key: str | None, sit
     from shakedown.cli.wishes import find_started, record_wishes
     from shakedown.conductor.agreeing import find_acts, why_not_agree
     from shakedown.conductor.looking import look_at_runs
+    from shakedown.conductor.settling import consent_of
     from shakedown.events.agreements import MOST_ACTS, agreed_text, sign_agreement, who_signed
     from shakedown.events.signatures import moment
     from shakedown.metrics.consent import Signed
 
     campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
-    layout, state = find_started(site, campaign, "agree to")
+    layout, _ = find_started(site, campaign, "agree to")
     record = look_at_runs(layout)
     pairs = [(act.number, act.digest) for act in find_acts(record, numbers)]
+    parties = consent_of(layout, record).parties
     values: list[dict[str, Any]] = []
     for place in range(0, len(pairs), MOST_ACTS):
         mine, at = pairs[place : place + MOST_ACTS], moment()
         text = agreed_text(record.identity, mine, who, because, at)
         armour = sign_agreement(text, Path(key)) if key is not None else ""
-        why = why_not_agree(
-            state.index.document, record, mine, who, Signed(*who_signed(text, armour)) if armour else None
-        )
+        why = why_not_agree(parties, record, mine, who, Signed(*who_signed(text, armour)) if armour else None)
         if why:
             raise UsageError(why)
         values.append({"acts": mine, "by": who, "signed_at": at, "signature": armour})

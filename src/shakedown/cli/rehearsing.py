@@ -109,13 +109,11 @@ def _emit_all(base: Base, tried: Verdict | None) -> int:
     """The scorecard as JSON, with what limits the plan beside it."""
     import msgspec
 
-    from shakedown.events.reader import read_events
-    from shakedown.metrics.criteria import score
+    from shakedown.conductor.settling import settled
     from shakedown.metrics.scorecard import exit_status
-    from shakedown.metrics.table import fold_runs
     from shakedown.model.errors import UNDECIDED
 
-    scorecard = score(base.outcome.state.index.document, fold_runs(read_events(base.layout.log)))
+    scorecard = settled(base.layout)
     data = {**msgspec.to_builtins(scorecard), "limits": base.outcome.limits, "tried": tried}
     emit(data, as_json=True, render=str)
     return exit_status(scorecard) if base.outcome.finished else UNDECIDED

@@ -7,13 +7,15 @@ from typing import Any
 
 from shakedown.conductor.conductor import Commands, Conductor
 from shakedown.conductor.outcomes import rows_of
+from shakedown.conductor.refusals import refusal
+from shakedown.conductor.settling import signatures_under
 from shakedown.events.agreements import MOST_ACTS, agreed_text, who_signed
 from shakedown.metrics.consent import Consent, Signed, weigh
 from shakedown.metrics.people import Act, acts_of
 from shakedown.metrics.table import Record
 from shakedown.model.errors import UsageError
 from shakedown.model.events import Event
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Document, Party
 from shakedown.model.ports import Command
 
 CAN_BE_WITHDRAWN = ("waive", "rule")
@@ -42,9 +44,11 @@ def find_acts(record: Record, numbers: Sequence[int], kinds: Sequence[str] = ())
     return list({act.number: act for act in found}.values())
 
 
-def why_not_agree(document: Document, record: Record, pairs: Pairs, by: str, signed: Signed | None) -> str:
-    """Purpose: why such an agreement would count for nothing, or "". ``signed``: None where it is not signed."""
-    if not document.parties:
+def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: str, signed: Signed | None) -> str:
+    """Purpose: why such an agreement would count for nothing, or "". ``parties``: those that count now; ``signed``: None where
+    it is not signed.
+    """
+    if not parties:
         return "the plan in force names no parties; 'parties: {site: [...], vendor: [...]}' in it does"
     digests = {act.number: act for act in acts_of(record)}
     for number, digest in pairs:
@@ -52,9 +56,9 @@ def why_not_agree(document: Document, record: Record, pairs: Pairs, by: str, sig
         if act is None or act.digest != digest:
             return f"event {number} is no act of this campaign, or says something else than what was agreed to"
     if signed is None:
-        mine = [party for party in document.parties if by.casefold() in {name.casefold() for name in party.people}]
+        mine = [party for party in parties if by.casefold() in {name.casefold() for name in party.people}]
         if not mine:
-            known = "; ".join(f"{party.name}: {', '.join(party.people) or 'keys'}" for party in document.parties)
+            known = "; ".join(f"{party.name}: {', '.join(party.people) or 'keys'}" for party in parties)
             return f"{by} speaks for no party of the plan ({known})"
         if mine[0].keys:
             return f"{by} speaks for {mine[0].name}, and the plan gives {mine[0].name} keys: sign it with --sign KEY"
@@ -65,8 +69,6 @@ def why_not_agree(document: Document, record: Record, pairs: Pairs, by: str, sig
 
 def _agree(documents: Callable[[str], Document]) -> Callable[[Conductor, Command], Event]:
     def agree(conductor: Conductor, command: Command) -> Event:
-        from shakedown.conductor.refusals import refusal
-
         value, record = command.value, rows_of(conductor)
         said = value.get("acts")
         pairs = [(int(one[0]), str(one[1])) for one in said] if _are_pairs(said) and isinstance(said, list) else []
@@ -77,7 +79,8 @@ def _agree(documents: Callable[[str], Document]) -> Callable[[Conductor, Command
         signed = None
         if armour:
             signed = Signed(*who_signed(agreed_text(record.identity, pairs, by, command.reason, at), armour))
-        why = why_not_agree(conductor.state.index.document, record, pairs, by, signed)
+        parties = weigh(record, acts_of(record), documents, signatures_under(record)).parties
+        why = why_not_agree(parties, record, pairs, by, signed)
         if why or len(armour) > 2600:
             return refusal(command, why or "its signature is too long to be kept")
         kept: dict[str, Any] = {"acts": [list(pair) for pair in pairs], "by": by, "signed_at": at, "signature": armour}

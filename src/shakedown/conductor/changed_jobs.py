@@ -6,21 +6,29 @@ from msgspec import structs
 
 from shakedown.engine.state import State
 from shakedown.model.places import names_in
-from shakedown.model.ports import JobReport
+from shakedown.model.ports import SEEN_HERE, JobReport
 
 
 def as_ordered(state: State, report: JobReport) -> JobReport:
-    """Purpose: the report as it is, or "interrupted" where somebody changed the job's number of nodes at the scheduler."""
+    """Purpose: the report as it is, or "interrupted" where somebody changed the job's number of nodes at the scheduler.
+
+    The embedded scheduler is nobody else's, and hands out cores.
+    """
     job = state.jobs.get(report.job)
     if (
         job is None
         or job.bundle
         or report.run
-        or report.source == "local"
+        or report.source == SEEN_HERE
         or report.state not in ("completed", "failed")
     ):
         return report
-    wanted, nodes = state.index.cases[job.case].shape.nodes, len(names_in(report.nodes)) if report.nodes else 0
+    case = state.index.cases[job.case]
+    if any(
+        one.embedded for one in state.index.document.system.clusters if one.name == case.partition.partition(":")[0]
+    ):
+        return report
+    wanted, nodes = case.shape.nodes, len(names_in(report.nodes)) if report.nodes else 0
     if nodes in (0, wanted):
         return report
     words = f"it ran on {_count(nodes)} ({report.nodes}) and asks for {wanted}: somebody changed it at the scheduler"

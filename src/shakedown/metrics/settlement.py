@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from shakedown.metrics.clock import Clock, clocks_of
+from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.consent import Agreement, Signed, weigh
 from shakedown.metrics.criteria import score
 from shakedown.metrics.people import Act, acts_of
 from shakedown.metrics.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.table import Record
-from shakedown.metrics.taken import MOVES_CLOCKS, taken
+from shakedown.metrics.taken import MOVES_CLOCKS, Clocks, taken
 from shakedown.metrics.without import ENDS_EARLY, NO_ROWS, Acts, Variants
 from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
@@ -28,7 +28,8 @@ AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "w
 _MOST_DIFFERENCES = 6
 
 Documents = Callable[[str], Document]
-Scored = tuple[Document, Record, Scorecard]
+Scored = tuple[Document, Clocks, Scorecard]
+_AT_ONCE = 16  # records without acts that are kept at a time
 
 
 def settle(
@@ -70,7 +71,6 @@ class _Settling:
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
         self.void = frozenset(consent.void)
         self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
-        self.clocks: Mapping[str, Clock | None] | None = None  # as it is, once they are asked for
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
@@ -78,7 +78,7 @@ class _Settling:
 
     def scorecard(self) -> Scorecard:
         """Everything: the outcome, by whose word, and each act."""
-        self.variants.prepare(self.void | wanted for wanted in self._wanted())
+        self._score_all()
         judged = self._score(frozenset())[2]
         takes, restricting = self._restricting(judged)
         outcome = _restricted(judged.outcome, restricting)
@@ -119,19 +119,32 @@ class _Settling:
                  for side in {self._side(act) for act in self.known}]  # fmt: skip
         return list(dict.fromkeys([frozenset(), *each, all_known, self.one_sided, *sides]))
 
+    def _score_all(self) -> None:
+        """Everything that is asked about, some records at a time."""
+        groups: dict[Acts, list[Acts]] = {}
+        for wanted in self._wanted():
+            groups.setdefault(self.variants.heavy(wanted | self.void), []).append(wanted)
+        heavy = list(groups)
+        for place in range(0, len(heavy), _AT_ONCE):
+            mine = heavy[place : place + _AT_ONCE]
+            self.variants.prepare(mine)
+            for wanted in (one for some_acts in mine for one in groups[some_acts]):
+                self._score(wanted)
+            self.variants.forget()
+
     def _side(self, act: Act) -> str:
         return self.consent.party.get(act.number, "")
 
     # ---- scores ------------------------------------------------------------------------------------------------------------
 
-    def _score(self, numbers: Acts) -> tuple[Document, Record, Scorecard]:
+    def _score(self, numbers: Acts) -> Scored:
         """The campaign without these acts, beside those without effect."""
         gone = numbers | self.void
         if gone not in self.shared:
             record = self.variants.without(gone) if gone else self.record
             same = record.document == self.record.document or not record.document
             document = self.document if same else self.document_of(record.document)
-            self.shared[gone] = (document, record, self._judged(document, record, gone))
+            self.shared[gone] = (document, clocks_of(document, record), self._judged(document, record, gone))
         return self.shared[gone]
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
@@ -152,13 +165,10 @@ class _Settling:
         orders = self.record.first_orders.values()
         if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or not orders or act.said < min(orders):
             return ()
-        document, record, without = self._score(frozenset({act.number}))
-        base_document, base_record, _ = self._score(frozenset())
-        clocks = None
-        if act.kind in MOVES_CLOCKS:
-            self.clocks = self.clocks if self.clocks is not None else clocks_of(base_document, base_record)
-            clocks = (self.clocks, clocks_of(document, record))
-        return taken(act.kind, judged, without, (base_document, document), clocks)
+        document, clocks, without = self._score(frozenset({act.number}))
+        base_document, base_clocks, _ = self._score(frozenset())
+        moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
+        return taken(act.kind, judged, without, (base_document, document), moved)
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 

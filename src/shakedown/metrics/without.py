@@ -37,7 +37,7 @@ class Variants:
 
     def prepare(self, wanted: Iterable[Acts]) -> None:
         """Purpose: fold the log once for all variants that need it."""
-        heavy = {self._heavy(numbers) for numbers in wanted} - {frozenset(), *self._folded}
+        heavy = {self.heavy(numbers) for numbers in wanted} - {frozenset(), *self._folded}
         if heavy:
             ordered = sorted(heavy, key=sorted)
             dropped = [frozenset().union(*(self.acts[number].dropped for number in one)) for one in ordered]
@@ -46,7 +46,7 @@ class Variants:
     def without(self, numbers: Collection[int]) -> Record:
         """Purpose: the record without these acts. The one that was given stays as it is."""
         wanted = frozenset(numbers)
-        heavy = self._heavy(wanted)
+        heavy = self.heavy(wanted)
         if heavy not in self._folded and heavy:
             self.prepare([wanted])
         rest = [self.acts[number] for number in sorted(wanted - heavy) if self.acts[number].kind not in NO_ROWS]
@@ -57,8 +57,12 @@ class Variants:
             record.ended = None
         return record
 
-    def _heavy(self, numbers: Collection[int]) -> Acts:
-        """Those of these acts whose events other events depend on."""
+    def forget(self) -> None:
+        """Purpose: let go of what was folded: a record without an act may be as large as the record."""
+        self._folded.clear()
+
+    def heavy(self, numbers: Collection[int]) -> Acts:
+        """Purpose: those of these acts whose events other events depend on."""
         light = IN_THE_ROWS | NO_ROWS
         return frozenset(number for number in numbers if self.acts[number].kind not in light)
 

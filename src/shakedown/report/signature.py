@@ -15,9 +15,14 @@ from shakedown.events.signatures import BAD, UNCHECKED, Signature
 MOST_RESTRICTIONS = 8  # that are spelt out; the report has them all
 MOST_PARTIES = 4
 MOST_SIGNATURES = 3
-MOST_ACTS = 5  # that are spelt out
+MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
-_LONGEST_ACT, _LONGEST_REASON = 130, 60
+_LONGEST_ACT, _LONGEST_REASON = 90, 40
+_ROOM_MM = (9.5, 22.0, 54.0)  # for restrictions and acts: with more than two parties, with signatures, else
+_LINE_MM, _ACT_MM = (
+    (2.0, 3.7, 84),
+    (0.7, 2.9, 62),
+)  # of a restriction and of an act: between them, a line, characters of a line
 _EMPTY = (("vendor", ""), ("site", ""))  # where no contract names the parties
 
 
@@ -34,18 +39,18 @@ def render_signature_page(
     title = contracts[0] if len(contracts) == 1 else f"Acceptance of {signed.get('system', '')}"
     parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
     acts = [act for act in signed.get("acts", []) if isinstance(act, Mapping)]
+    restrictions = [str(line) for line in signed.get("restrictions", [])]
+    few, rows = _rooms(restrictions, acts, len(parties), bool(signatures))
     body = [
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
         f"<p>{_text(str(signed.get('summary', '')))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
-        _restrictions(
-            [str(line) for line in signed.get("restrictions", [])], len(parties), bool(signatures), bool(acts)
-        ),
-        _acts(acts, signed, len(parties)),
+        _restrictions(restrictions, few),
+        _acts(acts, signed, rows),
         _digest(digest, event, str(signed.get("campaign", ""))),
-        _signatures(signatures, len(parties), sides or {}),
+        _signatures(signatures, len(parties), sides or {}, bool(acts)),
         _places(parties),
     ]
     return _PAGE.format(title=_text(title), body="\n".join(filter(None, body))).encode()
@@ -67,40 +72,67 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     return f"<dl>{cells}</dl>"
 
 
-def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], parties: int) -> str:
-    """What people did, those acts first that the outcome hangs on: as many as fit the page."""
+def _rooms(
+    restrictions: Sequence[str], acts: Sequence[Mapping[str, Any]], parties: int, signed: bool
+) -> tuple[int, int]:
+    """How many restrictions and how many acts fit the page, by the lines that they take: one act at least where there is room for
+    acts, then restrictions, then acts.
+    """
+    if not acts:
+        room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
+        return (room // 2 if signed else room), 0
+    left = _ROOM_MM[0 if parties > 2 else 1 if signed else 2]
+    heights = [_ACT_MM[0] + _ACT_MM[1] * -(-len(_act_text(act)) // _ACT_MM[2]) for act in acts[:MOST_ACTS]]
+    shown = 0 if parties > 2 else 1
+    left -= heights[0] if shown else 0
+    count = 0
+    for line in restrictions[:MOST_RESTRICTIONS]:
+        left -= _LINE_MM[0] + _LINE_MM[1] * -(-min(len(line), _LONGEST) // _LINE_MM[2])
+        if left < 0 and count:
+            break
+        count += 1
+    while shown and shown < len(heights) and left >= heights[shown]:
+        left -= heights[shown]
+        shown += 1
+    return count, shown
+
+
+def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], room: int) -> str:
+    """What people did, those acts first that the outcome hangs on."""
     if not acts:
         return ""
-    room = MOST_ACTS if parties <= 2 else MOST_ACTS // 3
-    rows = "".join(_act(act) for act in acts[:room])
-    more = int(signed.get("acts_in_all", len(acts))) - min(room, len(acts))
+    count, without = int(signed.get("acts_in_all", len(acts))), _text(str(signed.get("without_acts", "")))
+    if not room:
+        return f'<p class="small">What people did: {count} acts; without all of them: {without}.</p>'
+    more = count - min(room, len(acts))
     rest = f" And {more} more, in the report." if more > 0 else ""
-    return (
-        f"<h2>What people did</h2><table><tr><th>Act</th><th>By whose word</th><th>Outcome without it</th></tr>{rows}</table>"
-        f'<p class="small">Without all of these acts: {_text(str(signed.get("without_acts", "")))}.{rest}</p>'
-    )
+    rows = "".join(_act(act) for act in acts[:room])
+    head = "<tr><th>Act</th><th>By whose word</th><th>Outcome without it</th></tr>"
+    told = f'<p class="small">Without all of these acts: {without}.{rest}</p>'
+    return f"<h2>What people did</h2><table>{head}{rows}</table>{told}"
 
 
 def _act(act: Mapping[str, Any]) -> str:
+    without = _text(str(act.get("without", ""))) or "as it is"
+    standing = _text(str(act.get("standing", "")), _LONGEST_REASON)
+    return f"<tr><td>{_act_text(act)}</td><td>{standing}</td><td>{without}</td></tr>"
+
+
+def _act_text(act: Mapping[str, Any]) -> str:
     said = _day(act.get("said", 0.0)) + (f", BACKDATED to {_day(act['as_of'])}" if "as_of" in act else "")
     because = _text(str(act.get("because", "")), _LONGEST_REASON)
-    what = f"{_text(str(act.get('what', '')), _LONGEST_ACT)} ({said}: {because})"
     takes = f"; takes away {_text(str(act.get('takes', '')), _LONGEST_REASON)}" if act.get("takes") else ""
-    without = _text(str(act.get("without", ""))) or "as it is"
-    return f"<tr><td>{what}{takes}</td><td>{_text(str(act.get('standing', '')), 80)}</td><td>{without}</td></tr>"
+    return f"{_text(str(act.get('what', '')), _LONGEST_ACT)} ({said}: {because}){takes}"
 
 
 def _day(time_said: Any) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(float(time_said)))
 
 
-def _restrictions(lines: Sequence[str], parties: int, signatures: bool, acts: bool = False) -> str:
+def _restrictions(lines: Sequence[str], room: int) -> str:
     """As many as fit the page beside the places to sign."""
     if not lines:
         return "<h2>Restrictions</h2><p>None.</p>"
-    room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
-    room = room // 2 if signatures else room
-    room = max(1, room // 2) if acts else room
     items = "".join(f"<li>{_text(line)}</li>" for line in lines[:room])
     more = len(lines) - room
     rest = f"<p>and {more} more, in the report.</p>" if more > 0 else ""
@@ -117,16 +149,18 @@ def _digest(digest: str, event: int, campaign: str) -> str:
     )
 
 
-def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[str, str]) -> str:
+def _signatures(signatures: Sequence[Signature], parties: int, sides: Mapping[str, str], acts: bool = False) -> str:
     """Who signed with which key, as many as fit. A signature that does not hold is said to be none."""
     if not signatures:
         return ""
     room = 1 if parties > 2 else MOST_SIGNATURES - (len(signatures) > MOST_SIGNATURES)
+    room = min(room, 2) if acts else room
     words = [signature_words(one, sides.get(one.fingerprint, "")) for one in signatures[:room]]
     lines = [f"<li>{_text(text, _LONGEST + _LONGEST_NAME)}</li>" for text in words]
     more = len(signatures) - room
-    rest = f"<p>and {more} more.</p>" if more > 0 else ""
-    return f"<h2>Signed with keys</h2><ol>{''.join(lines)}</ol>{rest}"
+    rest = f"<p>and {more} more.</p>" if more > 0 and not acts else ""
+    head = f" ({more} more in the report)" if more > 0 and acts else ""
+    return f"<h2>Signed with keys{head}</h2><ol>{''.join(lines)}</ol>{rest}"
 
 
 def signature_words(one: Signature, side: str = "") -> str:
@@ -180,10 +214,10 @@ ol {{ margin: 0; padding-left: 6mm; font-size: 8.5pt; line-height: 1.2; }}
 .digest {{ font: 12.5pt/1.5 "DejaVu Sans Mono", monospace; display: grid; gap: 0 6mm; }}
 .digest {{ grid-template-columns: repeat(4, max-content); }}
 code {{ font: 9pt "DejaVu Sans Mono", monospace; }}
-table {{ border-collapse: collapse; width: 100%; font-size: 8pt; line-height: 1.2; }}
-th, td {{ text-align: left; vertical-align: top; border-bottom: 0.4pt solid #999; padding: 0.6mm 2mm 0.6mm 0; }}
+table {{ border-collapse: collapse; width: 100%; font-size: 7pt; line-height: 1.15; }}
+th, td {{ text-align: left; vertical-align: top; border-bottom: 0.4pt solid #999; padding: 0.3mm 2mm 0.3mm 0; }}
 td {{ overflow-wrap: anywhere; }}
-.small {{ font-size: 8pt; }}
+.small {{ font-size: 7.5pt; }}
 .parties {{ display: grid; grid-template-columns: 1fr 1fr; gap: 3mm 10mm; margin-top: 3mm; }}
 .party {{ break-inside: avoid; }} .party p:first-child {{ min-height: 10mm; }}
 .line {{ border-top: 0.6pt solid #111; margin-top: 6.5mm; font-size: 8pt; line-height: 1.1; color: #555; }}
