@@ -326,7 +326,9 @@ class LocalScheduler:
     def _release(self, order: JobOrder, slots: tuple[int, ...], again: bool = True) -> Launch:
         """Let a job begin. Where its shell was killed while it stood by, another one is launched."""
         launch = self._standby.get(order)
-        self._workplace.note_let_go(order.job, order.restart)  # before it: the shell that is woken may run before we go on
+        self._workplace.note_let_go(
+            order.job, order.restart
+        )  # before it: the shell that is woken may run before we go on
         try:
             launch.release(self._cores.cpus(slots))
         except OSError as error:
