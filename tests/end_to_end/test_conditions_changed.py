@@ -132,8 +132,10 @@ def test_programs_are_found_where_they_are_plain_to_see() -> None:
 
 
 def test_what_nobody_asked_for_before_was_not_changed() -> None:
-    assert files_changed({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == ["b was changed"]
-    assert files_changed({"program cc": "/usr/bin/cc 1"}, {"program cc": "/opt/cc 1"}) == [
+    assert files_changed({"a": "1@1#x", "b": "1@1#x"}, {"b": "1@1#y", "c": "1@1#x"}) == ["b was changed"]
+    assert files_changed({"a": "1@1#x", "b": "9@1#", "c": "9@1#x"}, {"a": "1@2#x", "b": "9@1#", "c": "9@1#"}) == []
+    assert files_changed({"a": "9@1#", "b": "9@1#x"}, {"a": "9@2#", "b": "9@2#"}) == ["a was changed", "b was changed"]
+    assert files_changed({"program cc": "/usr/bin/cc 1@1#x"}, {"program cc": "/opt/cc 1@1#x"}) == [
         "program cc is /opt/cc, and was /usr/bin/cc"
     ]
     assert is_setting("OMP_NUM_THREADS") and is_setting("LD_LIBRARY_PATH") and not is_setting("SLURM_JOB_ID")

@@ -100,6 +100,29 @@ def test_a_plan_with_a_credential_is_refused_and_the_credential_not_repeated(
     assert list((site / "campaigns").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [("[SEPARATOR01]", False), ("[EPARATOR01]", True), ("[SEPARATOR]", True), ("[OTHER]", True), ("[abc]", True)],
+)
+def test_a_word_that_only_looks_like_a_credential_can_be_named(
+    make_site: MakeSite, shakedown: Shakedown, words: str, refused: bool
+) -> None:
+    """The whole word, in the file that it stands in; what else is there is looked at as ever."""
+    test = f'no_credentials: {words}\nrun:\n  command: "./x --sep-token=SEPARATOR01"\n'
+    site = make_site({"tell": test})
+    done = shakedown("check", cwd=site)
+    said = done.stdout + done.stderr
+    assert (done.returncode == 2, "looks like a credential" in said) == (refused, refused), said
+    if refused and words != "[abc]":
+        assert "no_credentials at the top of this file" in said
+    if not refused:
+        (site / "tests/tell.yaml").write_text(
+            (site / "tests/tell.yaml").read_text().replace('01"', '01 --password=shortplanted"')
+        )
+        done = shakedown("check", cwd=site)
+        assert done.returncode == 2 and "looks like a credential" in done.stdout + done.stderr
+
+
 def test_a_credential_in_a_system_is_refused(make_site: MakeSite, shakedown: Shakedown) -> None:
     site = make_site({"tell": 'run: {command: "true"}\n'})
     assert shakedown("init", "other", cwd=site.parent).returncode == 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -205,3 +207,46 @@ def test_a_closed_reactor_gives_back_its_descriptors() -> None:
     reactor.close()
 
     assert open_descriptors() == before
+
+
+class LooksTooEarly:
+    """An epoll whose first look is over before this process stood still: what happened meanwhile is seen by the next one."""
+
+    def __init__(self, real: select.epoll) -> None:
+        self.real, self.stood = real, False
+
+    def poll(self, timeout: float | None = None) -> list[tuple[int, int]]:
+        if self.stood:
+            return self.real.poll(timeout)
+        self.stood = True
+        time.sleep(0.3)
+        return []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+def test_what_happened_while_we_stood_still_is_as_old_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shakedown.processes.reactor._UNSEEN_S", 0.1)
+    looks = LooksTooEarly(select.epoll())
+    reactor = Reactor(_epoll=cast("select.epoll", looks))
+    reading, writing = os.pipe()
+    seen: list[float] = []
+
+    def heard() -> bytes:
+        seen.append(reactor.seen_until)
+        return os.read(reading, 1)
+
+    reactor.watch(reading, heard)
+    reactor.call_later(0.01, lambda: None)
+    os.write(writing, b"x")
+    begun = time.monotonic()
+    reactor.wait(reactor.now() + 0.01)
+    assert len(seen) == 1 and seen[0] <= begun, "it may have happened at any time since the last look"
+    os.write(writing, b"x")
+    reactor.wait(reactor.now() + 5)
+    assert len(seen) == 2 and seen[1] >= begun + 0.3, "and this was seen at once"
+    for descriptor in (reading, writing):
+        reactor.unwatch(descriptor)
+        os.close(descriptor)
+    reactor.close()

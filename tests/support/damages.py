@@ -16,6 +16,7 @@ import random
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -253,6 +254,8 @@ _WHOLE_FILE = (
     "emptied",
     "removed",
     "a directory",
+    "a pipe",
+    "a socket",
     "unreadable",
     "a link to nothing",
     "a link to itself",
@@ -412,6 +415,10 @@ def _spoil_file(path: Path, kind: str, chance: random.Random) -> None:
             path.unlink()
         if kind == "a directory":
             path.mkdir()
+        elif kind == "a pipe":
+            os.mkfifo(path)
+        elif kind == "a socket":
+            os.mknod(path, stat.S_IFSOCK | 0o600)
         elif kind == "a link to nothing":
             path.symlink_to("nothing")
         elif kind == "a link to itself":

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shakedown.cli.output import emit, printable, say
-from shakedown.model.errors import OUR_FAULT
+from shakedown.model.errors import OUR_FAULT, UNDECIDED
 from shakedown.model.layout import Layout
 
 _BEGUN = b"begun\n"
@@ -34,7 +34,11 @@ def drive_detached(layout: Layout, name: str, options: Sequence[str], as_json: b
             start_new_session=True,
         )
         os.close(writing)
-        begun = answer.read(len(_BEGUN)) == _BEGUN  # nothing comes from a process that ended
+        try:
+            begun = answer.read(len(_BEGUN)) == _BEGUN  # nothing comes from a process that ended
+        except KeyboardInterrupt:
+            say(f"interrupted; what was begun goes on in the background\n{_how_to_watch(process.pid, layout, name)}")
+            return UNDECIDED
     if not begun:
         return _did_not_begin(process, layout.talk, begin)
     data = {"campaign": str(layout.root), "pid": process.pid, "host": os.uname().nodename, "talk": str(layout.talk)}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 60.0  # between two looks at the files while a campaign is driven
 HASHED_BYTES = 64 << 20  # of one file; a larger one is known by its size and the time of its last change
+ALL_BYTES = 512 << 20  # read by one driver; what comes after so much is known in the same way
 MOST_FILES = 10_000
 SHOWN = 20
 _BLOCK = 1 << 20
@@ -61,6 +62,7 @@ class Conditions:
     known: Known = field(default_factory=dict)
     digest: str = ""
     next_look: float = 0.0
+    read_bytes: int = 0
     _looks: dict[str, tuple[tuple[int, ...], str]] = field(
         default_factory=dict
     )  # path -> (size, time, inode), what it was
@@ -158,7 +160,11 @@ class Conditions:
             mark = (status.st_size, status.st_mtime_ns, status.st_ino)
             looked = self._looks.get(str(path))
             if looked is None or looked[0] != mark:
-                looked = self._looks[str(path)] = (mark, _content(path, status.st_size, status.st_mtime_ns))
+                digest = ""
+                if status.st_size <= HASHED_BYTES and self.read_bytes + status.st_size <= ALL_BYTES:
+                    self.read_bytes += status.st_size
+                    digest = _digest(path)
+                looked = self._looks[str(path)] = (mark, f"{status.st_size}@{status.st_mtime_ns}#{digest}")
             return looked[1]
         except OSError as error:
             return f"cannot be read: {error.strerror}"
@@ -186,9 +192,7 @@ def _is_program(path: Path) -> bool:
         return False
 
 
-def _content(path: Path, size: int, changed_ns: int) -> str:
-    if size > HASHED_BYTES:
-        return f"{size} bytes of {changed_ns}"
+def _digest(path: Path) -> str:
     hashed = hashlib.sha256()
     with open_plain(path) as file:
         while block := file.read(_BLOCK):
@@ -217,9 +221,22 @@ def files_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[s
     lines = []
     for name in sorted(before.keys() & after.keys()):
         was, now = before[name], after[name]
-        if was != now:
+        if not _is_same(was, now):
             lines.append(f"{name} {_how(name, was, now)}")
     return lines
+
+
+def _is_same(was: str, now: str) -> bool:
+    """Files by their sha256 where both have one: a file that was only touched is the same."""
+    (place, _, old), (new_place, _, new) = _parts(was), _parts(now)
+    return (place, old) == (new_place, new) if old and new else was.partition("#")[0] == now.partition("#")[0]
+
+
+def _parts(known: str) -> tuple[str, str, str]:
+    """Where a program is, its size and time, its sha256."""
+    mark, _, digest = known.partition("#")
+    place, _, mark = mark.rpartition(" ")
+    return place, mark, digest
 
 
 def _how(name: str, was: str, now: str) -> str:

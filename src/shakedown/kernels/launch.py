@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import signal
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ Record = dict[str, Any]
 
 DEFAULT_RANKS = {"stream": 1}
 OTHERWISE_RANKS = 2
+STOPS_WITHIN_S = 15.0  # a kernel that was interrupted
+_LOOK_S = 0.5
 
 
 def default_ranks(name: str) -> int:
@@ -23,21 +28,43 @@ def default_ranks(name: str) -> int:
 def launch_kernel(program: Path, ranks: int, arguments: Sequence[str], capture: bool) -> tuple[int, str]:
     """Purpose: run the program to its end. Returns the exit status and, where captured, its standard output.
 
-    An interrupt reaches the kernel too, which then stops and reports what it has: wait for that; a second one is final.
+    An interrupt reaches the kernel too, which then stops and reports what it has: wait for that; a second one is final, and raises
+    KeyboardInterrupt, as does a kernel that does not stop.
     """
     import subprocess
 
     command = [str(find_mpiexec()), "-n", str(ranks), str(program), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE if capture else None, text=True, errors="replace")
-    try:
-        output, _ = process.communicate()
-    except KeyboardInterrupt:
-        try:
-            output, _ = process.communicate(timeout=15)
-        except (KeyboardInterrupt, subprocess.TimeoutExpired):
-            process.kill()
-            raise
+    with _counted_interrupts() as interrupts:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE if capture else None, text=True, errors="replace")
+        while True:
+            try:
+                output, _ = process.communicate(timeout=_LOOK_S)
+                break
+            except subprocess.TimeoutExpired:
+                if len(interrupts) > 1 or (interrupts and time.monotonic() > interrupts[0] + STOPS_WITHIN_S):
+                    process.kill()
+                    process.communicate()
+                    raise KeyboardInterrupt from None
     return process.returncode, output or ""
+
+
+@contextmanager
+def _counted_interrupts() -> Iterator[list[float]]:
+    """When Ctrl-C came, instead of KeyboardInterrupt.
+
+    That may be raised between any two lines of ``subprocess``, also when a child was collected and its status not noted yet: then
+    it is lost, and a kernel that crashed would pass for one that ended with status 0.
+    """
+    times: list[float] = []
+    try:
+        before = signal.signal(signal.SIGINT, lambda number, frame: times.append(time.monotonic()))
+    except ValueError:  # not the main thread: nothing is raised here
+        yield times
+        return
+    try:
+        yield times
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def read_records(output: str) -> tuple[list[Record], list[str]]:

@@ -8,7 +8,7 @@ from shakedown.model.events import CONSENT
 from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.keys_of_criteria import CRITERION
 from shakedown.plans.keys_of_filling import MOST, STAGGER, ZONE, keys_of_filling
-from shakedown.plans.keys_of_test import BUDGET_NAME
+from shakedown.plans.keys_of_test import BUDGET_NAME, NO_CREDENTIALS
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Wrong
 from shakedown.plans.parties import Speaker
 from shakedown.plans.records import Either, Key, ListOf, MapOf, OneKey, Record
@@ -160,6 +160,7 @@ PLAN = Record(
             Either(scalar=Name("a contract's name"), items=ListOf(Name("a contract's name"), "a list of contracts", 1)),
             "the contract, or several, whose rows its figures are judged by",
         ),
+        "no_credentials": NO_CREDENTIALS,
         "seed": Key(Whole(), "where the order of equals is drawn from; without it 0"),
         "zone": Key(ZONE, "the time zone of windows that name none; without it UTC"),
         "unavailable": Key(

@@ -198,6 +198,15 @@ _EXPECT = Record(
     },
 )
 
+NO_CREDENTIALS = Key(
+    ListOf(
+        Word("a word of four characters or more", r"\S{4,}", "name the whole word, without what is before it"),
+        "a list of words",
+        1,
+    ),
+    "words of this file that look like credentials and are none",
+)
+
 TEST = Record(
     "a map of keys",
     {
@@ -208,6 +217,7 @@ TEST = Record(
             Name("a test's name", TEST_NAME), "a test whose keys this one takes over where it has none of its own"
         ),
         "tags": Key(ListOf(Name("a tag"), "a list of tags"), "words that plans and lists select by"),
+        "no_credentials": NO_CREDENTIALS,
         "needs": Key(_NEEDS, "programs without which its cases are unavailable"),
         "parameters": Key(
             MapOf(

@@ -10,7 +10,7 @@ from shakedown.plans.keys_of_failures import FAILURES
 from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.keys_of_rehearsal import REHEARSAL, TWIN
 from shakedown.plans.keys_of_system import ASSUMED, FILESYSTEM, FREE, NETWORK, NODE_TYPE, PUBLISHED
-from shakedown.plans.keys_of_test import BUDGET_NAME, TEST, mpi_word
+from shakedown.plans.keys_of_test import BUDGET_NAME, NO_CREDENTIALS, TEST, mpi_word
 from shakedown.plans.kinds import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Word
 from shakedown.plans.records import Key, ListOf, MapOf, Record
 
@@ -108,6 +108,7 @@ SYSTEM = Record(
     {
         "system": Key(Name("the system's name"), "what the system is called; tests and plans name it", True),
         "about": Key(Text(), "a sentence for people"),
+        "no_credentials": NO_CREDENTIALS,
         "clusters": Key(
             MapOf(Name("a cluster's name"), _CLUSTER, "a map of clusters", "CLUSTER"),
             "schedulers and their partitions",

@@ -167,6 +167,8 @@ class Reactor:
         now = time.monotonic()
         late = now - self._awake > (pause or 0.0) + _UNSEEN_S and pause is not None
         self.seen_until = self._awake if late else now
+        if late:  # the look may have been before we stood still: what happened meanwhile belongs to this one
+            events = list(dict([*events, *self._epoll.poll(0.0)]).items())
         if now - self._awake > (pause or 0.0) + STOOD_STILL_S:
             self.woke()
         self._awake = now

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # witness noticed that it stood still itself, and for how long.
 _MESSAGE = struct.Struct("<qdd")
 _NOBODY_KNOWS = -1.0
-_AGAIN_S = 1.0  # after a witness that was killed, or could not be started, before the next one
+_AGAIN_S = 0.1  # after a witness that was killed, or could not be started, before the next one
 _ANSWER_S = 0.5  # how long it takes a witness at most that is awake to say what it sees
 _TICK_S = 1.0  # how often the witness looks whether it stood still itself
 _STILL_S = 2.0  # longer than that beyond a tick is standing still

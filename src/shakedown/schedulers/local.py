@@ -329,7 +329,6 @@ class LocalScheduler:
         except CannotStart:
             self._cores.give_back(slots)
             raise
-        self._workplace.note_let_go(order.job, order.restart)
         running = Running(order, slots, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
@@ -344,6 +343,9 @@ class LocalScheduler:
     def _release(self, order: JobOrder, slots: tuple[int, ...], again: bool = True) -> Launch:
         """Let a job begin. Where its shell was killed while it stood by, another one is launched."""
         launch = self._standby.get(order)
+        self._workplace.note_let_go(
+            order.job, order.restart
+        )  # before it: the shell that is woken may run before we go on
         try:
             launch.release(self._cores.cpus(slots))
         except OSError as error:
