@@ -17,7 +17,8 @@ MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
-_LONGEST_ACT, _LONGEST_REASON = 90, 40
+_LONGEST_ACT, _LONGEST_REASON, _LONGEST_STANDING = 90, 40, 66
+_TABLE_MM = 24.0  # of the table of acts beside its rows, and one restriction
 _ROOM_MM = (9.5, 22.0, 54.0)  # for restrictions and acts: with more than two parties, with signatures, else
 _LINE_MM, _ACT_MM = (
     (2.0, 3.7, 84),
@@ -40,7 +41,8 @@ def render_signature_page(
     parties = [(str(role), str(name)) for role, name in signed.get("parties", [])][:MOST_PARTIES] or list(_EMPTY)
     acts = [act for act in signed.get("acts", []) if isinstance(act, Mapping)]
     restrictions = [str(line) for line in signed.get("restrictions", [])]
-    few, rows = _rooms(restrictions, acts, len(parties), bool(signatures))
+    spare = _spare(title, str(signed.get("summary", "")), len(signatures))
+    few, rows = _rooms(restrictions, acts, len(parties), bool(signatures), spare)
     body = [
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
@@ -72,8 +74,14 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     return f"<dl>{cells}</dl>"
 
 
+def _spare(title: str, summary: str, signatures: int) -> float:
+    """Millimetres that a short title and sentence, and one signature instead of two, leave for restrictions and acts."""
+    found = 7.0 * (3 - -(-min(len(title), 2 * _LONGEST_NAME) // 42)) + 4.6 * (6 - -(-len(summary) // 84))
+    return max(0.0, found + (7.0 if signatures == 1 else 0.0))
+
+
 def _rooms(
-    restrictions: Sequence[str], acts: Sequence[Mapping[str, Any]], parties: int, signed: bool
+    restrictions: Sequence[str], acts: Sequence[Mapping[str, Any]], parties: int, signed: bool, spare: float
 ) -> tuple[int, int]:
     """How many restrictions and how many acts fit the page, by the lines that they take: one act at least where there is room for
     acts, then restrictions, then acts.
@@ -81,10 +89,10 @@ def _rooms(
     if not acts:
         room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
         return (room // 2 if signed else room), 0
-    left = _ROOM_MM[0 if parties > 2 else 1 if signed else 2]
-    heights = [_ACT_MM[0] + _ACT_MM[1] * -(-len(_act_text(act)) // _ACT_MM[2]) for act in acts[:MOST_ACTS]]
-    shown = 0 if parties > 2 else 1
-    left -= heights[0] if shown else 0
+    left = _ROOM_MM[0 if parties > 2 else 1 if signed else 2] + spare
+    heights = [_height(act) for act in acts[:MOST_ACTS]]
+    shown = 0 if parties > 2 and left < heights[0] + _TABLE_MM else 1
+    left -= heights[0] + (_TABLE_MM if parties > 2 else 0) if shown else 0
     count = 0
     for line in restrictions[:MOST_RESTRICTIONS]:
         left -= _LINE_MM[0] + _LINE_MM[1] * -(-min(len(line), _LONGEST) // _LINE_MM[2])
@@ -114,8 +122,15 @@ def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], room: in
 
 def _act(act: Mapping[str, Any]) -> str:
     without = _text(str(act.get("without", ""))) or "as it is"
-    standing = _text(str(act.get("standing", "")), _LONGEST_REASON)
+    standing = _text(str(act.get("standing", "")), _LONGEST_STANDING)
     return f"<tr><td>{_act_text(act)}</td><td>{standing}</td><td>{without}</td></tr>"
+
+
+def _height(act: Mapping[str, Any]) -> float:
+    """Of an act's row, in millimetres."""
+    standing = min(len(str(act.get("standing", ""))), _LONGEST_STANDING)
+    lines = max(-(-len(_act_text(act)) // _ACT_MM[2]), -(-standing // 22), 2)
+    return _ACT_MM[0] + _ACT_MM[1] * lines
 
 
 def _act_text(act: Mapping[str, Any]) -> str:
