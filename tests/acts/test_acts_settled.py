@@ -163,7 +163,7 @@ def test_a_pause_of_the_plan_is_no_act() -> None:
     assert acts_of(told.record) == ()
 
 
-def test_a_drain_is_what_made_it_over() -> None:
+def test_a_drain_takes_what_was_to_come_and_the_planned_time_stays_open() -> None:
     told = begun(plan(parties=PARTIES))
     told.run("days", CASES[0])
     told.say("drain_request", {"component": "days", "by": "Ada"}, "it looks good")

@@ -261,7 +261,7 @@ class _Settling:
 
 def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:
     """Purpose: the plans that were in force, without the last one. Errors: those of ``document_of``, where one is missing."""
-    return tuple(document_of(digest) for digest in record.documents[:-1])
+    return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------------
