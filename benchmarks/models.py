@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shakedown.performance.noise import simulate
-from shakedown.performance.noise_sources import Placement, Source
-from shakedown.performance.slow_node import SlowJob, study_slow_node
+from shakedown.twin.models.noise import simulate
+from shakedown.twin.models.noise_sources import Placement, Source
+from shakedown.twin.models.slow_node import SlowJob, study_slow_node
 
 ROUNDS = 3
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import JobOrder, Part
-from shakedown.schedulers.job_places import JobPlaces
-from shakedown.schedulers.part_marks import read_part
+from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.part_marks import read_part
 
 CASES, ALLOCATIONS, LIMIT_S = 1000, 4, 0.010
 ROUNDS = 3

@@ -18,7 +18,7 @@ from shakedown.model.nouns import Test
 from shakedown.model.ports import CollectOrder, JobOrder
 from shakedown.model.scenario import Bandwidth, Metadata, Neighbour, Nodes, RunTime, Scenario
 from shakedown.twin import Fates, SimulatedCollector, SimulatedScheduler, VirtualClock, World
-from shakedown.twin.machine import Machine, simulate
+from shakedown.twin.machine.machine import Machine, simulate
 
 MORE_S, JOBS, QUEUED, ROUNDS = 1.0, 8_000, 20, 3
 DAY = 86_400.0

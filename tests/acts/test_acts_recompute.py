@@ -8,8 +8,8 @@ import pytest
 import recompute_acts as script
 from acts_story import drawn
 
-from shakedown.metrics.people import acts_of
-from shakedown.metrics.scorecard import NOT_KNOWN
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import NOT_KNOWN
 
 SEEDS = 60
 

@@ -7,11 +7,11 @@ from typing import Any
 from acts_story import CASES, PARTIES, Acted, plan
 from msgspec.structs import replace
 
-from shakedown.metrics.criteria import score
-from shakedown.metrics.people import acts_of
-from shakedown.metrics.scorecard import NOT_KNOWN, ActScore, Scorecard, exit_status
-from shakedown.metrics.table import fold_runs
-from shakedown.metrics.without import Variants, copied, fold_without
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, Scorecard, exit_status
+from shakedown.metrics.judging.without import Variants, copied, fold_without
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.nouns import Document, Procedure
 from shakedown.model.wording import wording_of
 
@@ -284,7 +284,7 @@ def test_what_is_folded_without_leaves_the_record_as_it_was() -> None:
 
 def test_the_log_is_read_once_for_all_acts() -> None:
     """However many acts need it; words beside the record need it not at all."""
-    from shakedown.metrics.settlement import settle
+    from shakedown.metrics.judging.settlement import settle
 
     told = begun(plan(parties=()), "pppppf")
     for _ in range(5):

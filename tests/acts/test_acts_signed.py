@@ -10,12 +10,12 @@ import pytest
 from acts_story import CASES, Acted, plan
 from msgspec.structs import replace
 
-from shakedown.conductor.settling import signatures_under
-from shakedown.conductor.signing import counter_seals, sides_of
+from shakedown.conductor.record.settling import signatures_under
+from shakedown.conductor.record.signing import counter_seals, sides_of
 from shakedown.events.agreements import agreed_text, sign_agreement
 from shakedown.events.signatures import Signature, fingerprint_of
-from shakedown.metrics.people import acts_of
-from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.nouns import Party
 
 NOW = "2026-11-23T10:00:00.000Z"

@@ -16,8 +16,8 @@ from shakedown.builds.sharing import SharedScheduler
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build, Cluster, NodeType, Partition, Patience, System
 from shakedown.model.ports import BuildReport, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
-from shakedown.schedulers.job_places import JobPlaces, campaign_token, job_label, job_of_label
-from shakedown.schedulers.job_script import payload_script
+from shakedown.schedulers.cluster.job_places import JobPlaces, campaign_token, job_label, job_of_label
+from shakedown.schedulers.cluster.job_script import payload_script
 
 PATIENCE = Patience(poll_s=5.0, grace_s=60.0, lost_after_s=600.0, no_answer_s=3600.0)
 SYSTEM = System(

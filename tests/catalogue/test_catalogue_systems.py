@@ -16,11 +16,11 @@ import yaml
 
 from shakedown import catalogue
 from shakedown.model.nouns import NodeType, System
-from shakedown.performance.peaks import MachineFacts, Verdict, faults, machine_facts
 from shakedown.plans.finding import shipped_systems
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
 from shakedown.plans.site import shipped_machine
 from shakedown.plans.systems import Machine
+from shakedown.twin.models.peaks import MachineFacts, Verdict, faults, machine_facts
 
 FILES = Path(catalogue.__file__).parent / "systems"
 NAMES = sorted(

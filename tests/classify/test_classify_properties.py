@@ -12,9 +12,9 @@ from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.likeness import LONGEST, likeness
 from shakedown.checks.classify.lines import MATCHED, SHOWN, clean, shown
 from shakedown.checks.classify.reading import MOST_LINES, Scan, scan_parts
-from shakedown.conductor.failing import text_of
 from shakedown.model.failures import FailureClass, FailureLine
 from shakedown.plans.failures import shipped_failures
+from shakedown.queries.failures import text_of
 
 CLASSES = shipped_failures()
 KNOWN = Classifier(CLASSES)

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from shakedown.cli.status import _nodes, _render
-from shakedown.conductor.looking import _asked, _calls, _shut
 from shakedown.engine import State
-from shakedown.engine.evolve import evolve
-from shakedown.engine.state import Shut
+from shakedown.engine.fold.evolve import evolve
+from shakedown.engine.state.state import SubmitBackoff
 from shakedown.model.events import Event
 from shakedown.model.nouns import Cluster, Partition
+from shakedown.queries.status import _asked, _calls, _shut
 from shakedown.schedulers.slurm.nodes_out import nodes_out
 from shakedown.schedulers.slurm.runner import Ran
 
@@ -108,7 +108,7 @@ def test_what_a_person_reads_fits_80_columns() -> None:
 
 
 def test_a_scheduler_that_takes_nothing_is_told() -> None:
-    state = State(shut={"h3:batch": Shut(120.0, 3, "sbatch: error: AssocMaxSubmitJobLimit")})
+    state = State(shut={"h3:batch": SubmitBackoff(120.0, 3, "sbatch: error: AssocMaxSubmitJobLimit")})
     assert _shut(state) == [
         {"partition": "h3:batch", "reason": "sbatch: error: AssocMaxSubmitJobLimit", "refused": 3, "until": 120.0}
     ]

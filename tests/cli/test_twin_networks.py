@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from shakedown.cli.main import cli
-from shakedown.cli.network_options import seconds_text, size_text
+from shakedown.cli.twin.network_options import seconds_text, size_text
 from shakedown.model.errors import UsageError
-from shakedown.report.drawing import Drawing, style
+from shakedown.report.figures.style import Drawing, style
 
 MODELS = ("collectives", "scaling", "congestion")
 

@@ -13,10 +13,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from shakedown.cli.noise_source import SourceText
-from shakedown.cli.twin import command
+from shakedown.cli.twin.noise_source import SourceText
+from shakedown.cli.twin.twin import command
 from shakedown.model.errors import UsageError
-from shakedown.performance.noise_sources import Source
+from shakedown.twin.models.noise_sources import Source
 
 SMALL = ("noise", "--processes", "64", "--steps", "50")
 

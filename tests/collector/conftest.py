@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from shakedown.conductor.collector import WorkerCollector
-from shakedown.conductor.reading import ReadingLimits
+from shakedown.conductor.workers.collector import WorkerCollector
+from shakedown.conductor.workers.run_reader import ReadingLimits
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Pairs, Test
 from shakedown.model.ports import CollectOrder, Evidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.collector.conftest import Room
 
-from shakedown.conductor.reading import ReadingLimits
+from shakedown.conductor.workers.run_reader import ReadingLimits
 from shakedown.model.failures import FailureClass, FailureLine
 from shakedown.model.nouns import Check, Test
 

@@ -10,15 +10,15 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 from tests.collector.conftest import Room
 
+from shakedown.audit.rejudge import Act, Outcome, read_verdicts, rejudge, rejudge_campaign
 from shakedown.checks.judge import judge
-from shakedown.cli.rejudge import command
-from shakedown.conductor.rejudge import Act, Outcome, read_verdicts, rejudge, rejudge_campaign
+from shakedown.cli.steer.rejudge import command
 from shakedown.engine import State, evolve, index_plan
 from shakedown.events.campaigns import create_campaign, write_document
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import LeaseHeld, UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from tests.collector.conftest import Room
 
-from shakedown.conductor import hiring, worker
-from shakedown.conductor.collector import WorkerCollector
-from shakedown.conductor.worker import TimeUp, within
+from shakedown.conductor.workers import worker
+from shakedown.conductor.workers import worker_process as hiring
+from shakedown.conductor.workers.collector import WorkerCollector
+from shakedown.conductor.workers.worker import TimeUp, within
 from shakedown.model.errors import ShakedownError
 from shakedown.model.nouns import Check, FigureSpec, Test
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 from stage import Campaign, small_document
 
-from shakedown.conductor.awake import Awake
-from shakedown.conductor.loop import act
+from shakedown.conductor.driver.awake import Awake
+from shakedown.conductor.driver.loop import act
 from shakedown.engine import decide, evolve
 from shakedown.model.events import Event
 from shakedown.model.nouns import Build

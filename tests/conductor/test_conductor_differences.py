@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shakedown.conductor.differences import differences
+from shakedown.conductor.record.differences import differences
 from shakedown.model.filling import Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.nouns import Case, Cluster, Component, Document, Limits, NodeType, Partition, System, Test
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from stage import Campaign, small_document
 
 from shakedown.checks.trim import size
-from shakedown.conductor.conductor import Conductor
-from shakedown.conductor.differences import differences
-from shakedown.conductor.loop import hear, log_reports
-from shakedown.conductor.operators import commands_for
+from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import hear, log_reports
+from shakedown.conductor.record.differences import differences
 from shakedown.engine import decide
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.judging import Contract, ContractRow

@@ -8,14 +8,14 @@ import pytest
 from simulated import rehearse, taking
 from stability_plan import small_stability
 
-from shakedown.conductor.past_times import with_past_times
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.frozen import freeze
 from shakedown.model.scenario import RunTime, Scenario
-from shakedown.twin.run_times import times_of
+from shakedown.rehearsal.history import with_past_times
+from shakedown.twin.machine.run_times import times_of
 
 
 def recorded(site: Path, name: str, scenario: Scenario, most: int = 1_000_000) -> None:

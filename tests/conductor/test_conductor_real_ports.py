@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shakedown.conductor.leaving import LEAVE, Interruptions, heard, leave
-from shakedown.conductor.real_ports import clusters_of
+from shakedown.conductor.driver.ports import clusters_of
+from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, leave
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
 
@@ -123,7 +123,7 @@ def test_sigquit_is_heard_as_ctrl_c_is(deaf: bool) -> None:
 
 
 def test_an_amendment_may_want_no_cluster_that_whoever_drives_has_not_opened() -> None:
-    from shakedown.conductor.amending import another_cluster
+    from shakedown.conductor.commands.amend import another_cluster
 
     assert another_cluster(document("big", "small"), document("small", "small")) == ""
     words = (

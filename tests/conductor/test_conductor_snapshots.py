@@ -9,12 +9,11 @@ from pathlib import Path
 import msgspec
 from stage import small_document
 
-from shakedown.conductor.documents import Documents
-from shakedown.conductor.driving import fold_one
-from shakedown.conductor.looking import status
-from shakedown.conductor.snapshots import Snapshots
+from shakedown.conductor.driver.snapshots import Snapshots
+from shakedown.conductor.driver.startup import fold_one
+from shakedown.conductor.record.documents import Documents
 from shakedown.engine import State, decide, evolve
-from shakedown.engine.state import FOLD_VERSION
+from shakedown.engine.state.state import FOLD_VERSION
 from shakedown.events.campaigns import create_campaign, write_document
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
@@ -23,6 +22,7 @@ from shakedown.events.writer import LogWriter
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
 from shakedown.model.nouns import Component, Document
+from shakedown.queries.status import status
 
 
 @dataclass

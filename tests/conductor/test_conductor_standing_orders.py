@@ -9,7 +9,7 @@ import pytest
 from by_hand import ByHand
 from stage import small_document
 
-from shakedown.conductor.standing_orders import MOST_NODES, check_all, order
+from shakedown.conductor.commands.overrides import MOST_NODES, check_all, order
 from shakedown.engine import State, index_plan
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VALUE_LIMIT, Event

@@ -12,15 +12,15 @@ import msgspec
 import pytest
 from stage import TROUBLE, Campaign, random_deaths, small_document
 
-from shakedown.conductor.conductor import Conductor
-from shakedown.conductor.driving import fold
-from shakedown.conductor.leaving import TRIES, stays_undetermined
-from shakedown.conductor.loop import hear
-from shakedown.conductor.operators import commands_for
+from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import hear
+from shakedown.conductor.driver.shutdown import TRIES, stays_undetermined
+from shakedown.conductor.driver.startup import fold
 from shakedown.engine import decide
-from shakedown.metrics.criteria import score
-from shakedown.metrics.scorecard import exit_status
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.scorecard import exit_status
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import MET, UNDECIDED
 from shakedown.model.events import Event
 from shakedown.model.nouns import Check, Document, Test

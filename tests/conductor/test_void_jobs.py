@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-from shakedown.conductor.conductor import Conductor
-from shakedown.conductor.loop import _claim
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import _claim
 from shakedown.engine import Order
 from shakedown.model.events import Event
 

@@ -17,7 +17,7 @@ from node_rows import Load, Machine, campaign, name_of
 from shakedown.cli.main import cli
 from shakedown.events.lines import encode_event
 from shakedown.events.segments import first_header
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.errors import UsageError
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
@@ -204,7 +204,7 @@ def test_one_node_has_no_section(tmp_path: Path) -> None:
 def test_the_map_of_few_and_of_many_nodes(count: int) -> None:
     from shakedown.diagnosis.node_report import examine_rows
     from shakedown.diagnosis.trials import Setting
-    from shakedown.report.draw_nodes import columns_of, draw_nodes
+    from shakedown.report.figures.nodes import columns_of, draw_nodes
 
     rows = campaign(Machine(count, bad={1: 0.5}), [Load("stream", 1)], 200, 1)
     (drawing,) = draw_nodes(examine_rows(rows, Setting({}, {}, tuple(map(name_of, range(count))))))

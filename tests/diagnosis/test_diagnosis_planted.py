@@ -13,7 +13,7 @@ from node_rows import Load, Machine, campaign, clean_campaign, name_of
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_rows
 from shakedown.diagnosis.trials import Setting
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 
 PLAIN = Setting({}, {})
 NARROW = [Load("stream/x"), Load("lammps/x", 1, 1200.0)]

@@ -12,8 +12,8 @@ from node_rows import Load, Machine, campaign, name_of
 
 from shakedown.diagnosis.node_report import examine_nodes, examine_rows, excluded_nodes, least_failures, setting_of
 from shakedown.diagnosis.trials import Setting, failure_trials, timed_trials
-from shakedown.metrics.rows import NoteRow, RunRow
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.rows import NoteRow, RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.model.events import VERDICTS
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
 

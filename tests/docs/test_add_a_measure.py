@@ -13,7 +13,7 @@ import pytest
 from parts_of_a_page import ROOT, install
 
 from shakedown.model.measures import MEASURES
-from shakedown.plans import keys_of_criteria
+from shakedown.plans.schema import criteria as keys_of_criteria
 
 PLAN = """\
 plan: p

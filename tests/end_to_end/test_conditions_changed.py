@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.conductor.conditions import files_changed, is_setting, programs_in
+from shakedown.conductor.driver.conditions import files_changed, is_setting, programs_in
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
 

@@ -13,10 +13,10 @@ from stories import SHAKEDOWN, MakeSite
 from tests.end_to_end.test_killed_and_resumed import wait_until
 
 from shakedown.cli.status import _render
-from shakedown.conductor import looking
 from shakedown.events.reader import read_events
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.layout import Layout
+from shakedown.queries import status as looking
 
 TEST = 'run: {command: "[ -e $SHAKEDOWN_CAMPAIGN/../../go ] || exec sleep 300", time_limit: 600s}\n'
 

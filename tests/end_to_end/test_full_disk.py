@@ -15,7 +15,7 @@ from stories import SHAKEDOWN, MakeSite
 from tests.end_to_end.test_killed_and_resumed import wait_until
 
 from shakedown.events.reader import read_events
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.rows.table import Record, fold_runs
 
 TRUTH = (
     "parameters: {n: [" + ", ".join(map(str, range(120))) + "]}\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from stories import MakeSite, Shakedown
 
-from shakedown.conductor.environments import read_environment
+from shakedown.conductor.record.environments import read_environment
 from shakedown.events.reader import read_events
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout

@@ -10,7 +10,7 @@ import pytest
 from stage import Campaign, random_deaths, small_document
 
 from shakedown.engine import explain
-from shakedown.engine.explain import explain_run
+from shakedown.engine.policy.explain import explain_run
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import JobOrder, Ports, SubmitAnswer
 from shakedown.twin import Fates, Lies

@@ -8,7 +8,7 @@ import pytest
 from stability_plan import play, sweep_of_five
 
 from shakedown.diagnosis.node_report import examine_rows, setting_of
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.twin import Fates
 
 

@@ -11,9 +11,9 @@ import pytest
 from stage import ALL_LIES, TROUBLE, Campaign, people, random_deaths, small_document
 
 from shakedown.engine import explain
-from shakedown.engine.explain import waits_for_people
-from shakedown.engine.standing import clusters_watched, in_force, narrowed, withdrawn
-from shakedown.engine.time_up import ends_at
+from shakedown.engine.constraints.component_clock import ends_at
+from shakedown.engine.constraints.overrides import clusters_watched, in_force, narrowed, withdrawn
+from shakedown.engine.policy.explain import waits_for_people
 from shakedown.model.events import Event
 from shakedown.model.filling import ClockTerms, Phase, Window, Yield
 from shakedown.model.nouns import Component, Document, Limits, Retry

@@ -10,9 +10,9 @@ from by_hand import ByHand
 from stage import small_document
 
 from shakedown.engine import State, explain, index_plan
-from shakedown.engine.decide import decide
-from shakedown.engine.snapshot import freeze_state, thaw_state
-from shakedown.engine.standing import in_force
+from shakedown.engine.constraints.overrides import in_force
+from shakedown.engine.policy.decide import decide
+from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.model.filling import Phase, Sweep, Window, Yield
 from shakedown.model.nouns import Component, Document, Limits
 

@@ -10,10 +10,10 @@ import pytest
 from oracle import Violation
 from stage import Campaign, moded_document, people, random_deaths, small_document
 
-import shakedown.conductor.loop as loop_module
-import shakedown.engine.reasons as reasons_module
+import shakedown.conductor.driver.loop as loop_module
+import shakedown.engine.constraints.blocking as reasons_module
 from shakedown.engine import Decision, decide
-from shakedown.engine.evolve import HANDLERS
+from shakedown.engine.fold.evolve import HANDLERS
 from shakedown.model.events import Event
 from shakedown.model.ports import Ports
 from shakedown.twin import Fates, Lies, NothingWillHappen
@@ -155,8 +155,8 @@ def test_a_state_altered_outside_the_fold(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_verdict_from_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treating "absent" at once as an end runs things twice, or loses results that are really there."""
-    import shakedown.engine.attend as attend_module
-    from shakedown.engine.in_doubt import look_into
+    import shakedown.engine.policy.job_recovery as attend_module
+    from shakedown.engine.policy.overlooked_jobs import look_into
 
     def trusting(state: Any, decision: Decision, job: Any, now: float) -> str:
         if job.seen != "absent":
@@ -234,7 +234,7 @@ def test_more_copies_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_measured_run_before_its_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Warm-ups are wanted but wait behind what is measured."""
-    import shakedown.engine.plan as plan_module
+    import shakedown.engine.state.plan as plan_module
 
     monkeypatch.setattr(reasons_module, "_warm_up", lambda state, key: None)
     monkeypatch.setattr(plan_module, "is_warm_up", lambda mode: not mode.startswith("warm-up"))
@@ -245,7 +245,7 @@ def test_a_measured_run_before_its_warm_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_warm_up_that_is_counted_as_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log calls it a result of the mode: what was wanted is then ordered twice."""
-    import shakedown.engine.ordering as ordering_module
+    import shakedown.engine.policy.submissions as ordering_module
 
     monkeypatch.setattr(ordering_module, "mode_facts", lambda mode: {"mode": mode.split(":")[-1]} if mode else {})
     found = []
@@ -266,7 +266,7 @@ def test_a_gate_that_opens_when_it_is_not_met(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_gate_that_forgets_its_procedures(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shakedown.engine.state import State
+    from shakedown.engine.state.state import State
 
     monkeypatch.setattr(State, "unattested", lambda state, number: [])
     found = violations(moded, range(20))
@@ -275,7 +275,7 @@ def test_a_gate_that_forgets_its_procedures(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_outcome_that_is_not_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    import shakedown.conductor.outcomes as outcomes_module
+    import shakedown.conductor.driver.gates as outcomes_module
 
     monkeypatch.setattr(outcomes_module, "weigh", lambda conductor, name: ("met", "it looks good"))
     found = violations(moded, range(20))
@@ -285,11 +285,11 @@ def test_an_outcome_that_is_not_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_mix_that_goes_on_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is only told when the machine happens to be idle."""
-    import shakedown.engine.rolling as rolling_module
-    import shakedown.engine.submit as submit_module
-    import shakedown.engine.time_up as time_module
+    import shakedown.engine.constraints.component_clock as time_module
+    import shakedown.engine.policy.mix as rolling_module
+    import shakedown.engine.policy.submit as submit_module
 
-    decide_module = sys.modules["shakedown.engine.decide"]
+    decide_module = sys.modules["shakedown.engine.policy.decide"]
     honest, mixes = time_module.tell_time, rolling_module.mixes
 
     def when_idle(state: Any, decision: Decision, now: float) -> bool:

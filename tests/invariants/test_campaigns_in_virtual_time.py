@@ -16,7 +16,7 @@ from by_hand import ByHand, seen_running
 from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.engine import State, decide, index_plan
-from shakedown.engine.explain import explain_run
+from shakedown.engine.policy.explain import explain_run
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.model.units import show_duration

@@ -19,17 +19,17 @@ from stability_plan import Wish, case, document, machine, small_stability, sweep
 from stage import small_document
 from thousand import SOON, Nasty
 
-import shakedown.conductor.loop as loop_module
-import shakedown.engine.attend as attend_module
-import shakedown.engine.attend_parts as parts_module
-import shakedown.engine.guard as guard_module
-import shakedown.engine.in_doubt as doubt_module
-import shakedown.engine.sweeping as sweeping_module
+import shakedown.conductor.driver.loop as loop_module
+import shakedown.engine.constraints.queue_guard as guard_module
+import shakedown.engine.policy.job_recovery as attend_module
+import shakedown.engine.policy.overlooked_jobs as doubt_module
+import shakedown.engine.policy.part_recovery as parts_module
+import shakedown.engine.policy.sweeps as sweeping_module
 from shakedown.engine import State
-from shakedown.engine.evolve import HANDLERS
-from shakedown.engine.ledger import ledger_of
-from shakedown.engine.places import charge
-from shakedown.engine.state import Job
+from shakedown.engine.fold.bookkeeping import charge
+from shakedown.engine.fold.evolve import HANDLERS
+from shakedown.engine.state.job_index import job_index_of
+from shakedown.engine.state.state import Job
 from shakedown.model.events import Event
 from shakedown.model.filling import Fill, Pack
 from shakedown.model.nouns import Component, Document
@@ -218,7 +218,7 @@ def takes_back_unheard(honest: Any, state: State, event: Event) -> None:
 def _take_back(state: State, job: Job) -> None:
     charge(state, job, -1)
     job.charged = False
-    state.ledger = ledger_of(state.jobs.values())
+    state.job_index = job_index_of(state.jobs.values())
 
 
 def trusts_releases(honest: Any, state: State, event: Event) -> None:
@@ -228,7 +228,7 @@ def trusts_releases(honest: Any, state: State, event: Event) -> None:
 
 def idle_means_begun(state: State, component: int) -> int:
     """A job for an idle node is as good as begun once the queue shows it."""
-    jobs = [state.jobs[name] for name in state.ledger.unbegun.get(component, ())]
+    jobs = [state.jobs[name] for name in state.job_index.unbegun.get(component, ())]
     return sum(job.phase in ("ordered", "ambiguous") or (job.phase == "queued" and not job.seen) for job in jobs)
 
 

@@ -9,7 +9,7 @@ import pytest
 from by_hand import ByHand, seen_running
 from stability_plan import MDTS, Wish, case, document, machine, play, small_stability, sweep_of_five
 
-from shakedown.conductor.loop import _is_news
+from shakedown.conductor.driver.loop import _is_news
 from shakedown.engine import Decision, State, decide, index_plan
 from shakedown.model.filling import Fill, Pack
 from shakedown.model.nouns import Component, Document, System
@@ -173,7 +173,7 @@ def held_ones() -> ByHand:
         hand.play("submit_accepted", job=job.id, run=job.run, value={"id": job.id[1:]})
         hand.play("job_report", job=job.id, run=job.run, value={"state": "queued", "source": "queue"})
     hand.settle()
-    assert hand.state.ledger.held
+    assert hand.state.job_index.held
     return hand
 
 

@@ -8,8 +8,8 @@ from by_hand import ByHand
 from stage import small_document
 
 from shakedown.engine import Policy, State, decide, index_plan
-from shakedown.engine.ledger import ledger_of, same
-from shakedown.engine.plan import NO_LONGER_WANTED
+from shakedown.engine.state.job_index import job_index_of, same
+from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.model.nouns import Component, Document, Patience
 
 MANY = 600  # more than are looked at in one go
@@ -88,7 +88,7 @@ def test_a_job_asks_by_the_limits_of_its_own_component_when_an_amendment_numbers
     of = {job.id: (job.component, job.held.component if job.held else -1) for job in state.jobs.values()}
     assert of == {"j000001": (1, 1), "j000002": (0, 0)}
     assert [one.name for one in state.index.components] == ["other", NO_LONGER_WANTED]
-    assert same(state.ledger, ledger_of(state.jobs.values()))
+    assert same(state.job_index, job_index_of(state.jobs.values()))
 
 
 def test_what_an_amendment_took_out_is_judged_when_its_job_is_given_back_and_never_ordered_again() -> None:

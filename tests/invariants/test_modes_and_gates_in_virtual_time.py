@@ -21,7 +21,7 @@ from stage import (
 )
 
 from shakedown.engine import State, evolve, explain, index_plan
-from shakedown.engine.explain import waits_for_people
+from shakedown.engine.policy.explain import waits_for_people
 from shakedown.model.events import Event
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document, Limits, Mode, Partition, Procedure

@@ -16,7 +16,7 @@ from stability_plan import BUDGET, Wish, small_stability, sweep_of_five
 from shakedown.model.events import Event
 from shakedown.model.filling import Window, Yield
 from shakedown.model.nouns import Document, Limits
-from shakedown.twin.jobs import Execution
+from shakedown.twin.machine.jobs import Execution
 
 MONDAY = 1_600_041_600.0  # 2020-09-14 00:00 UTC
 

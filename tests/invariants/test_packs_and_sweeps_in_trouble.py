@@ -11,8 +11,8 @@ import pytest
 from stability_plan import Filled, Wish, at_times, case, document, machine, packed, play, small_stability, sweep_of_five
 from stage import random_deaths
 
-from shakedown.engine.ledger import ledger_of, same
-from shakedown.engine.state import State
+from shakedown.engine.state.job_index import job_index_of, same
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.filling import Fill, Pack, Sweep
 from shakedown.model.nouns import Component, Document, Limits, Retry
@@ -45,7 +45,7 @@ class Counted(Filled):
 
         def watched(state: State, event: Event) -> None:
             watch(state, event)
-            assert same(state.ledger, ledger_of(state.jobs.values())), f"after {event.event}"
+            assert same(state.job_index, job_index_of(state.jobs.values())), f"after {event.event}"
 
         self.oracle.watch = watched  # type: ignore[method-assign]
 

@@ -11,18 +11,18 @@ from modes_oracle import Violation
 from stage import random_deaths, small_document
 from thousand import SOON, Nasty
 
-import shakedown.engine.submit as submit_module
-from shakedown.engine.evolve import HANDLERS
-from shakedown.engine.ledger import ledger_of
-from shakedown.metrics.table import _HANDLERS as ROWS
+import shakedown.engine.policy.submit as submit_module
+from shakedown.engine.fold.evolve import HANDLERS
+from shakedown.engine.state.job_index import job_index_of
+from shakedown.metrics.rows.table import _HANDLERS as ROWS
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document, Limits, Retry
 from shakedown.twin import Fates, Lies, NothingWillHappen
 
 Patch = pytest.MonkeyPatch
-explain_module = sys.modules["shakedown.engine.explain"]
+explain_module = sys.modules["shakedown.engine.policy.explain"]
 strict_oracle: Any = sys.modules["strict_oracle"]
-decide_module = sys.modules["shakedown.engine.decide"]
+decide_module = sys.modules["shakedown.engine.policy.decide"]
 
 
 def said(plan: Document, seeds: int = 4, **options: Any) -> list[str]:
@@ -63,7 +63,7 @@ def test_a_back_off_that_is_not_kept(monkeypatch: Patch) -> None:
 
 
 def test_more_attempts_than_the_plan_allows(monkeypatch: Patch) -> None:
-    from shakedown.engine.plan import PlanIndex
+    from shakedown.engine.state.plan import PlanIndex
 
     honest = PlanIndex.retry_rule
 
@@ -98,7 +98,7 @@ def test_a_pool_that_is_left_empty(monkeypatch: Patch) -> None:
 
 def test_a_reason_that_stays_when_it_is_gone(monkeypatch: Patch) -> None:
     """A pause is told of for ever."""
-    from shakedown.engine.reason import Reason
+    from shakedown.engine.constraints.reason import Reason
 
     def paused(campaign: Any, wait: int) -> None:
         if wait == 3:
@@ -119,10 +119,10 @@ def test_a_ledger_that_is_not_that_of_the_jobs(monkeypatch: Patch) -> None:
 
     def careless(state: Any, event: Event) -> None:
         honest(state, event)
-        state.ledger = ledger_of(list(state.jobs.values())[1:])
+        state.job_index = job_index_of(list(state.jobs.values())[1:])
 
     monkeypatch.setitem(HANDLERS, "submit_accepted", careless)
-    assert any("the ledger is not that of the jobs" in one for one in said(small_document()))
+    assert any("the job_index is not that of the jobs" in one for one in said(small_document()))
 
 
 def test_a_snapshot_that_forgets(monkeypatch: Patch) -> None:
@@ -150,7 +150,7 @@ def test_rows_that_count_otherwise(monkeypatch: Patch) -> None:
 
 
 def test_a_run_time_that_is_not_so(monkeypatch: Patch) -> None:
-    import shakedown.conductor.loop as loop_module
+    import shakedown.conductor.driver.loop as loop_module
 
     monkeypatch.setattr(loop_module, "_rounded", lambda seconds: None if seconds is None else round(seconds))
     assert any("by the log" in one for one in said(small_document(), fates=Fates()))

@@ -7,10 +7,10 @@ from typing import Any
 
 from stability_plan import Wish, at_times, packed, play, small_stability
 
-from shakedown.conductor.looking import _budgets
 from shakedown.engine import State
-from shakedown.engine.explain import explain_run
+from shakedown.engine.policy.explain import explain_run
 from shakedown.model.filling import Fill
+from shakedown.queries.status import _budgets
 from shakedown.twin import Fates
 
 

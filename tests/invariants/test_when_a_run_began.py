@@ -9,7 +9,7 @@ from by_hand import ByHand
 from stage import small_document
 
 from shakedown.engine import State, evolve, index_plan
-from shakedown.engine.verdict_facts import verdict_value
+from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.model.events import Event
 
 ORDERED, SEEN, HEARD = 100.0, 130.0, 160.0  # when the job was ordered, was seen to run, and was heard to be over

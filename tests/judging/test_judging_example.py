@@ -15,12 +15,12 @@ import pytest
 from c5 import C5, REPLAYED, TABLE_4, as_on_c5, command, document
 from planted import planted
 
-from shakedown.metrics.criteria import exit_status, score
+from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.report.evidence import find_evidence
-from shakedown.report.gallery import draw_all
-from shakedown.report.page import render_page
+from shakedown.report.figures.registry import draw_all
+from shakedown.report.page.page import render_page
 from shakedown.report.reading import read_campaign
-from shakedown.report.tables import make_tables
+from shakedown.report.tables.tables import make_tables
 
 TABLE_3 = {"cm4": 48, "esm4-small": 18, "esm4-large": 26, "spear": 22, "shield": 96, "ufs": 24}
 SHRINK = 24

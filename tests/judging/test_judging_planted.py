@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from planted import DOUBLED, ENOUGH, NAMES, WRONG, Outcome, planted
 
-from shakedown.metrics.contract import RowScore
-from shakedown.metrics.criteria import exit_status
-from shakedown.metrics.scorecard import CriterionScore
+from shakedown.metrics.judging.contract import RowScore
+from shakedown.metrics.judging.criteria import exit_status
+from shakedown.metrics.judging.scorecard import CriterionScore
 
 OUTCOMES = {
     "wrong": ("rejected", 1),

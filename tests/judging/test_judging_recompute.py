@@ -16,7 +16,7 @@ from planted import NAMES, planted
 from recomputed import disagreements, pairs
 from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, moded_document, people, random_deaths
 
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.frozen import freeze
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component

@@ -14,8 +14,8 @@ from stability_logs import MEASURES
 from stage import ALL_LIES, TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.metrics.loads import loads
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.metrics.stability import stability
-from shakedown.metrics.table import fold_runs
 from shakedown.model.filling import ClockTerms, Fill
 from shakedown.model.frozen import freeze
 from shakedown.model.judging import Criterion

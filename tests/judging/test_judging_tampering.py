@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from c5 import command
 
-from shakedown.metrics.criteria import score
+from shakedown.metrics.judging.criteria import score
 from shakedown.report.reading import read_campaign
 
 CAMPAIGN = "campaigns/c5-phase2-1"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.conductor.real_ports import refuse_cores_that_are_not_there
+from shakedown.conductor.driver.ports import refuse_cores_that_are_not_there
 from shakedown.machine.room import Room, room_here
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System

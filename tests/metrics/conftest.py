@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shakedown.metrics.criteria import score
-from shakedown.metrics.scorecard import CriterionScore, Scorecard
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Case, Cluster, Component, Document, FigureSpec, NodeType, Partition, System, Test

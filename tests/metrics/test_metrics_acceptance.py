@@ -8,7 +8,7 @@ import pytest
 from books import Book, criterion
 
 from shakedown.metrics.cases import summarise
-from shakedown.metrics.criteria import exit_status
+from shakedown.metrics.judging.criteria import exit_status
 from shakedown.model.nouns import Procedure
 
 if TYPE_CHECKING:

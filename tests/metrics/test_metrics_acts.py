@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 
 
@@ -116,7 +116,7 @@ def test_epochs_open_by_amendments_changes_and_a_machine_that_differs() -> None:
 
 def test_the_engine_counts_the_same_epochs() -> None:
     from shakedown.engine import State
-    from shakedown.engine.fold_campaign import fingerprint, opens_epoch
+    from shakedown.engine.fold.campaign import fingerprint, opens_epoch
 
     state, digests = State(epoch=1), ["a", "a", "b", "b", "a"]
     for number, digest in enumerate(digests, 1):

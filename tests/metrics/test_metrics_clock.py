@@ -7,8 +7,8 @@ from books import Book, criterion
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import Clock, component_clock, words_of
-from shakedown.metrics.criteria import exit_status, score
-from shakedown.metrics.rows import NoteRow
+from shakedown.metrics.judging.criteria import exit_status, score
+from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.stability import stability
 from shakedown.metrics.utilisation import AVAILABLE, CALENDAR, CONTRACTUAL, OURS, utilisation
 from shakedown.model.filling import ClockTerms, Fill

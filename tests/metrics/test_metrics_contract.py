@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from shakedown.metrics.contract import ContractScore, RowScore, UnjudgedFigure, score_contract
-from shakedown.metrics.contract_measure import rows_met
-from shakedown.metrics.criteria import score
-from shakedown.metrics.populations import populations
-from shakedown.metrics.rows import WaiverRow
-from shakedown.metrics.scorecard import Measured
+from shakedown.metrics.judging.contract import ContractScore, RowScore, UnjudgedFigure, score_contract
+from shakedown.metrics.judging.contract_measure import rows_met
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.populations import populations
+from shakedown.metrics.judging.scorecard import Measured
+from shakedown.metrics.rows.rows import WaiverRow
 from shakedown.model.contracts import content, holds
 from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Document, Mode

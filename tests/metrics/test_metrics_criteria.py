@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from shakedown.metrics.criteria import exit_status, score
+from shakedown.metrics.judging.criteria import exit_status, score
 
 if TYPE_CHECKING:
     from tests.metrics.conftest import Story

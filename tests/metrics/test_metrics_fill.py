@@ -7,8 +7,8 @@ from books import Book, criterion
 from msgspec.structs import replace
 
 from shakedown.metrics.cases import summarise
-from shakedown.metrics.criteria import exit_status
 from shakedown.metrics.isolated_fill import slowdowns
+from shakedown.metrics.judging.criteria import exit_status
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Mode, Partition
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from books import Book, criterion, stated
 
-from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.failure_rates import failure_rates
 from shakedown.metrics.interrupts import interrupts, mean_time_interval
+from shakedown.metrics.judging.populations import Population, populations
+from shakedown.metrics.judging.scope import MeasureContext, arounds
+from shakedown.metrics.judging.scorecard import CriterionScore
 from shakedown.metrics.mix import shares_of
-from shakedown.metrics.populations import Population, populations
-from shakedown.metrics.scorecard import CriterionScore
 from shakedown.model.judging import Criterion
 
 HOUR = 3600.0
@@ -27,7 +27,7 @@ def only(book: Book, ended: bool = True) -> CriterionScore:
     return found
 
 
-def looked_at(book: Book) -> tuple[Population, Around]:
+def looked_at(book: Book) -> tuple[Population, MeasureContext]:
     document = book.document()
     (around,) = arounds(document, book.record)
     return populations(document, book.record)["st"], around

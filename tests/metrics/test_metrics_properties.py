@@ -9,9 +9,9 @@ from books import Book, criterion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shakedown.metrics.criteria import score
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import rates
-from shakedown.metrics.table import Record
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, System, Test
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shakedown.metrics.table import Record, fold_runs
-from shakedown.metrics.telling import judged_by_another_plan, restrictions
+from shakedown.metrics.judging.wording import judged_by_another_plan, restrictions
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 
 FIRST, SECOND, OTHER = "a" * 64, "b" * 64, "c" * 64

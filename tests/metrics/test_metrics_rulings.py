@@ -6,13 +6,13 @@ import pytest
 from books import Book, criterion
 from msgspec.structs import replace
 
-from shakedown.metrics.choosing import BY_RULING
-from shakedown.metrics.criteria import score
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.exclusions import BY_RULING
+from shakedown.metrics.judging.scorecard import CriterionScore
 from shakedown.metrics.rulings import rates
-from shakedown.metrics.scorecard import CriterionScore
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Mode
-from shakedown.plans.keys_of_criteria import GOES_WITH
+from shakedown.plans.schema.criteria import GOES_WITH
 
 
 def judged(*criteria: object, repeats: int = 100) -> Book:

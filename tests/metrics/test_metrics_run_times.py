@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.metrics.run_times import run_times
-from shakedown.metrics.table import fold_runs
 from shakedown.model.scenario import RunTime
 
 

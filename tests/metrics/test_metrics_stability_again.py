@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recomputed import disagreements
 from stability_logs import made_up
 
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shakedown.metrics.populations import populations
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.judging.populations import populations
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import pytest
 from books import Book, criterion
 from msgspec.structs import replace
 
-from shakedown.metrics.criteria import exit_status, score
-from shakedown.metrics.rows import EpochRow
-from shakedown.metrics.scorecard import Scorecard
-from shakedown.metrics.taken_away import weaker
+from shakedown.metrics.judging.criteria import exit_status, score
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.taken_away import weaker
+from shakedown.metrics.rows.rows import EpochRow
 from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Document
 

@@ -11,7 +11,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Mode, Partition, Shape, System
-from shakedown.model.places import different_nodes
+from shakedown.model.shared_nodes import different_nodes
 
 HOUR = 3600.0
 

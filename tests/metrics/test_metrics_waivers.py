@@ -8,9 +8,9 @@ import pytest
 from books import Book, criterion
 from msgspec.structs import replace
 
-from shakedown.metrics.criteria import exit_status, score
-from shakedown.metrics.rows import NoteRow
-from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.judging.criteria import exit_status, score
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.rows.rows import NoteRow
 from shakedown.model.contracts import content
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.waived import criterion_digest, gate_digest, row_digest

@@ -13,8 +13,8 @@ from shakedown.metrics.words import same, show_beside, show_number, show_share
 from shakedown.model.contracts import beside
 from shakedown.model.judging import ContractRow
 from shakedown.model.units import Quantity, show_bytes, show_duration
-from shakedown.report.csv_files import to_csv
-from shakedown.report.filters import percent
+from shakedown.report.page.filters import percent
+from shakedown.report.tables.csv_files import to_csv
 from shakedown.report.words import show_change
 
 _NUMBERS = st.floats(-1e12, 1e12, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-9)

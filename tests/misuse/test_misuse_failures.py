@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shakedown.plans.failures import site_failures
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
 
 GOOD = """\
 failures:

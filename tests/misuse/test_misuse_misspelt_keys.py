@@ -17,10 +17,10 @@ from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from shakedown.model.errors import WRONG_USE, FileProblems
 from shakedown.plans import finding
 from shakedown.plans.checking import check_site
-from shakedown.plans.problems import Problems
-from shakedown.plans.records import Either, ListOf, MapOf, OneKey, Record
-from shakedown.plans.tables import TABLES
-from shakedown.plans.text import read_nodes
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.records import Either, ListOf, MapOf, OneKey, Record
+from shakedown.plans.schema.tables import TABLES
+from shakedown.plans.schema.yaml_nodes import read_nodes
 
 ROOT = Path(__file__).parents[2]
 SITES = {

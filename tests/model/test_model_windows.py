@@ -14,7 +14,7 @@ from shakedown.model.errors import UsageError
 from shakedown.model.filling import Window
 from shakedown.model.scenario import Neighbour
 from shakedown.model.windows import is_open, next_change, next_time, open_in, show_local, time_of_week
-from shakedown.twin.calendar import pending_on
+from shakedown.twin.machine.calendar import pending_on
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 # Berlin: clocks are put on 2026-03-29 02:00 and back 2026-10-25 03:00. Lord Howe moves by half an hour, Apia once skipped a day.

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from shakedown.cli import wishes
+from shakedown.cli.steer import requests as wishes
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log

@@ -7,11 +7,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from shakedown.conductor.fingerprints import fingerprint_event
-from shakedown.conductor.looking import look, look_at_runs
+from shakedown.conductor.commands.fingerprints import fingerprint_event
 from shakedown.events.reader import read_events
 from shakedown.machine.fingerprint_here import Answers
 from shakedown.model.layout import Layout
+from shakedown.queries.status import look, look_at_runs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from shakedown.conductor.documents import Documents
-from shakedown.conductor.looking import look, look_at_runs
-from shakedown.conductor.people import why_not_waive
-from shakedown.metrics.table import Record
+from shakedown.conductor.commands.rulings import why_not_waive
+from shakedown.conductor.record.documents import Documents
+from shakedown.metrics.rows.table import Record
 from shakedown.model.contracts import content
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Component, Document, System
+from shakedown.queries.status import look, look_at_runs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -224,7 +224,7 @@ def test_what_comes_through_the_inbox_is_checked_again(
     site: Path, what: str, value: dict[str, str], reason: str, said: str
 ) -> None:
     """Whoever puts a file into the inbox by hand went past the command's own checks."""
-    from shakedown.conductor.standing_in import carry_out
+    from shakedown.conductor.commands.offline import carry_out
     from shakedown.events.inbox import post
 
     layout = Layout(site / "campaigns/p-1")

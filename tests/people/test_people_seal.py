@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shakedown.conductor.sealing import seal_campaign
-from shakedown.conductor.verifying import Verified, verify_campaign
+from shakedown.audit.sealing import seal_campaign
+from shakedown.audit.verifying import Verified, verify_campaign
 from shakedown.events.inbox import post
 from shakedown.events.signatures import Signature
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
@@ -153,7 +153,7 @@ def test_what_comes_after_a_seal_is_said(site: Path) -> None:
     again = seal_campaign(layout, "Bo")
     assert (again.digest, again.again) == (first.digest, True)
     post(layout, "rule", {"run": "r000002", "as": "site"}, "later")
-    from shakedown.conductor.standing_in import carry_out
+    from shakedown.conductor.commands.offline import carry_out
 
     carry_out(layout)
     found = verify_campaign(layout)
@@ -229,7 +229,7 @@ def test_a_seal_that_was_interrupted_before_its_event_is_none(site: Path, monkey
 
 
 def test_a_seal_that_was_interrupted_after_its_event_gets_its_name(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shakedown.conductor import sealing
+    from shakedown.audit import sealing
 
     layout = Layout(site / "campaigns/p-1")
     with monkeypatch.context() as patched:
@@ -306,8 +306,8 @@ def test_the_page_has_both_parties_and_the_digest_and_no_markup_of_others(site: 
 
 @pytest.mark.parametrize("parties", [0, 2, 6])
 def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
-    from shakedown.report.pdf import trouble
-    from shakedown.report.signature import render_signature_page
+    from shakedown.report.page.pdf import trouble
+    from shakedown.report.page.signature import render_signature_page
 
     if trouble():
         pytest.skip(trouble())

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.archive import Members, Stage, parse_stage, path_model, use
-from shakedown.performance.archive_q import PATHS, aggregate_bytes_per_s, path_of, q_archive, transfers
+from shakedown.twin.models.archive import Members, Stage, parse_stage, path_model, use
+from shakedown.twin.models.archive_q import PATHS, aggregate_bytes_per_s, path_of, q_archive, transfers
 
 MB = 1e6
 RATES = st.tuples(st.integers(1, 500), st.integers(0, 500))

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from shakedown.performance.asci_q import AsciQ, rehearse_asci_q
+from shakedown.twin.models.asci_q import AsciQ, rehearse_asci_q
 
 
 @pytest.fixture(scope="module", params=[0, 1])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import lambertw
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.checkpoint import (
+from shakedown.twin.models.checkpoint import (
     BURST_BUFFER,
     LUSTRE,
     XRAGE_BYTES,
@@ -22,7 +22,7 @@ from shakedown.performance.checkpoint import (
     waste,
     young_s,
 )
-from shakedown.performance.write_streams import HASWELL, HASWELL_BEFORE, KNL, best_streams
+from shakedown.twin.models.write_streams import HASWELL, HASWELL_BEFORE, KNL, best_streams
 
 HOUR = 3600.0
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.congestion import (
+from shakedown.twin.models.congestion import (
     C5_GPCNET,
     Measured,
     at_load,

@@ -8,9 +8,9 @@ import pytest
 from messages import Program, play
 
 from shakedown.model.errors import UsageError
-from shakedown.performance import loggp
-from shakedown.performance.loggp import LogGP
-from shakedown.performance.networks import NETWORKS, network_named, parameters
+from shakedown.twin.models import loggp
+from shakedown.twin.models.loggp import LogGP
+from shakedown.twin.models.networks import NETWORKS, network_named, parameters
 
 RANKS = [*range(1, 20), 24, 31, 32, 33, 40, 47, 48, 63, 64]
 SIZES = (0.0, 8.0, 1000.0, 65536.0, 3e6)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.mpi_memory import (
+from shakedown.twin.models.mpi_memory import (
     Job,
     connections_bytes,
     most_ranks_per_node,
@@ -17,7 +17,7 @@ from shakedown.performance.mpi_memory import (
     reduce_scatter,
     threshold_ranks,
 )
-from shakedown.performance.mpi_memory_model import memory_model
+from shakedown.twin.models.mpi_memory_model import memory_model
 
 GB = 1e9
 # Paper 001, "MPI Memory measured in GB/node", 8192 KNL nodes: 64, 48, 32, 16 tasks a node

@@ -13,11 +13,11 @@ from brute_noise import brute_steps, exact_loss
 from scipy.stats import ks_2samp
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.noise import simulate
-from shakedown.performance.noise_hits import Hits, Target
-from shakedown.performance.noise_periodic import WHOLE, PeriodicBackground, PeriodicHits, Phases
-from shakedown.performance.noise_sources import Placement, Source
-from shakedown.performance.noise_study import shares_of, sizes, study_noise
+from shakedown.twin.models.noise import simulate
+from shakedown.twin.models.noise_hits import Hits, Target
+from shakedown.twin.models.noise_periodic import WHOLE, PeriodicBackground, PeriodicHits, Phases
+from shakedown.twin.models.noise_sources import Placement, Source
+from shakedown.twin.models.noise_study import shares_of, sizes, study_noise
 
 MS, US = 1e-3, 1e-6
 PATTERNS: tuple[Literal["periodic", "random"], ...] = ("periodic", "random")

@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
-from shakedown.performance.noise_estimate import PRECISION, estimate, known_decimals
-from shakedown.performance.noise_sources import Placement, Source
+from shakedown.twin.models.noise_estimate import PRECISION, estimate, known_decimals
+from shakedown.twin.models.noise_sources import Placement, Source
 
 MS, US = 1e-3, 1e-6
 TICK = Source("tick", 10 * MS, 10 * US)

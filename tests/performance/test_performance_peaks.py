@@ -8,8 +8,8 @@ import pytest
 
 from shakedown.model.nouns import Cluster, FileSystem, NodeType, Partition, System, TargetClass
 from shakedown.model.printed import Published
-from shakedown.performance.peaks import faults, machine_amounts, machine_facts, verdict
-from shakedown.performance.reckoning import ReckoningError, unit_of
+from shakedown.twin.models.peaks import faults, machine_amounts, machine_facts, verdict
+from shakedown.twin.models.reckoning import ReckoningError, unit_of
 
 
 def a_system(*partitions: Partition, **fields: Any) -> System:

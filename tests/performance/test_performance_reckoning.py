@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shakedown.performance.reckoning import Amount, ReckoningError, amount, reckon, unit_of
+from shakedown.twin.models.reckoning import Amount, ReckoningError, amount, reckon, unit_of
 
 NAMES = {
     "nodes": amount(10),

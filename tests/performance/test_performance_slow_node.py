@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.slow_node import (
+from shakedown.twin.models.slow_node import (
     SlowJob,
     find_slow_nodes,
     rank_times,

@@ -11,11 +11,11 @@ import pytest
 from messages import Program, Receive, Send, play
 
 from shakedown.model.errors import UsageError
-from shakedown.performance import loggp
-from shakedown.performance.loggp import LogGP
-from shakedown.performance.networks import NETWORKS, parameters
-from shakedown.performance.stencil import Machine, Stencil, best_grid, faces, halo_time, off_node_share, scaling
-from shakedown.performance.topology import Torus
+from shakedown.twin.models import loggp
+from shakedown.twin.models.loggp import LogGP
+from shakedown.twin.models.networks import NETWORKS, parameters
+from shakedown.twin.models.stencil import Machine, Stencil, best_grid, faces, halo_time, off_node_share, scaling
+from shakedown.twin.models.topology import Torus
 
 GEMINI = parameters(NETWORKS["gemini"])
 CODE = Stencil(cells=8000, bytes_per_cell=40, time_per_cell_s=1e-7)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import pytest
 
 from shakedown.model.errors import UsageError
-from shakedown.performance.shapes import NAMED, topology_named
-from shakedown.performance.topology import Dragonfly, FatTree, Torus
+from shakedown.twin.models.shapes import NAMED, topology_named
+from shakedown.twin.models.topology import Dragonfly, FatTree, Torus
 
 Links = list[tuple[int, int]]
 TORI = [(2,), (5,), (4, 2), (3, 4), (4, 4), (2, 2, 4), (3, 3, 2), (1, 6), (4, 3, 2)]

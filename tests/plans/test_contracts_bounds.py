@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.plans.contract_bounds import Bounds, parse_must
-from shakedown.plans.kinds import Wrong
+from shakedown.plans.contracts.contract_bounds import Bounds, parse_must
+from shakedown.plans.schema.scalars import InvalidValue
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_less_and_more_leave_the_bound_itself_out() -> None:
     "text", ["4148", "4148 s", "s", "<=", "<= ", "<= <= 4 s", "4 s ..", ".. 4 s", "+-2%", "4 +2% +3%", "4 s to 5 s"]
 )
 def test_what_is_no_bound_is_refused(text: str) -> None:
-    with pytest.raises(Wrong):
+    with pytest.raises(InvalidValue):
         parse_must(text, "s")
 
 
@@ -63,7 +63,7 @@ def test_what_is_no_bound_is_refused(text: str) -> None:
 def test_whatever_is_written_is_a_bound_or_wrong(text: str, unit: str) -> None:
     try:
         bounds = parse_must(text, unit, never_negative=True)
-    except Wrong:
+    except InvalidValue:
         return
     assert bounds.low is not None or bounds.high is not None
     assert bounds.low is None or bounds.high is None or bounds.low <= bounds.high

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shakedown.conductor.differences import differences, shortened
+from shakedown.conductor.record.differences import differences, shortened
 from shakedown.model.contracts import rows_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Document, Source
-from shakedown.plans.keys_of_contract import COLUMNS as ALL_COLUMNS
+from shakedown.plans.schema.contract import COLUMNS as ALL_COLUMNS
 
 TEST = """\
 test: a

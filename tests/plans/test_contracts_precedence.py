@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case
-from shakedown.plans.contract_rows import Matching, match_rows
+from shakedown.plans.contracts.contract_rows import Matching, match_rows
 
 PARAMETERS = {"n": ("1", "2", "3"), "m": ("x", "y")}
 CASES = [

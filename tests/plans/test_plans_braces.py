@@ -11,8 +11,8 @@ from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.plans.checking import check_site
-from shakedown.schedulers.job_script import payload_script
-from shakedown.schedulers.script import case_environment
+from shakedown.schedulers.cluster.job_script import payload_script
+from shakedown.schedulers.local_host.script import case_environment
 
 SYSTEM = """\
 system: other

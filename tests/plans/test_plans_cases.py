@@ -146,7 +146,7 @@ def test_a_compiler_nobody_asks_for_need_not_be_here(site: Any) -> None:
 
 
 def test_a_launcher_that_is_not_here(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shakedown.plans import surroundings
+    from shakedown.plans.cases import environment as surroundings
 
     monkeypatch.setattr(surroundings, "_runnable", lambda name: name != "mpiexec")
     site.test('test: a\nrun: {command: "{launch} x"}\n')

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.plans.expressions import ExpressionError, Value, evaluate, fill, names_in, number
+from shakedown.plans.schema.expressions import ExpressionError, Value, evaluate, fill, names_in, number
 
 NAMES: dict[str, Value] = {"node.cores": 128, "threads": "2", "version": "12.10", "toolchain": "gcc", "half": 0.5}
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from shakedown.plans.checking import check_site
-from shakedown.plans.keys_of_plan import PLAN
-from shakedown.plans.problems import Problems
-from shakedown.plans.text import read_nodes
+from shakedown.plans.schema.plan import PLAN
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.yaml_nodes import read_nodes
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "write-a-test.md").read_text()
 FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)```", GUIDE, flags=re.MULTILINE | re.DOTALL))

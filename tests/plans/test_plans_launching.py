@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shakedown.plans import surroundings
+from shakedown.plans.cases import environment as surroundings
 
 SYSTEM = """\
 system: c5

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shakedown.model.nouns import Toolchain
-from shakedown.plans.build_keys import with_modules
+from shakedown.plans.cases.build_keys import with_modules
 
 # what Lmod and Environment Modules do, as far as anyone outside them sees
 INIT = """\

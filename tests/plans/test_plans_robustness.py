@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from shakedown.model.errors import FileProblems
 from shakedown.plans.checking import check_site
-from shakedown.plans.problems import Problems
-from shakedown.plans.tables import TABLES
-from shakedown.plans.text import LIMIT_NODES, read_nodes
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.tables import TABLES
+from shakedown.plans.schema.yaml_nodes import LIMIT_NODES, read_nodes
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 WORDS = [

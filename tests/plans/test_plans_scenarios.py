@@ -27,8 +27,8 @@ from shakedown.model.scenario import (
 )
 from shakedown.plans import finding
 from shakedown.plans.checking import check_site
-from shakedown.plans.problems import Problems
-from shakedown.plans.scenarios import read_scenario
+from shakedown.plans.rehearsals.scenarios import read_scenario
+from shakedown.plans.schema.problems import Problems
 from shakedown.plans.site import shipped_machine
 
 HOUR, DAY = 3600.0, 86_400.0

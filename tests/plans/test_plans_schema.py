@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from shakedown.plans.json_schema import json_schema
-from shakedown.plans.records import documented
-from shakedown.plans.tables import TABLES
+from shakedown.plans.schema.json_schema import json_schema
+from shakedown.plans.schema.records import documented
+from shakedown.plans.schema.tables import TABLES
 
 EXAMPLE = Path(__file__).parent / "example"
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "files.md"
@@ -122,8 +122,8 @@ def test_the_reference_has_every_key_and_no_other(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", list(TABLES))
 def test_examples_in_the_reference_are_read_without_a_fault(kind: str) -> None:
-    from shakedown.plans.problems import Problems
-    from shakedown.plans.text import read_nodes
+    from shakedown.plans.schema.problems import Problems
+    from shakedown.plans.schema.yaml_nodes import read_nodes
 
     texts = re.findall(r"```yaml\n(.*?)```", sections()[kind], flags=re.DOTALL)
     assert texts

@@ -27,8 +27,8 @@ from shakedown.model.nouns import (
     Toolchain,
 )
 from shakedown.plans import read_site, read_system
-from shakedown.plans.records import documented
-from shakedown.plans.tables import TABLES
+from shakedown.plans.schema.records import documented
+from shakedown.plans.schema.tables import TABLES
 
 
 def test_a_plan_becomes_a_document(example: Any) -> None:

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 from shakedown.model.filling import Window
 from shakedown.model.nouns import Cluster, NodeType, Partition, System
-from shakedown.plans import week
-from shakedown.plans.advice import covers_week
+from shakedown.plans.components.lints import covers_week
 from shakedown.plans.context import Context, Elsewhere
-from shakedown.plans.keys_of_plan import PLAN
-from shakedown.plans.kinds import Wrong
 from shakedown.plans.library import Library
 from shakedown.plans.narrowing import Room, read_windows, read_yields
-from shakedown.plans.places import place
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema import week
+from shakedown.plans.schema.plan import PLAN
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.scalars import InvalidValue
+from shakedown.plans.schema.source_positions import place
+from shakedown.plans.schema.yaml_nodes import read_nodes
 from shakedown.plans.systems import Machine
-from shakedown.plans.text import read_nodes
 
 HERE = System(
     name="here",
@@ -110,7 +110,7 @@ def test_any_text_is_a_time_of_the_week_or_is_told(text: str) -> None:
     for read in (week.time_of_week, week.days, week.zone):
         try:
             read(text)
-        except Wrong as error:
+        except InvalidValue as error:
             assert str(error)
 
 
@@ -137,7 +137,7 @@ def test_the_zone_is_the_windows_own_or_the_plans_or_utc() -> None:
 
 @pytest.mark.parametrize("name", ["../etc/passwd", "Europe", "/etc/localtime", "a" * 300, "Europe/Berlin/x"])
 def test_a_zone_that_is_none_is_told_whatever_it_is(name: str) -> None:
-    with pytest.raises(Wrong, match="there is no time zone"):
+    with pytest.raises(InvalidValue, match="there is no time zone"):
         week.zone(name)
 
 

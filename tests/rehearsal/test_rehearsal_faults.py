@@ -11,11 +11,11 @@ import pytest
 from rehearsed import USUAL, Mixed, play, times
 from stability_plan import machine
 
-from shakedown.conductor.faults import FAULTS, Troubles, fault_lines, troubles
 from shakedown.events.reader import read_events
 from shakedown.model.errors import UsageError
 from shakedown.model.scenario import Faults, Metadata, Scenario
-from shakedown.twin.fates import Lies
+from shakedown.rehearsal.faults import FAULTS, Troubles, fault_lines, troubles
+from shakedown.twin.machine.outcomes import Lies
 
 SYSTEM = machine(16)
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "rehearse.md"

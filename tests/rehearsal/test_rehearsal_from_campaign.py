@@ -8,12 +8,12 @@ import pytest
 from rehearsal_site import command, make_site
 from stories import SHAKEDOWN
 
-from shakedown.conductor.looking import look_at_runs
-from shakedown.conductor.past_times import with_past_times
-from shakedown.metrics.rows import BuildRow, RunRow
+from shakedown.metrics.rows.rows import BuildRow, RunRow
 from shakedown.metrics.run_times import build_times, figures_of_runs, run_times
 from shakedown.model.layout import Layout
 from shakedown.model.scenario import Builds, FigureLaw, RunTime, Scenario
+from shakedown.queries.status import look_at_runs
+from shakedown.rehearsal.history import with_past_times
 
 assert SHAKEDOWN  # the commands are ours
 LOCAL = {

@@ -66,7 +66,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def different(site: Path) -> set[str]:
     """The nodes of the partitions that the plan uses, by name, from the captured words of Slurm."""
-    from shakedown.model.places import names_in
+    from shakedown.model.shared_nodes import names_in
 
     return {name for one in captured().partitions() if one.count >= 2 for name in names_in(one.nodes)}
 
@@ -78,9 +78,9 @@ def test_each_node_is_there_once_and_no_two_runs_have_it_together(site: Path) ->
     assert limits["nodes"] == pytest.approx(len(different(site)))
     assert 0 < limits["worked"] <= limits["node_hours"]
 
-    from shakedown.conductor.looking import look_at_runs
     from shakedown.model.layout import Layout
-    from shakedown.model.places import names_in
+    from shakedown.model.shared_nodes import names_in
+    from shakedown.queries.status import look_at_runs
 
     rows = [row for row in look_at_runs(Layout(site / "rehearsed" / "cluster")).current() if row.started and row.nodes]
     assert len({re.sub(".*:", "", row.component) for row in rows}) > 1

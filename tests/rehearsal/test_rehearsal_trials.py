@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from rehearsed import HOUR, NODES, USUAL, Mixed, play, times
 from stability_plan import case, document, machine
 
-from shakedown.conductor.faults import troubles
-from shakedown.conductor.levers import levers_of
-from shakedown.conductor.rehearsed_time import Rehearsal
-from shakedown.conductor.trials import Base, try_all
 from shakedown.metrics.trials import LEAST_GAIN, Verdict, gain, lines_of
 from shakedown.model.filling import Fill, Window, Yield
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document, Retry
 from shakedown.model.scenario import Builds, Neighbour, Nodes, Scenario
+from shakedown.rehearsal.faults import troubles
+from shakedown.rehearsal.levers import levers_of
+from shakedown.rehearsal.trials import Base, try_all
+from shakedown.rehearsal.virtual_session import Rehearsal
 
 CLOSE = 0.03  # of the node-hours: what two ways to count them may differ by, at the ends of a rehearsal
 TAKES = times(**USUAL)

@@ -36,7 +36,7 @@ from shakedown.model.nouns import (
     Toolchain,
 )
 from shakedown.report import write_report
-from shakedown.report.gallery import declared_figures
+from shakedown.report.figures.registry import declared_figures
 
 BEGIN = 1_793_700_000.0  # a Tuesday in November 2026
 
@@ -423,4 +423,4 @@ def acceptance(told: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of words and numbers alone: figures take most of a report's time."""
     kept = tuple(one for one in declared_figures() if one.section in ("stability", "node_map"))
-    monkeypatch.setattr("shakedown.report.gallery.declared_figures", lambda: kept)
+    monkeypatch.setattr("shakedown.report.figures.registry.declared_figures", lambda: kept)

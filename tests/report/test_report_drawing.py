@@ -11,21 +11,21 @@ import msgspec
 import pytest
 
 from shakedown.metrics.cases import FigureSummary
-from shakedown.metrics.rows import EpochRow, RunRow
+from shakedown.metrics.rows.rows import EpochRow, RunRow
 from shakedown.metrics.statistics import describe
 from shakedown.model.events import VERDICTS
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import FigureSpec
 from shakedown.report.case_names import folded, telling_names
-from shakedown.report.draw_io import draw_io
-from shakedown.report.draw_noise import draw_noise
-from shakedown.report.draw_pairs import _bitmap, draw_matrix, node_medians
-from shakedown.report.draw_sides import draw_sides
-from shakedown.report.draw_times import Group, Series, _draw
-from shakedown.report.drawing import MARKS, Drawing, capital, inline_svg, label, short_number, style
-from shakedown.report.filters import name, percent, signed, strip
-from shakedown.report.gathering import CasePictures
-from shakedown.report.pictures import Histogram, IoRate, Matrix
+from shakedown.report.figures.io import draw_io
+from shakedown.report.figures.noise import draw_noise
+from shakedown.report.figures.outputs_read import CasePictures
+from shakedown.report.figures.pairs import _bitmap, draw_matrix, node_medians
+from shakedown.report.figures.records import Histogram, IoRate, Matrix
+from shakedown.report.figures.style import MARKS, Drawing, capital, inline_svg, label, short_number, style
+from shakedown.report.figures.times import Group, Series, _draw
+from shakedown.report.figures.vendor_comparison import draw_sides
+from shakedown.report.page.filters import name, percent, signed, strip
 from shakedown.report.sides import Side
 
 

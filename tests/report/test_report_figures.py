@@ -13,7 +13,7 @@ import pytest
 from shakedown.cli.main import cli
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.nouns import Component
-from shakedown.report.figures import write_figures
+from shakedown.report.figure_files import write_figures
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder

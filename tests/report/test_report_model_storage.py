@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from shakedown.performance.archive import parse_stage, path_model
-from shakedown.performance.archive_q import PATHS, path_of, q_archive
-from shakedown.performance.checkpoint import BURST_BUFFER, LUSTRE, XRAGE_BYTES, Storage, checkpoint_model
-from shakedown.performance.mpi_memory import Job
-from shakedown.performance.mpi_memory_model import memory_model
-from shakedown.report.draw_model_archive import draw_archive
-from shakedown.report.draw_model_checkpoint import draw_checkpoint
-from shakedown.report.draw_model_memory import draw_memory
-from shakedown.report.drawing import Drawing, style
+from shakedown.report.figures.models.archive import draw_archive
+from shakedown.report.figures.models.checkpoint import draw_checkpoint
+from shakedown.report.figures.models.memory import draw_memory
+from shakedown.report.figures.style import Drawing, style
+from shakedown.twin.models.archive import parse_stage, path_model
+from shakedown.twin.models.archive_q import PATHS, path_of, q_archive
+from shakedown.twin.models.checkpoint import BURST_BUFFER, LUSTRE, XRAGE_BYTES, Storage, checkpoint_model
+from shakedown.twin.models.mpi_memory import Job
+from shakedown.twin.models.mpi_memory_model import memory_model
 
 
 def drawn(drawing: Drawing) -> Any:

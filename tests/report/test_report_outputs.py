@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.report import gathering, write_report
+from shakedown.report import write_report
+from shakedown.report.figures import outputs_read as gathering
+from shakedown.report.figures.records import find_pictures
 from shakedown.report.outputs import read_output
-from shakedown.report.pictures import find_pictures
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
@@ -160,7 +161,7 @@ def test_all_outputs_together_have_a_limit_too(drawing_campaign: CampaignBuilder
 
 
 def _row(builder: CampaignBuilder) -> Any:
-    from shakedown.metrics.table import fold_runs
+    from shakedown.metrics.rows.table import fold_runs
 
     builder.run("pairs", "main", output="x")
     return fold_runs(builder.events).runs[0]

@@ -18,7 +18,7 @@ import pytest
 
 from shakedown.cli.main import cli
 from shakedown.model.errors import UsageError
-from shakedown.report import pdf
+from shakedown.report.page import pdf
 from shakedown.report.writing import make_report
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from stability_story import HOUR, NODES, TABLE, save_story, story_plan
 from shakedown.model.filling import ClockTerms, Window
 from shakedown.model.windows import open_in
 from shakedown.report import write_report
-from shakedown.report.draw_holes import merged
-from shakedown.report.figures import list_figures
+from shakedown.report.figure_files import list_figures
+from shakedown.report.figures.idle_gaps import merged
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from shakedown.metrics.cases import FigureSummary
 from shakedown.metrics.statistics import describe
 from shakedown.model.nouns import FigureSpec
 from shakedown.report.counts import TestCount as CountOfTest
-from shakedown.report.draw_counts import draw_counts
-from shakedown.report.drawing import style
-from shakedown.report.filters import name, percent, strip
+from shakedown.report.figures.counts import draw_counts
+from shakedown.report.figures.style import style
+from shakedown.report.page.filters import name, percent, strip
 from shakedown.report.words import show_change
 
 VALUES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 9.0)

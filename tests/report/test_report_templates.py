@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shakedown.model.errors import FileProblems, UsageError
-from shakedown.report.site_templates import css_faults
+from shakedown.report.page.site_templates import css_faults
 from shakedown.report.writing import make_report
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def test_attacks_end_in_a_fault_of_the_template(site: Path, attack: str) -> None
 
 
 def test_no_path_is_handed_out(site: Path) -> None:
-    from shakedown.metrics.criteria import score
+    from shakedown.metrics.judging.criteria import score
     from shakedown.report.evidence import find_evidence
-    from shakedown.report.gallery import draw_all
-    from shakedown.report.page import page_facts
+    from shakedown.report.figures.registry import draw_all
+    from shakedown.report.page.page import page_facts
     from shakedown.report.reading import read_campaign
 
     read = read_campaign(site / "campaigns/one")
@@ -132,7 +132,7 @@ def test_no_path_is_handed_out(site: Path) -> None:
     ("template", "message"),
     [
         (EXTENDS + "{% block cover %}\n{{ scorecard.outcom }}\n{% endblock %}",
-         "error: templates/report.html:3:1: 'shakedown.metrics.scorecard.Scorecard object' has no attribute 'outcom'"),
+         "error: templates/report.html:3:1: 'shakedown.metrics.judging.scorecard.Scorecard object' has no attribute 'outcom'"),
         (EXTENDS + "{% block cover %}\n{% if %}\n{% endblock %}",
          "error: templates/report.html:3:1: Expected an expression, got 'end of statement block'"),
         (EXTENDS + "{% block cover %}\n\n{{ 1 | nofilter }}{% endblock %}",

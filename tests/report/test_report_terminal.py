@@ -11,8 +11,8 @@ import pytest
 from acceptance_story import story_document
 
 from shakedown.cli.main import cli
-from shakedown.metrics.criteria import score
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.judging import Criterion

@@ -17,8 +17,8 @@ from shakedown.processes.identity import directory_token
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.table import read_process
 from shakedown.processes.tree import Ending
-from shakedown.schedulers.local import LocalScheduler
-from shakedown.schedulers.packs import read_output
+from shakedown.schedulers.local_host.local import LocalScheduler
+from shakedown.schedulers.output_archive import read_output
 
 OVER = ENDED | {"refused"}
 

@@ -15,9 +15,9 @@ from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder
-from shakedown.schedulers.job_places import JobPlaces, campaign_token, job_label, job_of_label
-from shakedown.schedulers.marks import Marks, read_marks
-from shakedown.schedulers.workplace import CannotStart
+from shakedown.schedulers.claims import CannotStart
+from shakedown.schedulers.cluster.job_places import JobPlaces, campaign_token, job_label, job_of_label
+from shakedown.schedulers.cluster.marks import Marks, read_marks
 
 JOB = "j000007"
 CLAIM = b"job=4711 host=n001 uptime=120.50 pid=17 nodes=n[001-002] .\n"

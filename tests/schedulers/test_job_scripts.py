@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Pairs
 from shakedown.model.ports import JobOrder
-from shakedown.schedulers.job_places import JobPlaces
-from shakedown.schedulers.marks import Marks, read_marks
-from shakedown.schedulers.script import CLAIM_TAKEN
-from shakedown.schedulers.workplace import CannotStart
+from shakedown.schedulers.claims import CannotStart
+from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.marks import Marks, read_marks
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 
 SHELLS = [words for words in (["sh"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(words[0])]
 

@@ -14,7 +14,7 @@ import pytest
 from shakedown.model.ports import OVERRAN
 from shakedown.processes import witness
 from shakedown.processes.table import read_process
-from shakedown.schedulers import running
+from shakedown.schedulers.local_host import running
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine

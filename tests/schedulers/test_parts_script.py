@@ -18,10 +18,10 @@ from batch_environment import batch_environment
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import JobOrder, Part
-from shakedown.schedulers.job_places import JobPlaces
-from shakedown.schedulers.marks import read_marks
-from shakedown.schedulers.part_marks import PartMark, claimed_parts, read_part
-from shakedown.schedulers.script import CLAIM_TAKEN
+from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.marks import read_marks
+from shakedown.schedulers.cluster.part_marks import PartMark, claimed_parts, read_part
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 
 SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.which(words[0])]
 JOB = "j000001"

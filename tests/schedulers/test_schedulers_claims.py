@@ -21,7 +21,7 @@ from shakedown.model.ports import JobOrder
 from shakedown.processes.identity import directory_token
 from shakedown.processes.spawn import MARKER
 from shakedown.processes.table import read_marker, read_process, read_table
-from shakedown.schedulers.workplace import CannotStart, Workplace
+from shakedown.schedulers.claims import CannotStart, Workplace
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine
@@ -47,7 +47,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import JobOrder
 from shakedown.processes.reactor import Reactor
-from shakedown.schedulers.local import LocalScheduler
+from shakedown.schedulers.local_host.local import LocalScheduler
 root, script = sys.argv[1:]
 reactor = Reactor()
 scheduler = LocalScheduler(Layout(pathlib.Path(root)), reactor, cores=1)
@@ -475,7 +475,7 @@ def test_a_job_whose_claim_has_no_room_did_not_run(
     make_machine: MakeMachine, mount: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk was not seen to be full before the job's shell was let go."""
-    monkeypatch.setattr("shakedown.schedulers.local.is_full", lambda place: False)
+    monkeypatch.setattr("shakedown.schedulers.local_host.local.is_full", lambda place: False)
     machine = make_machine(mount("size=1m,nr_inodes=100"), cores=1)
     machine.run("true")
     fill(machine.layout.root)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
-from shakedown.schedulers.packs import PackWriter, read_output
+from shakedown.schedulers.output_archive import PackWriter, read_output
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine
@@ -170,7 +170,7 @@ def test_a_large_output_that_does_not_fit_waits_for_room(machine: Machine, monke
 def test_what_is_more_than_memory_may_hold_is_lost_and_said_to_be(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shakedown.schedulers.capture.HELD_BYTES", 300_000)
+    monkeypatch.setattr("shakedown.schedulers.local_host.capture.HELD_BYTES", 300_000)
     full(monkeypatch, ".out", 200_000)
     report = machine.run("head -c 1000000 /dev/zero")
 

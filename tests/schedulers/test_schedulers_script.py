@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
-from shakedown.schedulers.cores import Cores, core_slots
-from shakedown.schedulers.places import Places
-from shakedown.schedulers.script import fill, job_script
-from shakedown.schedulers.workplace import CannotStart, Workplace
+from shakedown.schedulers.claims import CannotStart, Workplace
+from shakedown.schedulers.directories import Places
+from shakedown.schedulers.local_host.cores import Cores, core_slots
+from shakedown.schedulers.local_host.script import fill, job_script
 
 if TYPE_CHECKING:
     from tests.schedulers.conftest import Machine

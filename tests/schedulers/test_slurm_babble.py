@@ -12,9 +12,9 @@ from fake_slurm import TOKEN, FakeSlurm, record
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import JobReport
-from shakedown.schedulers.slurm.asker import Asker
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import babble
+from shakedown.schedulers.slurm.poller import Asker
 from shakedown.schedulers.slurm.runner import Ran, Runner
 from shakedown.schedulers.slurm.versions import SEPARATOR
 

@@ -9,7 +9,7 @@ import pytest
 from fake_slurm import NO_ACCOUNTING, FakeSlurm, Looker, record, row
 
 from shakedown.model.steps import Step, broken_step
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.runner import Ran
 
 JOB = Asked("j000001", "7", since=1000.0)

@@ -9,7 +9,7 @@ import pytest
 from fake_slurm import DOWN, NO_ACCOUNTING, NO_DATABASE, TOKEN, FakeSlurm, Looker, cluster, record, row
 
 from shakedown.model.ports import JOB_STATES, JobReport
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.runner import Ran
 from shakedown.schedulers.slurm.versions import SEPARATOR
 
@@ -847,7 +847,7 @@ def test_files_that_cannot_be_read_are_no_answer(looker: Looker, monkeypatch: py
     def stale(*_: object) -> None:
         raise OSError(116, "Stale file handle")
 
-    monkeypatch.setattr("shakedown.schedulers.slurm.asker.read_marks", stale)
+    monkeypatch.setattr("shakedown.schedulers.slurm.poller.read_marks", stale)
     report = looker.one(JOB)
     assert report is not None and report.state == "no_answer"
     assert report.message == "its files cannot be read: Stale file handle"

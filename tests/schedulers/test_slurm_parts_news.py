@@ -11,10 +11,10 @@ from fake_slurm import DOWN, FakeSlurm, Looker, row
 
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.model.ports import JobReport, Wanted
-from shakedown.schedulers.job_places import JobPlaces
-from shakedown.schedulers.part_marks import PartMark, read_part
+from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.part_marks import PartMark, read_part
 from shakedown.schedulers.slurm import parts as module
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.runner import Ran
 from shakedown.schedulers.slurm.versions import SEPARATOR
 

@@ -17,7 +17,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Patience, Shape
 from shakedown.model.ports import JobOrder, JobReport, Wanted
 from shakedown.processes.reactor import Reactor
-from shakedown.schedulers.job_places import JobPlaces
+from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.slurm import SlurmScheduler
 
 PATIENCE_S = 60.0

@@ -15,11 +15,11 @@ import pytest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.model.ports import Part
-from shakedown.schedulers import inputs
-from shakedown.schedulers.inputs import Progress, copy_input, shared_input
+from shakedown.schedulers.claims import CannotStart
+from shakedown.schedulers.cluster import inputs
+from shakedown.schedulers.cluster.inputs import Progress, copy_input, shared_input
+from shakedown.schedulers.cluster.targets import Placing, placings, work_of
 from shakedown.schedulers.slurm.placing import Targets
-from shakedown.schedulers.targets import Placing, placings, work_of
-from shakedown.schedulers.workplace import CannotStart
 
 TOKEN = "0a1b2c3d"
 ON = (("f2/mdt", "mdt2"),)

@@ -16,7 +16,7 @@ import pytest
 from slurm_campaigns import Campaign, Payload
 from slurm_cluster import Cluster
 
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 
 pytestmark = pytest.mark.slurm
 FULL = "mkdir m; mount -t tmpfs -o size=64k none m || exit 9; dd if=/dev/zero of=m/x bs=1k count=200; s=$?; umount m; exit $s"

@@ -14,7 +14,6 @@ import pytest
 from slurm_cluster import Cluster
 from stories import SHAKEDOWN
 
-from shakedown.conductor.looking import look_at_runs
 from shakedown.events.reader import read_events
 from shakedown.machine.fingerprint import probe_script
 from shakedown.machine.fingerprint_here import Answers
@@ -23,6 +22,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster as Described
 from shakedown.model.nouns import Partition
 from shakedown.processes.reactor import Reactor
+from shakedown.queries.status import look_at_runs
 from shakedown.schedulers.slurm.node_probe import SlurmProbe, places_of
 
 pytestmark = pytest.mark.slurm

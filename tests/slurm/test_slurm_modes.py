@@ -9,8 +9,8 @@ import pytest
 from slurm_cluster import Cluster
 from stories import SHAKEDOWN
 
-from shakedown.conductor.looking import look_at_runs
 from shakedown.model.layout import Layout
+from shakedown.queries.status import look_at_runs
 
 pytestmark = pytest.mark.slurm
 NODES = 8

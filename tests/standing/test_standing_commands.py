@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from stories import SHAKEDOWN
 
-from shakedown.conductor.looking import look, status
 from shakedown.engine import State
 from shakedown.events.reader import read_events
 from shakedown.model.layout import Layout
+from shakedown.queries.status import look, status
 
 PLAN = """\
 plan: p

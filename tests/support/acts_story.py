@@ -9,10 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from shakedown.events.lines import encode_event
-from shakedown.metrics.people import acts_of
-from shakedown.metrics.scorecard import Scorecard
-from shakedown.metrics.settlement import settle
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.settlement import settle
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.judging import Criterion

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shakedown.model.layout import Layout
-from shakedown.schedulers.job_places import campaign_token, job_label
+from shakedown.schedulers.cluster.job_places import campaign_token, job_label
 
 
 def batch_environment(layout: Layout, job: str, slurm_id: str = "4711", nodes: str = "n001") -> dict[str, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shakedown.metrics.criteria import score
-from shakedown.metrics.rows import AttestationRow, NoteRow, OpenRun, RunRow, WaiverRow
-from shakedown.metrics.scorecard import CriterionScore, Scorecard
-from shakedown.metrics.table import Record
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
+from shakedown.metrics.rows.rows import AttestationRow, NoteRow, OpenRun, RunRow, WaiverRow
+from shakedown.metrics.rows.table import Record
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import (
     Case,

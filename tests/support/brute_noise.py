@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from shakedown.performance.noise_sources import Placement, Source
+from shakedown.twin.models.noise_sources import Placement, Source
 
 Event = tuple[float, float]  # begin, end
 

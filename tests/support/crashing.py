@@ -33,8 +33,9 @@ CRASHING = [sys.executable, str(Path(__file__).absolute())]
 def main(point: str, count: int, words: list[str]) -> None:
     """Run a command whose ports are mortal."""
     from shakedown.cli.main import main as command
-    from shakedown.conductor import real_ports, session
-    from shakedown.twin.crashes import CrashPlan, mortal
+    from shakedown.conductor import session
+    from shakedown.conductor.driver import ports as real_ports
+    from shakedown.twin.machine.crashes import CrashPlan, mortal
 
     open_ports = real_ports.open_ports
     plan = CrashPlan()

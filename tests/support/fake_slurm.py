@@ -10,9 +10,9 @@ from pathlib import Path
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.model.ports import JobReport
-from shakedown.schedulers.job_places import JobPlaces, job_label
-from shakedown.schedulers.slurm.asker import Asker
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.cluster.job_places import JobPlaces, job_label
+from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.slurm.poller import Asker
 from shakedown.schedulers.slurm.runner import Ran
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, QUEUE_FIELDS, SEPARATOR
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from stories import SHAKEDOWN
 
 from shakedown.events.reader import read_events
-from shakedown.metrics.rows import RunRow
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import fold_runs
 
 COUNT = 24  # results: a third of them are wrong, some fail
 ERRORS = {

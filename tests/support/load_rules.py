@@ -15,7 +15,7 @@ from modes_oracle import need
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Component, Document
-from shakedown.twin.jobs import Execution
+from shakedown.twin.machine.jobs import Execution
 
 CONFIRMED = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted"})
 RAN = frozenset({"completed", "failed", "timeout"})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
-from shakedown.performance.loggp import LogGP
+from shakedown.twin.models.loggp import LogGP
 
 
 @dataclass

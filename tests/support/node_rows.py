@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 
 
 @dataclass(frozen=True)

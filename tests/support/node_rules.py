@@ -10,9 +10,9 @@ from modes_oracle import mode_of, need
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Component, Document
-from shakedown.model.places import nodes_of, place_of
 from shakedown.model.ports import ENDED
-from shakedown.twin.jobs import Execution
+from shakedown.model.shared_nodes import nodes_of, place_of
+from shakedown.twin.machine.jobs import Execution
 
 
 def unfolded(nodes: str) -> list[str]:

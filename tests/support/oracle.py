@@ -14,7 +14,7 @@ from load_rules import LoadRules
 from modes_oracle import ModeRules, Violation, Want, mode_of, need, swept_nodes, wants
 from node_rules import NodeRules, PartRules
 
-from shakedown.conductor.driving import fold_one
+from shakedown.conductor.driver.startup import fold_one
 from shakedown.engine import State, decide, explain
 from shakedown.model.events import EVENTS, VERDICTS, Event
 

@@ -16,16 +16,16 @@ import msgspec
 from c5 import C5, Plant, document, play, slower
 from scripted import Asked, Part, Played
 
-from shakedown.metrics.criteria import score
-from shakedown.metrics.scorecard import Scorecard
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document
 from shakedown.report.evidence import Evidence, find_evidence
-from shakedown.report.gallery import draw_all
-from shakedown.report.page import render_page
+from shakedown.report.figures.registry import draw_all
+from shakedown.report.page.page import render_page
 from shakedown.report.reading import read_campaign
-from shakedown.report.tables import make_tables
+from shakedown.report.tables.tables import make_tables
 
 DAYS = 2.2  # of the stability test: about 400 runs in all
 HALF_S = 2.0 * 86400  # after the start: about half way

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from stability_plan import case, document, machine, play
 
-from shakedown.metrics.rows import RunRow
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.nouns import Component, Document
 from shakedown.twin import Fates
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from shakedown.metrics.criteria import score
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.loads import loads
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import rates
-from shakedown.metrics.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.stability import stability
-from shakedown.metrics.table import Record
 from shakedown.metrics.utilisation import utilisation
 from shakedown.model.nouns import Document
 

@@ -9,19 +9,19 @@ from typing import Any
 import msgspec
 from stability_plan import case, document, machine
 
-from shakedown.conductor.faults import troubles
-from shakedown.conductor.rehearsed_time import Rehearsal
-from shakedown.conductor.rehearsing import Rehearsed, rehearse
 from shakedown.events.campaigns import create_campaign
 from shakedown.events.reader import read_events
 from shakedown.metrics.limits import Limit, Limits
-from shakedown.metrics.table import fold_runs
+from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.filling import Fill
 from shakedown.model.frozen import freeze
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build, Component, Document
 from shakedown.model.nouns import Limits as PlanLimits
 from shakedown.model.scenario import RunTime, Scenario
+from shakedown.rehearsal.faults import troubles
+from shakedown.rehearsal.rehearse import Rehearsed, rehearse
+from shakedown.rehearsal.virtual_session import Rehearsal
 
 NODES = 16
 HOUR = 3600.0

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from stage import Campaign
 
-from shakedown.conductor.fingerprints import fingerprint_event
+from shakedown.conductor.commands.fingerprints import fingerprint_event
 from shakedown.events.lines import encode_event
 from shakedown.events.segments import first_header
 from shakedown.machine.fingerprint_here import Answers
@@ -23,7 +23,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport, CheckResult, CollectOrder, Evidence, Ports
 from shakedown.twin import SimulatedBuilder, SimulatedCollector, World
-from shakedown.twin.world import SimulatedJob
+from shakedown.twin.machine.world import SimulatedJob
 
 
 @dataclass(frozen=True)

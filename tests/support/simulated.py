@@ -11,7 +11,7 @@ from stability_plan import PATIENT, Filled, case, document, machine
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.ports import JobOrder, JobReport, Ports
 from shakedown.model.scenario import RunTime, Scenario
-from shakedown.twin.machine import Machine, simulate
+from shakedown.twin.machine.machine import Machine, simulate
 
 HOUR, DAY = 3600.0, 86_400.0
 

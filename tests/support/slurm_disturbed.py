@@ -13,7 +13,7 @@ from slurm_campaigns import LIMIT_S, Campaign, Payload
 from slurm_cluster import Cluster
 
 from shakedown.model.layout import Layout
-from shakedown.schedulers.job_places import campaign_token, job_label
+from shakedown.schedulers.cluster.job_places import campaign_token, job_label
 
 PATIENCE = "poll: 1s, grace: 5s, lost_after: 20s, no_answer: 10min, dead_after: 5s"
 # A payload's first line: it goes on once the test says so (``Disturbed.let_go``).

@@ -12,7 +12,7 @@ from slurm_disturbed import Disturbed, wait_until
 
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.schedulers.job_places import campaign_token
+from shakedown.schedulers.cluster.job_places import campaign_token
 
 MDTS = ("mdt0", "mdt1", "mdt2", "mdt3")
 PATIENCE = "poll: 1s, grace: 5s, lost_after: 40s, no_answer: 10min, dead_after: 5s"

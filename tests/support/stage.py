@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 from oracle import Oracle
 
-from shakedown.conductor.conductor import Conductor
-from shakedown.conductor.driving import begin, fold
-from shakedown.conductor.loop import loop
-from shakedown.conductor.operators import commands_for
+from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import loop
+from shakedown.conductor.driver.startup import begin, fold
 from shakedown.engine import Policy, State, index_plan
-from shakedown.engine.snapshot import freeze_state, thaw_state
+from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import (
@@ -48,7 +48,7 @@ from shakedown.twin import (
     VirtualClock,
     World,
 )
-from shakedown.twin.crashes import Crash, CrashPlan, mortal
+from shakedown.twin.machine.crashes import Crash, CrashPlan, mortal
 
 IMPATIENT = Policy(grace_s=120.0, lost_after_s=900.0, no_answer_s=7200.0, dead_after_s=60.0)
 TROUBLE = Fates(failed=0.1, incorrect=0.05, timeout=0.05, node_fail=0.1, requeued=0.08, build_failed=0.2)

@@ -16,12 +16,12 @@ from run_rules import RunRules
 from truth_rules import TruthRules, nothing_of_this_process
 from waiting_rules import WaitingRules
 
-from shakedown.conductor.driving import fold, fold_one
+from shakedown.conductor.driver.startup import fold, fold_one
 from shakedown.engine import State
-from shakedown.engine.ledger import ledger_of, same
-from shakedown.engine.plan import LOCAL_POLICY
-from shakedown.engine.snapshot import freeze_state, thaw_state
-from shakedown.metrics.table import Record, fold_runs
+from shakedown.engine.state.job_index import job_index_of, same
+from shakedown.engine.state.plan import LOCAL_POLICY
+from shakedown.engine.state.snapshot import freeze_state, thaw_state
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 
 EVERY = 60  # events between two drawn moments, about
@@ -52,8 +52,8 @@ class StrictOracle(Oracle):
     def watch(self, state: State, event: Event) -> None:
         super().watch(state, event)
         need(
-            same(state.ledger, ledger_of(state.jobs.values())),
-            f"after {event.event} the ledger is not that of the jobs",
+            same(state.job_index, job_index_of(state.jobs.values())),
+            f"after {event.event} the job_index is not that of the jobs",
         )
         if self.followed is not None:
             fold_one(self.followed, event, self.campaign.documents.__getitem__, self.campaign.policy)

@@ -20,7 +20,7 @@ from told import CountedBuilder, CountedCollector, CountedScheduler, CountedWorl
 
 from shakedown.engine import Policy
 from shakedown.model.ports import Ports
-from shakedown.twin.crashes import Crash
+from shakedown.twin.machine.crashes import Crash
 
 SOON = Policy(grace_s=60.0, lost_after_s=300.0, no_answer_s=900.0, dead_after_s=60.0)
 MOST_WAITS = 6000

@@ -10,9 +10,9 @@ import msgspec
 from stage import people
 
 from shakedown.engine import State
-from shakedown.engine.explain import waits_for_people
+from shakedown.engine.policy.explain import waits_for_people
 from shakedown.model.nouns import Document
-from shakedown.model.places import nodes_of
+from shakedown.model.shared_nodes import nodes_of
 
 LAST_S = 400.0  # after the start; what still holds the campaign then is taken back
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from shakedown.model.nouns import Document
-from shakedown.model.places import nodes_of
+from shakedown.model.shared_nodes import nodes_of
 from shakedown.twin import Fates, Lies, Others
 
 Draw = random.Random

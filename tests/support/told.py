@@ -11,7 +11,7 @@ from typing import Any
 
 from shakedown.model.ports import Evidence, JobOrder, JobReport, JobView, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.twin import SimulatedBuilder, SimulatedCollector, SimulatedScheduler, World
-from shakedown.twin.jobs import IN_QUEUE, SimulatedJob
+from shakedown.twin.machine.jobs import IN_QUEUE, SimulatedJob
 
 
 class CountedScheduler(SimulatedScheduler):

@@ -10,9 +10,9 @@ from typing import Any
 from modes_oracle import need
 
 from shakedown import __version__
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import Event
-from shakedown.twin.jobs import Execution
+from shakedown.twin.machine.jobs import Execution
 
 ASKED_AGAIN_S = 120.0  # a release that the scheduler did not take is asked for again much sooner
 CLOSE_S = 1e-5  # times in the log are rounded

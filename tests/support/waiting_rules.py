@@ -12,8 +12,8 @@ from typing import Any
 from modes_oracle import Want, need
 
 from shakedown.engine import State, decide, evolve, explain
-from shakedown.engine.explain import Waiting
-from shakedown.engine.snapshot import freeze_state, thaw_state
+from shakedown.engine.policy.explain import Waiting
+from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Component
 

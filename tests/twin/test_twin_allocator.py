@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shakedown.model.nouns import Cluster, NodeType, Partition, System
-from shakedown.twin.allocator import Licences, Need, Pool, highest, lowest, numbers
-from shakedown.twin.nodes import rooms_of
+from shakedown.twin.machine.allocator import Licences, Need, Pool, highest, lowest, numbers
+from shakedown.twin.machine.nodes import rooms_of
 
 
 def cycle(pool: Pool, now: float = 0.0, backfills: bool = True) -> dict[int, list[int]]:

@@ -17,8 +17,8 @@ from shakedown.model.ports import Wanted
 from shakedown.model.scenario import Bandwidth, Maintenance, Metadata, Neighbour, Nodes, Scenario
 from shakedown.model.windows import is_open, next_time, time_of_week
 from shakedown.twin import NothingWillHappen
-from shakedown.twin.calendar import pending_on
-from shakedown.twin.machine import simulate
+from shakedown.twin.machine.calendar import pending_on
+from shakedown.twin.machine.machine import simulate
 
 LINK = "f2/bandwidth"
 

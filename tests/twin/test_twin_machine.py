@@ -13,7 +13,7 @@ from stability_plan import BUDGET, MDTS, case, document, machine
 from shakedown.model.nouns import Case, Component, Shape
 from shakedown.model.ports import JobOrder, JobReport, Part, ReleaseOrder, Wanted
 from shakedown.twin import Fates, Lies, Others, SimulatedScheduler, VirtualClock, World
-from shakedown.twin.clock import START
+from shakedown.twin.machine.clock import START
 
 
 class Bench:

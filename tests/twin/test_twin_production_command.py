@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from shakedown.cli.twin_production import ORDERS, command
+from shakedown.cli.twin.production import ORDERS, command
 from shakedown.model.errors import UsageError
 from shakedown.twin.production import easy
 from shakedown.twin.production.trace import read_trace

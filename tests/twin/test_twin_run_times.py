@@ -14,8 +14,8 @@ from stability_plan import case, machine
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case, Document, FigureSpec, Test
 from shakedown.model.scenario import Nodes, RunTime, Scenario
-from shakedown.twin.machine import slow_nodes
-from shakedown.twin.run_times import drawn, times_of
+from shakedown.twin.machine.machine import slow_nodes
+from shakedown.twin.machine.run_times import drawn, times_of
 
 LIMIT_S = 14_500.0
 

@@ -10,12 +10,12 @@ from rehearsed import HOUR, play
 from simulated import Rig, taking
 from stability_plan import case, document, machine
 
-from shakedown.conductor.faults import troubles
 from shakedown.model.nouns import Case, Component, Document, Partition, System
 from shakedown.model.ports import Wanted
 from shakedown.model.scenario import Maintenance, Scenario
-from shakedown.twin.nodes import one_each, rooms_of
-from shakedown.twin.surveys import look_around
+from shakedown.rehearsal.faults import troubles
+from shakedown.twin.machine.nodes import one_each, rooms_of
+from shakedown.twin.machine.surveys import look_around
 
 PARTITIONS = {"all": "n[01-16]", "low": "n[01-08]", "high": "n[05-16]", "apart": "m[1-4]"}
 COUNTS = {"all": 16, "low": 8, "high": 12, "apart": 4}

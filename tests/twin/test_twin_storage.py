@@ -16,7 +16,7 @@ from stability_plan import BUDGET, MDTS, case
 
 from shakedown.model.nouns import Case
 from shakedown.model.scenario import Bandwidth, Hang, Metadata, RunTime, Scenario
-from shakedown.twin.storage import metadata_slowdown, usl_time
+from shakedown.twin.machine.storage import metadata_slowdown, usl_time
 
 LINK = "f2/bandwidth"
 WALL_S = 20_000.0

@@ -10,8 +10,8 @@ from simulated import Rig
 from stability_plan import case, machine
 
 from shakedown.model.scenario import Queue, RunTime, Scenario
-from shakedown.twin.allocator import Need, Pool, numbers
-from shakedown.twin.turns import Closing, Turns
+from shakedown.twin.machine.allocator import Need, Pool, numbers
+from shakedown.twin.machine.queue_order import Closing, Turns
 
 DAY = 86_400.0
 JOBS = (("first", 1, 1000.0), ("wide", 4, 1000.0), ("small", 1, 50.0), ("tiny", 1, 40.0))

@@ -1,0 +1,1 @@
+"""What ships with the package as data: tests, systems, classes of failures."""

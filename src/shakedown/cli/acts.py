@@ -10,7 +10,7 @@ import click
 from shakedown.cli.output import emit, json_option, printable, site_option
 
 if TYPE_CHECKING:
-    from shakedown.metrics.scorecard import Scorecard
+    from shakedown.metrics.judging.scorecard import Scorecard
 
 
 @click.command()
@@ -26,8 +26,8 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     Exit status: that of the outcome; 4 where it is disputed.
     """
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.conductor.settling import settled
-    from shakedown.metrics.scorecard import exit_status
+    from shakedown.conductor.record.settling import settled
+    from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.model.layout import Layout
 
     scorecard = settled(Layout(find_whole_campaign(Path(site) if site else None, campaign)))

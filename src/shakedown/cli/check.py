@@ -46,7 +46,7 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
 def _faults(machine: Machine) -> Iterator[tuple[Published, str, str | None]]:
     """Printed numbers of a machine that cannot be worked out. One that does not add up is no fault of the file."""
     if machine.published:
-        from shakedown.performance.peaks import faults
+        from shakedown.twin.models.peaks import faults
 
         for one, error in faults(machine.system, machine.published):
             yield one, error.message, error.hint

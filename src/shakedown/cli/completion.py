@@ -62,7 +62,7 @@ def _runs(site: Path) -> Iterable[str]:
     """Runs of the newest campaign."""
     from shakedown.events.campaigns import find_campaign
     from shakedown.events.reader import read_events
-    from shakedown.metrics.table import fold_runs
+    from shakedown.metrics.rows.table import fold_runs
     from shakedown.model.layout import Layout
 
     layout = Layout(find_campaign(site, None))
@@ -74,7 +74,7 @@ def _runs(site: Path) -> Iterable[str]:
 
 def _nodes(site: Path) -> Iterable[str]:
     """Nodes of the site's systems."""
-    from shakedown.model.places import nodes_of
+    from shakedown.model.shared_nodes import nodes_of
     from shakedown.plans import read_system
 
     for file in (site / "systems").glob("*.y*ml"):

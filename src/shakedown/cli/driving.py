@@ -12,9 +12,9 @@ from shakedown.model.errors import UNDECIDED
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
-    from shakedown.conductor.rehearsing import Rehearsed
     from shakedown.conductor.session import Outcome
     from shakedown.model.nouns import System
+    from shakedown.rehearsal.rehearse import Rehearsed
 
 
 def new_campaign(
@@ -25,7 +25,7 @@ def new_campaign(
     ``unavailable``: what the command line says about cases that cannot run. Errors: UsageError where the plan may not start.
     """
     from shakedown.cli.unavailable import started
-    from shakedown.conductor.real_ports import clusters_of, refuse_cores_that_are_not_there, refuse_small_limits
+    from shakedown.conductor.driver.ports import clusters_of, refuse_cores_that_are_not_there, refuse_small_limits
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
@@ -96,8 +96,8 @@ def how_to_name(layout: Layout) -> str:
 
 
 def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) -> int:
-    from shakedown.conductor.settling import settled
-    from shakedown.metrics.scorecard import exit_status
+    from shakedown.conductor.record.settling import settled
+    from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.report.terminal import render_scorecard
 
     scorecard = settled(layout)
@@ -112,8 +112,8 @@ def driver_needed(layout: Layout) -> str:
     Whoever is only silent is looked at twice. The runs of a hung driver on another host, that are processes of its own, nobody
     can end from here: that one is left alone.
     """
-    from shakedown.conductor.looking import look
     from shakedown.events.lease import holder, stays_silent
+    from shakedown.queries.status import look
 
     state, found = look(layout), holder(layout)
     if state.phase == "ended":

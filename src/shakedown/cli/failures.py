@@ -13,9 +13,9 @@ from shakedown.cli.output import emit, json_option, printable, say, site_option
 from shakedown.model.errors import MET, NOT_MET, UsageError
 
 if TYPE_CHECKING:
-    from shakedown.conductor.failing import FailuresSeen, TriedText
     from shakedown.metrics.failures import FailureGroup
     from shakedown.model.failures import FailureClass
+    from shakedown.queries.failures import FailuresSeen, TriedText
 
 _WIDTH = 80
 _SHOWN = 4  # tests or nodes that are named
@@ -71,8 +71,8 @@ def _campaign(
     root: Path | None, campaign: str | None, name: str, unclassified: bool, number: int | None, as_json: bool
 ) -> int:
     from shakedown.cli.record import find_campaign
-    from shakedown.conductor import failing
     from shakedown.model.layout import Layout
+    from shakedown.queries import failures as failing
 
     found = failing.seen(Layout(find_campaign(root, campaign)), name)
     if number is not None:
@@ -143,7 +143,7 @@ def _fact(name: str, text: str) -> list[str]:
 
 
 def _catalogue(root: Path | None, name: str, as_json: bool) -> int:
-    from shakedown.conductor import failing
+    from shakedown.queries import failures as failing
 
     own = failing.own_classes(root)
     known = failing.classifier(own)
@@ -172,7 +172,7 @@ def _render_classes(classes: list[FailureClass], in_full: bool) -> str:
 
 
 def _try(root: Path | None, file: Any, as_json: bool) -> int:
-    from shakedown.conductor import failing
+    from shakedown.queries import failures as failing
 
     known = failing.classifier(failing.own_classes(root))
     tried = failing.try_text(known, file.read(failing.TRIED_BYTES))

@@ -10,7 +10,7 @@ import click
 from shakedown.cli.output import emit, json_option, site_option, table
 
 if TYPE_CHECKING:
-    from shakedown.report.figures import FigureFiles
+    from shakedown.report.figure_files import FigureFiles
 
 
 @click.command()
@@ -39,7 +39,7 @@ def command(
     Written without --out they go into report/figures of the campaign, where the report has them too.
     """
     from shakedown.cli.record import find_campaign
-    from shakedown.report.figures import list_figures, write_figures
+    from shakedown.report.figure_files import list_figures, write_figures
 
     home = find_campaign(Path(site) if site else None, campaign)
     if out is None and not only and formats is None:

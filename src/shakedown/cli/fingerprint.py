@@ -26,8 +26,8 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
                 "--by and --because are kept in the record of a campaign", hint="name one: fingerprint CAMPAIGN"
             )
         return _here(as_json)
-    from shakedown.cli.wishes import LONGEST_NAME, LONGEST_REASON, find_started, kept_whole, record_wishes
-    from shakedown.conductor.fingerprints import answer_now
+    from shakedown.cli.steer.requests import LONGEST_NAME, LONGEST_REASON, find_started, kept_whole, record_wishes
+    from shakedown.conductor.commands.fingerprints import answer_now
 
     kept_whole("--by", who, LONGEST_NAME), kept_whole("--because", because, LONGEST_REASON)
     layout, state = find_started(site, campaign, "take a fingerprint for")
@@ -66,7 +66,7 @@ def _recorded(data: dict[str, Any]) -> list[str]:
 
 def _here(as_json: bool) -> int:
     """Of the machine we stand on, printed and kept nowhere."""
-    from shakedown.conductor.fingerprints import ask_now
+    from shakedown.conductor.commands.fingerprints import ask_now
     from shakedown.machine.fingerprint_facts import describe_machine
 
     answers = ask_now()

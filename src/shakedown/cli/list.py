@@ -110,7 +110,7 @@ def list_systems(asked: Asked) -> None:
     from shakedown.machine import this_system
     from shakedown.plans import read_site
     from shakedown.plans.finding import shipped_systems
-    from shakedown.plans.problems import Problems
+    from shakedown.plans.schema.problems import Problems
     from shakedown.plans.site import Site
     from shakedown.plans.systems import Machine
 
@@ -206,7 +206,7 @@ def _render_cases(cases: Sequence[Case], local: set[str], system: System) -> str
 
 def _unnamed(cases: Sequence[Case], system: System) -> list[str]:
     """A line on partitions that no case is on, because their nodes are in another and nothing names them."""
-    from shakedown.plans.stages import named_only
+    from shakedown.plans.partition_scopes import named_only
 
     used = {case.partition for case in cases}
     several = len(system.clusters) > 1

@@ -83,7 +83,7 @@ def _words(error: ShakedownError | OSError) -> tuple[str, str | None]:
 
 def _explained(context: click.Context, error: Exception) -> Exception:
     """What a fault comes from, where it comes from a record that was read; else the fault itself."""
-    from shakedown.conductor.sense import nonsense_of
+    from shakedown.conductor.driver.sense import nonsense_of
     from shakedown.events.chain import Unwhole, damage_of
     from shakedown.model.layout import Layout
 

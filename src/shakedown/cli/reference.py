@@ -17,7 +17,7 @@ from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
     from shakedown.metrics.references import Proposal, Proposed, Tolerance
-    from shakedown.metrics.table import Record
+    from shakedown.metrics.rows.table import Record
     from shakedown.model.nouns import Document
 
 _COLUMNS = ("test", "where", "figure", "must", "basis", "mode", "about")
@@ -94,7 +94,7 @@ def _read(path: Path) -> tuple[Document, Record]:
     """A campaign's plan in force and its record. Raises RecordError, UsageError."""
     from shakedown.events.campaigns import read_document
     from shakedown.events.reader import read_events
-    from shakedown.metrics.table import fold_runs
+    from shakedown.metrics.rows.table import fold_runs
     from shakedown.model.frozen import thaw
     from shakedown.model.layout import Layout
 

@@ -11,7 +11,7 @@ from shakedown.cli.output import json_option, site_option
 
 def _show_faults(context: click.Context, option: click.Parameter, asked: bool) -> None:
     if asked:
-        from shakedown.conductor.faults import fault_lines
+        from shakedown.rehearsal.faults import fault_lines
 
         click.echo("\n".join(fault_lines()))
         context.exit(0)

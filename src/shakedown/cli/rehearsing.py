@@ -15,12 +15,12 @@ from shakedown.cli.output import emit, say
 from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
-    from shakedown.conductor.rehearsed_time import Rehearsal
-    from shakedown.conductor.rehearsing import Rehearsed
-    from shakedown.conductor.trials import Base
     from shakedown.engine import State
     from shakedown.metrics.limits import Limits
     from shakedown.metrics.trials import Verdict
+    from shakedown.rehearsal.rehearse import Rehearsed
+    from shakedown.rehearsal.trials import Base
+    from shakedown.rehearsal.virtual_session import Rehearsal
 
 SILENT_S = 2.0  # what takes no longer than this needs no progress
 REDRAW_S = 0.5
@@ -58,9 +58,9 @@ class Show:
 
 def rehearse_and_show(wish: Wish, show: Show) -> int:
     """Purpose: rehearse a plan, then print its scorecard and what limits it. The exit status is its outcome's."""
-    from shakedown.conductor.rehearsed_time import Onlooker
-    from shakedown.conductor.rehearsing import in_short, rehearse
-    from shakedown.conductor.trials import Base
+    from shakedown.rehearsal.rehearse import in_short, rehearse
+    from shakedown.rehearsal.trials import Base
+    from shakedown.rehearsal.virtual_session import Onlooker
 
     tell, quiet = show.tell, show.quiet
     layout, rehearsal = new_rehearsal(wish)
@@ -90,7 +90,7 @@ def rehearse_and_show(wish: Wish, show: Show) -> int:
 
 def _show_all(base: Base, show: Show) -> int:
     """The scorecard, where the node-hours went, and what limits the plan: measured, or guessed."""
-    from shakedown.conductor.trials import is_cheap
+    from shakedown.rehearsal.trials import is_cheap
 
     wanted = is_cheap(base) if show.try_all is None else show.try_all
     if show.as_json:
@@ -109,8 +109,8 @@ def _emit_all(base: Base, tried: Verdict | None) -> int:
     """The scorecard as JSON, with what limits the plan beside it."""
     import msgspec
 
-    from shakedown.conductor.settling import settled
-    from shakedown.metrics.scorecard import exit_status
+    from shakedown.conductor.record.settling import settled
+    from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.model.errors import UNDECIDED
 
     scorecard = settled(base.layout)
@@ -121,7 +121,7 @@ def _emit_all(base: Base, tried: Verdict | None) -> int:
 
 def _tried(base: Base, show: Show) -> Verdict | None:
     """What limits the plan, measured, with how far it is."""
-    from shakedown.conductor.trials import try_all
+    from shakedown.rehearsal.trials import try_all
 
     progress = Progress(quiet=show.quiet)
     found = try_all(base, lambda done, asked: progress.draw(f"tried {done} of {asked} changes"))
@@ -180,14 +180,14 @@ def _limits_in_words(main: Limits | None) -> list[str]:
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
     from shakedown.cli.unavailable import warn_of_refusal
-    from shakedown.conductor.faults import troubles
-    from shakedown.conductor.past_times import with_past_times
-    from shakedown.conductor.rehearsed_time import Rehearsal
-    from shakedown.conductor.rehearsing import portable
     from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
-    from shakedown.plans.scenarios import read_scenario
+    from shakedown.plans.rehearsals.scenarios import read_scenario
+    from shakedown.rehearsal.faults import troubles
+    from shakedown.rehearsal.history import with_past_times
+    from shakedown.rehearsal.rehearse import portable
+    from shakedown.rehearsal.virtual_session import Rehearsal
 
     root = find_site(wish.site or site_of(wish.plan))
     document = read_plan(root, wish.plan, this_machine, system=wish.system)

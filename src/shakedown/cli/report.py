@@ -34,7 +34,7 @@ def command(campaign: str | None, site: str | None, output: Path | None, pdf: bo
     Exit status: 0 accepted, 1 rejected, 4 undecided or not finished.
     """
     from shakedown.cli.record import find_campaign
-    from shakedown.metrics.scorecard import exit_status
+    from shakedown.metrics.judging.scorecard import exit_status
     from shakedown.report.writing import make_report
 
     home = Path(site) if site else None

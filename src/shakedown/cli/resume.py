@@ -87,8 +87,8 @@ def _lift(
     options: dict[str, Any],
 ) -> int:
     """A paused component goes on, or a case that was stopped: in one component, or in all where it was."""
-    from shakedown.cli.standing import give
-    from shakedown.cli.wishes import find_started, kept_words
+    from shakedown.cli.steer.override import give
+    from shakedown.cli.steer.requests import find_started, kept_words
 
     strange = [name for name, value in options.items() if value]
     if strange:

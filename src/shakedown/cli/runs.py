@@ -13,7 +13,7 @@ from shakedown.model.errors import UsageError
 from shakedown.model.events import VERDICTS
 
 if TYPE_CHECKING:
-    from shakedown.metrics.rows import RunRow
+    from shakedown.metrics.rows.rows import RunRow
 
 
 @click.command()
@@ -39,8 +39,8 @@ def command(
 ) -> int:
     """The runs of a campaign: judged ones by the order of their verdicts, then live ones."""
     from shakedown.cli.record import find_campaign
-    from shakedown.conductor.looking import look_at_runs
     from shakedown.model.layout import Layout
+    from shakedown.queries.status import look_at_runs
 
     pattern = _pattern(case)
     record = look_at_runs(Layout(find_campaign(Path(site) if site else None, campaign)))

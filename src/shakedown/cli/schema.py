@@ -12,8 +12,8 @@ from shakedown.cli.output import emit
 def command(kind: str) -> None:
     """Print the JSON Schema (draft 2020-12) of a kind of file; without KIND, of any of them."""
     from shakedown.model.errors import UsageError, did_you_mean
-    from shakedown.plans.json_schema import json_schema
-    from shakedown.plans.tables import TABLES
+    from shakedown.plans.schema.json_schema import json_schema
+    from shakedown.plans.schema.tables import TABLES
 
     if kind and kind not in TABLES:
         hint = did_you_mean(kind, TABLES) or f"there are: {', '.join(TABLES)}"

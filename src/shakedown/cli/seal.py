@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
-from shakedown.cli.wishes import said_by
+from shakedown.cli.steer.requests import said_by
 from shakedown.model.errors import UsageError
 
 
@@ -37,11 +37,11 @@ def command(
     would call damaged is not sealed. With --sign the seal is signed by ssh-keygen too; several people can sign the same one, each
     with a key of their own.
     """
+    from shakedown.audit.sealing import counter_seals_of, find_seal, seal_campaign, signature_page
     from shakedown.cli.record import find_whole_campaign
-    from shakedown.conductor.sealing import counter_seals_of, find_seal, seal_campaign, signature_page
     from shakedown.events.signatures import check_key, sign, signatures_of
     from shakedown.model.layout import Layout
-    from shakedown.report.signature import signature_words
+    from shakedown.report.page.signature import signature_words
 
     if digest is not None and key is None:
         raise UsageError("--digest names a seal to sign, and there is no key", hint="add --sign KEY")

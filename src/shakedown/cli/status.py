@@ -19,9 +19,9 @@ MOST_SETS = 10  # of nodes that are out, on a terminal
 def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     """Where a campaign stands (the newest one, if none is named)."""
     from shakedown.cli.record import find_campaign
-    from shakedown.conductor.looking import status
     from shakedown.events.lease import holder
     from shakedown.model.layout import Layout
+    from shakedown.queries.status import status
 
     layout = Layout(find_campaign(Path(site) if site else None, campaign))
     data = status(layout)
@@ -114,7 +114,7 @@ def _clock(clock: dict[str, Any]) -> str:
 
 def _nodes(nodes: dict[str, Any]) -> list[str]:
     """3 nodes are down or drained: ... Slurm is asked at this moment, so it is as of now, whoever drives the campaign."""
-    from shakedown.engine.moments import moment
+    from shakedown.engine.state.moments import moment
 
     if not nodes:
         return []

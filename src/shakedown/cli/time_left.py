@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from shakedown.engine import State
-from shakedown.engine.time_up import acts_of, ends_at
+from shakedown.engine.constraints.component_clock import acts_of, ends_at
 from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
 

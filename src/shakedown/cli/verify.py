@@ -11,7 +11,7 @@ from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.model.errors import MET, NOT_MET
 
 if TYPE_CHECKING:
-    from shakedown.conductor.verifying import Verified
+    from shakedown.audit.verifying import Verified
 
 
 @click.command()
@@ -36,7 +36,7 @@ def command(campaign: str | None, digest: str | None, allowed: str | None, site:
     Exit status 0: all is as it was; 1: the first damage is shown, which files of the site were changed since the start, or a
     signature that does not hold.
     """
-    from shakedown.conductor.verifying import verify_campaign
+    from shakedown.audit.verifying import verify_campaign
     from shakedown.events.campaigns import find_campaign
     from shakedown.model.layout import Layout
 

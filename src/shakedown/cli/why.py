@@ -17,8 +17,8 @@ from shakedown.cli.output import emit, json_option, printable, site_option
 def command(subject: str, campaign: str | None, site: str | None, as_json: bool) -> int:
     """Why a run or a case waits, failed, or was judged as it was."""
     from shakedown.cli.record import find_campaign
-    from shakedown.conductor.looking import why
     from shakedown.model.layout import Layout
+    from shakedown.queries.status import why
 
     answer = why(Layout(find_campaign(Path(site) if site else None, campaign)), subject)
     emit(answer, as_json, lambda: printable("\n".join([f"{answer.kind} {answer.subject}", *answer.lines])))

@@ -1,0 +1,1 @@
+"""Driving a campaign: ``session`` is the way in."""

@@ -15,17 +15,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from shakedown import __version__
-from shakedown.conductor.conditions import Conditions
-from shakedown.conductor.conductor import Conductor
-from shakedown.conductor.documents import Documents
-from shakedown.conductor.driving import begin
-from shakedown.conductor.going_on import is_closed, refuse_unknown
-from shakedown.conductor.leaving import LEAVE, Interruptions, heard, leave, leave_on_full_disk
-from shakedown.conductor.loop import log_asked, loop
-from shakedown.conductor.operators import commands_for
-from shakedown.conductor.real_ports import RealPorts, open_ports
-from shakedown.conductor.room import Room
-from shakedown.conductor.snapshots import Snapshots, read_state
+from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.conditions import Conditions
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.disk_room import Room
+from shakedown.conductor.driver.loop import log_asked, loop
+from shakedown.conductor.driver.ports import RealPorts, open_ports
+from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, leave, leave_on_full_disk
+from shakedown.conductor.driver.snapshots import Snapshots, read_state
+from shakedown.conductor.driver.startup import begin
+from shakedown.conductor.record.documents import Documents
+from shakedown.conductor.record.going_on import is_closed, refuse_unknown
 from shakedown.engine import State, index_plan
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
@@ -40,7 +40,7 @@ from shakedown.model.layout import Layout
 from shakedown.processes.spawn import keep_to_ourselves
 
 if TYPE_CHECKING:
-    from shakedown.conductor.fingerprints import Fingerprints
+    from shakedown.conductor.commands.fingerprints import Fingerprints
     from shakedown.processes.reactor import Reactor
 
 
@@ -70,7 +70,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
 
     Errors: LeaseHeld where someone else drives it; RecordError where the record is damaged or cannot be written.
     """
-    from shakedown.conductor.fingerprints import Fingerprints, probe_of
+    from shakedown.conductor.commands.fingerprints import Fingerprints, probe_of
 
     refuse_rehearsal(layout, "driven")
     refuse_damaged(layout)
@@ -178,7 +178,7 @@ def _say_torn(conductor: Conductor, tail: Tail) -> None:
 
 def _driver(layout: Layout, epoch: int, more_names: tuple[str, ...]) -> dict[str, Any]:
     """Who drives, for the log: enough to find the process, and to see that two sessions ran under the same version."""
-    from shakedown.conductor.environments import keep_environment, select
+    from shakedown.conductor.record.environments import keep_environment, select
 
     chosen = select(os.environ, more_names)
     environment = keep_environment(layout, chosen)

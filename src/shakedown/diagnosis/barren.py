@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from shakedown.diagnosis.node_names import in_order
 from shakedown.diagnosis.trials import NOT_NODES, ON_NODES, Setting, names_of
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.words import plural
 
 FEWEST = 3  # runs that a node had by itself

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shakedown.diagnosis.node_names import unfold
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.statistics import median
 
 OF_A_JOB = frozenset({"timeout", "node_fail"})  # verdicts that end a job, with all its runs

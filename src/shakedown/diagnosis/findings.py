@@ -13,7 +13,7 @@ from shakedown.diagnosis.attribution import Blame, find_nodes
 from shakedown.diagnosis.node_names import fold, in_order
 from shakedown.diagnosis.slowness import CUT_WORDS, slow_marks
 from shakedown.diagnosis.trials import ELAPSED, Ints, Trials
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.words import plural, show_number
 
 FALSE_FINDINGS = 0.01  # the share of campaigns on a machine without bad nodes in which anything at all is found

@@ -23,9 +23,9 @@ from shakedown.diagnosis.trials import (
     names_of,
     timed_trials,
 )
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import median
-from shakedown.metrics.table import Record
 from shakedown.metrics.words import plural, show_share
 from shakedown.model.nouns import Document
 

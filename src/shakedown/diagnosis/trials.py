@@ -17,7 +17,7 @@ import numpy.typing as npt
 from shakedown.diagnosis.causes import one_a_cause, slow_moments
 from shakedown.diagnosis.node_names import in_order, unfold
 from shakedown.diagnosis.slowness import ranks, slowness
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.statistics import median
 from shakedown.model.events import COMPLETED
 

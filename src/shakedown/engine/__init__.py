@@ -3,11 +3,11 @@
 No files, no clock, no processes, no randomness: time arrives as an argument and inside events.
 """
 
-from shakedown.engine.decide import decide
-from shakedown.engine.evolve import evolve
-from shakedown.engine.explain import explain
-from shakedown.engine.orders import Decision, Order
-from shakedown.engine.plan import Policy, index_plan
-from shakedown.engine.state import State
+from shakedown.engine.fold.evolve import evolve
+from shakedown.engine.policy.decide import decide
+from shakedown.engine.policy.explain import explain
+from shakedown.engine.state.orders import Decision, Order
+from shakedown.engine.state.plan import Policy, index_plan
+from shakedown.engine.state.state import State
 
 __all__ = ["Decision", "Order", "Policy", "State", "decide", "evolve", "explain", "index_plan"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from shakedown.metrics.around import ELAPSED
-from shakedown.metrics.populations import CaseRuns, as_expected, count_verdicts, populations
-from shakedown.metrics.rows import RunRow, UnavailableRow
+from shakedown.metrics.judging.populations import CaseRuns, as_expected, count_verdicts, populations
+from shakedown.metrics.judging.scope import ELAPSED
+from shakedown.metrics.rows.rows import RunRow, UnavailableRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Summary, describe, outlier_scores
-from shakedown.metrics.table import Record
 from shakedown.model.nouns import Case, Document, FigureSpec
 
 __all__ = ["ELAPSED", "CaseSummary", "FigureSummary", "Outlier", "run_of_record", "summarise"]

@@ -13,8 +13,8 @@ from itertools import accumulate
 from msgspec import Struct
 
 from shakedown.metrics.overlap import Span, span_of
-from shakedown.metrics.rows import NoteRow, RunRow
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.rows import NoteRow, RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.model import clocks
 from shakedown.model.nouns import Component, Document
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from shakedown.metrics.around import Around
 from shakedown.metrics.clock import Clock, Hours, cut, length
+from shakedown.metrics.judging.populations import Population
+from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.node_hours import RIGHT
 from shakedown.metrics.overlap import span_of
-from shakedown.metrics.populations import Population
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.wanted import FILLER, WARM_UP
-from shakedown.model.places import different_nodes
+from shakedown.model.shared_nodes import different_nodes
 
 DAY_S = 86400.0
 DAYS_LIMIT = 1000  # of one component: beyond that a day says little
@@ -52,7 +52,7 @@ class Day(Struct, frozen=True):
         return self.ours / (self.nodes * self.clock_s / 3600) if self.clock_s > 0 else None
 
 
-def days_of(population: Population, around: Around, clock: Clock) -> tuple[Day, ...]:
+def days_of(population: Population, around: MeasureContext, clock: Clock) -> tuple[Day, ...]:
     """Purpose: every day of a component's clock, however little was done in it."""
     count = min(DAYS_LIMIT, math.ceil((clock.end - clock.begin) / DAY_S))
     windows = [(clock.begin + n * DAY_S, min(clock.end, clock.begin + (n + 1) * DAY_S)) for n in range(count)]
@@ -75,7 +75,7 @@ def days_of(population: Population, around: Around, clock: Clock) -> tuple[Day, 
     )  # fmt: skip
 
 
-def _by_day(rows: Iterable[RunRow], around: Around, days: list[Hours], begin: float) -> list[float]:
+def _by_day(rows: Iterable[RunRow], around: MeasureContext, days: list[Hours], begin: float) -> list[float]:
     """Node-hours of some runs in each day; each run is looked for in the days that it touches."""
     amounts: list[list[float]] = [[] for _ in days]
     for row in rows:

@@ -6,11 +6,11 @@ from collections import Counter
 
 from msgspec import Struct
 
-from shakedown.metrics.around import Around
 from shakedown.metrics.clock import Hours
 from shakedown.metrics.interrupts import rate_interval
-from shakedown.metrics.populations import Population, good
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.judging.populations import Population, counts_as_passed
+from shakedown.metrics.judging.scope import MeasureContext
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rulings import Rate, somebody_elses
 
 ALWAYS = Hours([(float("-inf"), float("inf"))])
@@ -46,14 +46,14 @@ class FailureRate(Struct, frozen=True):
         return rate_interval(self.before.hits, self.node_hours / THOUSAND)
 
 
-def failure_rates(population: Population, around: Around) -> tuple[FailureRate, ...]:
+def failure_rates(population: Population, around: MeasureContext) -> tuple[FailureRate, ...]:
     """Purpose: a line a verdict and a class that any failure of a component has, the commonest first, and one for all of them.
 
     A failure is an attempt that neither passed nor ended as its case expects.
     """
     cases = {case.case.id: case.case for case in population.cases}
     rows = population.rows
-    bad = [row for row in rows if not good(row, cases[row.case])]
+    bad = [row for row in rows if not counts_as_passed(row, cases[row.case])]
     left = [row for row in bad if not somebody_elses(row)]
     took = around.nodes.sum(rows, ALWAYS).node_hours
     after = len(rows) - len(bad) + len(left)

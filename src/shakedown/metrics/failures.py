@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from shakedown.checks.classify.ending import of_verdict
 from shakedown.checks.classify.likeness import likeness
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.failures import UNCLASSIFIED, Failure
 

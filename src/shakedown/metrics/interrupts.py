@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from shakedown.metrics.clock import Clock, end_of
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Interval, count_interval, no_more_than
-from shakedown.metrics.table import Record
 from shakedown.model.nouns import Component
 
 BY_THE_SYSTEM = frozenset({"node_fail", "interrupted", "lost"})  # verdicts

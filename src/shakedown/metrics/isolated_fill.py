@@ -8,11 +8,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from shakedown.metrics import statistics
-from shakedown.metrics.around import Around, figures_of
+from shakedown.metrics.judging.populations import CaseRuns, Population, populations
+from shakedown.metrics.judging.scope import MeasureContext, figures_of
+from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.overlap import most_at_once
-from shakedown.metrics.populations import CaseRuns, Population, populations
-from shakedown.metrics.scorecard import Measured
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, show_share, show_value
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Case, Document, FigureSpec, Mode
@@ -69,14 +69,14 @@ def slowdowns(document: Document, record: Record) -> tuple[Slowdown, ...]:
     found = []
     for component in document.components:
         if {mode.name for mode in component.modes} >= {"isolated", "fill"}:
-            around = Around(document, record, component, figures)
+            around = MeasureContext(document, record, component, figures)
             for case in people[component.name].cases:
                 names = ["elapsed", *(name for test, name in figures if test == case.case.test)]
                 found += [slowdown(name, "mean", case, around) for name in names]
     return tuple(item for item in found if isinstance(item, Slowdown))
 
 
-def slowdown(figure: str, statistic: str, case: CaseRuns, around: Around) -> Slowdown | str:
+def slowdown(figure: str, statistic: str, case: CaseRuns, around: MeasureContext) -> Slowdown | str:
     """Purpose: isolated against fill for one case, or a sentence that says why it cannot be told."""
     spec = around.figure(case.case.test, figure)
     values = {mode: [v for _, v in case.of_mode(mode).values(figure)] for mode in ("isolated", "fill")}
@@ -114,12 +114,12 @@ def _trouble(spec: FigureSpec, values: dict[str, list[float]], case: CaseRuns) -
     return ""
 
 
-def _required(case: Case, around: Around) -> int:
+def _required(case: Case, around: MeasureContext) -> int:
     fill = next((mode for mode in around.component.modes if mode.name == "fill"), Mode("fill"))
     return around.document.system.copies(fill, case)
 
 
-def fill_over_isolated(criterion: Criterion, population: Population, around: Around) -> Measured:
+def fill_over_isolated(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     """How much worse fill is than isolated, for one case; a criterion asks it of each, and the worst counts."""
     found = slowdown(criterion.of, criterion.statistic, population.cases[0], around)
     if isinstance(found, str):

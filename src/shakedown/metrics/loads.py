@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from shakedown.metrics.rows import OpenRun, RunRow
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.rows import OpenRun, RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Case, Document
 
 NOISE = 1e-9

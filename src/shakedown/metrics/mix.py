@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from shakedown.metrics.around import Around
 from shakedown.metrics.clock import Clock, Hours
-from shakedown.metrics.floors import Hole, holes_of
+from shakedown.metrics.judging.floors import Hole, holes_of
+from shakedown.metrics.judging.populations import Population
+from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.node_hours import RIGHT
-from shakedown.metrics.populations import Population
 from shakedown.metrics.wanted import FILLER
 
 
@@ -34,7 +34,7 @@ class TestShare(Struct, frozen=True):
         return None if self.share is None or self.asked is None else 100 * (self.share - self.asked)
 
 
-def shares_of(population: Population, around: Around, clock: Clock) -> tuple[TestShare, ...]:
+def shares_of(population: Population, around: MeasureContext, clock: Clock) -> tuple[TestShare, ...]:
     """Purpose: every test of the mix in the order of the plan, then the fillers."""
     hours, nodes, component = Hours(clock.spans), around.nodes, around.component
     holes = holes_of(population, around, clock)
@@ -54,7 +54,7 @@ def shares_of(population: Population, around: Around, clock: Clock) -> tuple[Tes
     return (*found, *_fillers(around, hours))
 
 
-def _fillers(around: Around, hours: Hours) -> list[TestShare]:
+def _fillers(around: MeasureContext, hours: Hours) -> list[TestShare]:
     component, cases = around.component, around.nodes.cases
     mine = [row for row in around.record.current() if row.component == component.name and row.mode == FILLER]
     known = [row for row in mine if row.case in cases]

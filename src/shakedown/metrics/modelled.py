@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from shakedown.metrics.contract import ContractScore
-from shakedown.metrics.populations import Population
+from shakedown.metrics.judging.contract import ContractScore
+from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.rehearsed import NOT_MODELLED
 from shakedown.metrics.words import some
 from shakedown.model.judging import Criterion

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from shakedown.metrics.clock import Hours
 from shakedown.metrics.overlap import span_of
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Case, Component, Document, Partition
-from shakedown.model.places import place_of
+from shakedown.model.shared_nodes import place_of
 
 RIGHT = ("passed", "performance")  # verdicts of runs that ran to their end with the right answer
 

@@ -9,10 +9,10 @@ from msgspec import Struct
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.node_hours import Nodes
 from shakedown.metrics.overlap import Span, span_of
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Partition
-from shakedown.model.places import names_in, nodes_of
+from shakedown.model.shared_nodes import names_in, nodes_of
 
 Node = tuple[str, str]  # cluster, name
 

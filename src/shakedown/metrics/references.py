@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from shakedown.metrics import statistics
 from shakedown.metrics.cases import ELAPSED
-from shakedown.metrics.populations import CaseRuns, populations
-from shakedown.metrics.rows import RunRow
-from shakedown.metrics.table import Record
+from shakedown.metrics.judging.populations import CaseRuns, populations
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, show_number, some, with_unit
 from shakedown.model.nouns import Document, FigureSpec, Pairs
 

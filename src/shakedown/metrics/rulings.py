@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from shakedown.metrics.populations import CaseRuns, count_verdicts, good, populations
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.judging.populations import CaseRuns, count_verdicts, counts_as_passed, populations
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Interval, share_interval
-from shakedown.metrics.table import Record
 from shakedown.model.nouns import Document
 
 VENDOR = "vendor"
@@ -77,7 +77,7 @@ def somebody_elses(row: RunRow) -> bool:
 
 def _rates(component: str, test: str, cases: Sequence[CaseRuns]) -> RatesOfTest:
     rows = [row for case in cases for row in case.rows]
-    fine = {row.run for case in cases for row in case.rows if good(row, case.case)}
+    fine = {row.run for case in cases for row in case.rows if counts_as_passed(row, case.case)}
     after = [row for row in rows if row.run in fine or not somebody_elses(row)]
     verdicts = count_verdicts(rows)
     return RatesOfTest(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median, stdev
 
-from shakedown.metrics.rows import BuildRow, RunRow
+from shakedown.metrics.rows.rows import BuildRow, RunRow
 from shakedown.model.scenario import FigureLaw, RunTime
 
 _TAIL = 1.5  # times the median: what takes longer is of the tail

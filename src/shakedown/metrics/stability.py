@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.clock import Clock, Word, words_of
 from shakedown.metrics.days import Day, days_of
 from shakedown.metrics.failure_rates import FailureRate, failure_rates
 from shakedown.metrics.interrupts import Interrupts, interrupts
+from shakedown.metrics.judging.populations import Population, populations
+from shakedown.metrics.judging.scope import MeasureContext, arounds
 from shakedown.metrics.mix import TestShare, shares_of
 from shakedown.metrics.nodes_used import NodeTimes, node_times
-from shakedown.metrics.populations import Population, populations
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.utilisation import AVAILABLE, CALENDAR, CONTRACTUAL, OURS, Utilisation, of_component
 from shakedown.model.nouns import Component, Document
 
@@ -48,7 +48,7 @@ def stability(document: Document, record: Record) -> tuple[Stability, ...]:
     )
 
 
-def _of(around: Around, population: Population) -> Stability:
+def _of(around: MeasureContext, population: Population) -> Stability:
     component, record, clock = around.component, around.record, around.clock
     numbers = {name: of_component(name, population, around) for name in (CONTRACTUAL, OURS, CALENDAR, AVAILABLE)}
     places = around.nodes.places(component)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.words import show_share
 from shakedown.model.units import show_duration
 

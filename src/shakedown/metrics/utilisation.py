@@ -11,19 +11,19 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from shakedown.metrics.around import Around, arounds
 from shakedown.metrics.clock import Clock, Hours, length
+from shakedown.metrics.judging.populations import Population, populations
+from shakedown.metrics.judging.scope import MeasureContext, arounds
+from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.node_hours import RIGHT, Nodes
-from shakedown.metrics.populations import Population, populations
-from shakedown.metrics.rows import RunRow
-from shakedown.metrics.scorecard import Measured
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import FILLER, WARM_UP
 from shakedown.metrics.words import plural, show_number, show_share
 from shakedown.model.clocks import without
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document
-from shakedown.model.places import different_nodes
+from shakedown.model.shared_nodes import different_nodes
 
 CONTRACTUAL = "contractual node-hours / clock node-hours"
 OURS = "our node-hours / clock node-hours"
@@ -94,7 +94,7 @@ def names_of(component: Component) -> list[str]:
     return [name for name in DEFINITIONS if name != AVAILABLE or component.duration_s]
 
 
-def of_component(name: str, population: Population, around: Around) -> Utilisation:
+def of_component(name: str, population: Population, around: MeasureContext) -> Utilisation:
     """Purpose: one of the four numbers of one component; ``population`` has the runs that are its own."""
     nodes, hours = around.nodes, Hours(_time(name, around.clock))
     mine = nodes.places(around.component)
@@ -119,7 +119,7 @@ def _time(name: str, clock: Clock | None) -> tuple[tuple[float, float], ...]:
     return spans
 
 
-def _rows(name: str, population: Population, around: Around, nodes: Nodes, mine: set[str]) -> Iterable[RunRow]:
+def _rows(name: str, population: Population, around: MeasureContext, nodes: Nodes, mine: set[str]) -> Iterable[RunRow]:
     """The runs that the numerator counts."""
     if name == CONTRACTUAL:
         return [row for row in population.rows if row.verdict in RIGHT]
@@ -132,27 +132,27 @@ def _rows(name: str, population: Population, around: Around, nodes: Nodes, mine:
 # ---- as measures -----------------------------------------------------------------------------------------------------
 
 
-def contractual_utilisation(criterion: Criterion, population: Population, around: Around) -> Measured:
+def contractual_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     """Work of the contract, of the clock."""
     return _measured(CONTRACTUAL, criterion, population, around)
 
 
-def our_utilisation(criterion: Criterion, population: Population, around: Around) -> Measured:
+def our_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     """All our work, of the clock."""
     return _measured(OURS, criterion, population, around)
 
 
-def calendar_utilisation(criterion: Criterion, population: Population, around: Around) -> Measured:
+def calendar_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     """What was delivered, of 24-hour days of the whole machine."""
     return _measured(CALENDAR, criterion, population, around)
 
 
-def available_utilisation(criterion: Criterion, population: Population, around: Around) -> Measured:
+def available_utilisation(criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     """What was delivered, of 24-hour days of the whole machine without announced maintenance."""
     return _measured(AVAILABLE, criterion, population, around)
 
 
-def _measured(name: str, criterion: Criterion, population: Population, around: Around) -> Measured:
+def _measured(name: str, criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
     found = of_component(name, population, around)
     if found.share is None:
         return Measured(None, 0, "", reason=around.no_clock)

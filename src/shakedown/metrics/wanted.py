@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shakedown.metrics.rows import RunRow
-from shakedown.metrics.table import Record
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Case, Component, Document, System
 
 WARM_UP = "warm-up"

@@ -46,7 +46,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         EMBEDDED,
         "this machine",
-        "shakedown.schedulers.local:open_local",
+        "shakedown.schedulers.local_host.local:open_local",
         probe="shakedown.machine.fingerprint_here:probe_here",
     ),
     Dialect(

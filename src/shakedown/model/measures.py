@@ -70,7 +70,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "passed / attempts",
         "attempts that passed, of all attempts",
-        "shakedown.metrics.measures:passed_of_attempts",
+        "shakedown.metrics.judging.measures:passed_of_attempts",
         "runs.csv, rows with {rows}: those with good = yes / all",
         keys=RESULTS,
         per=("case",),
@@ -80,7 +80,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "passed / wanted",
         "wanted results that passed, at whichever attempt",
-        "shakedown.metrics.measures:passed_of_wanted",
+        "shakedown.metrics.judging.measures:passed_of_wanted",
         "runs.csv, rows with {rows}: different (case, mode, result) with good = yes / wanted in components.csv",
         keys=RESULTS,
         per=("case",),
@@ -90,7 +90,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "correct / completed",
         "runs with the right answer, of those that ran to their end",
-        "shakedown.metrics.measures:correct_of_completed",
+        "shakedown.metrics.judging.measures:correct_of_completed",
         "runs.csv, rows with {rows} and verdict passed, performance or incorrect: those that are not incorrect, or "
         "good = yes / all",
         keys=RESULTS,
@@ -100,7 +100,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "value",
         "a statistic of the figure `of`",
-        "shakedown.metrics.measures:figure_value",
+        "shakedown.metrics.judging.measures:figure_value",
         "values.csv, rows with {values}: {statistic} of value",
         bound="figure",
         keys=("of", "statistic", *RESULTS),
@@ -111,7 +111,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "sd / mean",
         "the spread of the figure `of`: its standard deviation over its mean",
-        "shakedown.metrics.measures:figure_spread",
+        "shakedown.metrics.judging.measures:figure_spread",
         "values.csv, rows with {values}: sd (divisor n - 1) / mean of value",
         keys=("of", *RESULTS),
         per=("case",),
@@ -137,7 +137,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "rows met",
         "contract rows that are met, of those of the `basis` that ask about its cases",
-        "shakedown.metrics.measures:contract_rows_met",
+        "shakedown.metrics.judging.measures:contract_rows_met",
         "contract-rows.csv, rows with basis = {basis} in force for a case of the component: outcome met / all that are "
         "not unjudged",
         keys=("basis", *RESULTS),
@@ -146,7 +146,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "attested",
         "procedures attested as met, of all of the component's",
-        "shakedown.metrics.procedures:attested",
+        "shakedown.metrics.judging.procedures:attested",
         "procedures.csv, rows of the component: met = yes with enough evidence / all",
         without_cases=True,
     ),
@@ -181,7 +181,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "runs",
         "runs with the right answer: a plain number",
-        "shakedown.metrics.floors:runs",
+        "shakedown.metrics.judging.floors:runs",
         "shares.csv, rows with {row}: the sum of right",
         bound="count",
         keys=("test", "per"),
@@ -190,7 +190,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "node-hours",
         "what these took of the machine: a plain number",
-        "shakedown.metrics.floors:node_hours",
+        "shakedown.metrics.judging.floors:node_hours",
         "shares.csv, rows with {row}: the sum of right_node_hours",
         bound="count",
         units=("", "node-hours"),
@@ -200,21 +200,21 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "hours per node",
         "how long our runs held the node that they held least: a duration",
-        "shakedown.metrics.floors:hours_per_node",
+        "shakedown.metrics.judging.floors:hours_per_node",
         "node-use.csv, rows with {row}: the least of hours",
         bound="hours",
     ),
     Measure(
         "mean time to interrupt",
         "the time of the clock over the interrupts in it: a duration",
-        "shakedown.metrics.floors:mean_time_to_interrupt",
+        "shakedown.metrics.judging.floors:mean_time_to_interrupt",
         "interrupts.csv, row with {row}: mean_h",
         bound="hours",
     ),
     Measure(
         "longest hole",
         "the longest time in which no run of a test was under way: a duration",
-        "shakedown.metrics.floors:longest_hole",
+        "shakedown.metrics.judging.floors:longest_hole",
         "shares.csv, rows with {row}: the greatest of hole_s",
         bound="hours",
         keys=("test", "per"),
@@ -224,7 +224,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "planned time",
         "for how long the clock has run, of what the plan asks for: a duration",
-        "shakedown.metrics.planned_time:planned_time",
+        "shakedown.metrics.judging.planned_time:planned_time",
         "clock-spans.csv, rows with {row} and maintenance = no: the sum of end - begin",
         bound="hours",
         in_plans=False,

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from shakedown.model.places import names_in
+from shakedown.model.shared_nodes import names_in
 
 _LONGEST = 200  # characters of their sentence
 # The most telling first: who names a node, then who says why, then who only says that it is over.

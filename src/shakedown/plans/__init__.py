@@ -28,7 +28,7 @@ _PLACES = {
 
 def read_system(path: Path) -> System:
     """Purpose: the system that one file describes. Raises FileProblems."""
-    from shakedown.plans.problems import Problems
+    from shakedown.plans.schema.problems import Problems
     from shakedown.plans.site import read_system_file
 
     problems = Problems()

@@ -8,14 +8,14 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from shakedown.plans.expressions import ExpressionError, names_in
 from shakedown.plans.files import CATALOGUE
-from shakedown.plans.keys_of_test import TEST
-from shakedown.plans.kinds import Scalar
 from shakedown.plans.library import Definition
-from shakedown.plans.problems import Problems
-from shakedown.plans.records import Either, ListOf, MapOf, OneKey, OpenRecord, Record
-from shakedown.plans.tables import SYSTEM
+from shakedown.plans.schema.expressions import ExpressionError, names_in
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.records import Either, ListOf, MapOf, OneKey, OpenRecord, Record
+from shakedown.plans.schema.scalars import Scalar
+from shakedown.plans.schema.tables import SYSTEM
+from shakedown.plans.schema.test import TEST
 
 CAMPAIGN_NAMES = ("build", "campaign")  # they have a value only once a campaign runs
 _SHAPE = ("nodes", "tasks_per_node", "cpus_per_task", "ranks", "cores", "launch")

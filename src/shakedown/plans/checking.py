@@ -11,20 +11,20 @@ from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
 from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system
-from shakedown.plans.cases import resolve
+from shakedown.plans.cases.cases import resolve
+from shakedown.plans.components.criteria_advice import tell_rows_against
 from shakedown.plans.context import Context
-from shakedown.plans.contract_freezing import tell_ties
-from shakedown.plans.contract_rows import match_rows
-from shakedown.plans.contracts import Known, read_contract
-from shakedown.plans.criteria_advice import tell_rows_against
+from shakedown.plans.contracts.contract_freezing import tell_ties
+from shakedown.plans.contracts.contract_rows import match_rows
+from shakedown.plans.contracts.contracts import Known, read_contract
 from shakedown.plans.documents import plan_document
 from shakedown.plans.files import CATALOGUE, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
-from shakedown.plans.problems import Problems
-from shakedown.plans.scenarios import check_rehearsals, rehearsal_files
+from shakedown.plans.rehearsals.scenarios import check_rehearsals, rehearsal_files
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.yaml_nodes import read_nodes
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.systems import Machine
-from shakedown.plans.text import read_nodes
 from shakedown.plans.unavailable import Lost
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shakedown.model.nouns import Build, Toolchain
+from shakedown.plans.cases.environment import Surroundings
 from shakedown.plans.library import Library
-from shakedown.plans.problems import Problems
-from shakedown.plans.stages import Stage, stages_of, toolchain_names
-from shakedown.plans.surroundings import Surroundings
+from shakedown.plans.partition_scopes import Stage, stages_of, toolchain_names
+from shakedown.plans.schema.problems import Problems
 from shakedown.plans.systems import Machine
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from shakedown.model.secrets import announces_secret, is_certain, is_secret
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
 
 # Keys of what is handed to a shell or a scheduler: there a password after an option counts too.
 COMMANDS = frozenset({"command", "environment", "fingerprint", "launch", "options", "parameters", "run"})

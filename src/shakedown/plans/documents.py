@@ -16,19 +16,19 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
-from shakedown.plans.advice import advise
-from shakedown.plans.components import Selector, read_components
+from shakedown.plans.components.components import Selector, read_components
+from shakedown.plans.components.lints import advise
 from shakedown.plans.context import Context
-from shakedown.plans.contract_freezing import Frozen, freeze_contracts
+from shakedown.plans.contracts.contract_freezing import Frozen, freeze_contracts
 from shakedown.plans.files import Found, look_up, read_bytes
 from shakedown.plans.finding import Here, steady_memory
-from shakedown.plans.keys_of_plan import PLAN
 from shakedown.plans.limits import check_limits, read_limits
 from shakedown.plans.parties import read_parties
-from shakedown.plans.places import place
+from shakedown.plans.schema.plan import PLAN
+from shakedown.plans.schema.source_positions import place
+from shakedown.plans.schema.yaml_nodes import read_nodes
 from shakedown.plans.site import Site, read_site
 from shakedown.plans.telling_lost import tell_lost
-from shakedown.plans.text import read_nodes
 
 
 def read_plan(site: Path, plan: str, here: Here, kernels: Path | None = None, system: str | None = None) -> Document:

@@ -17,10 +17,10 @@ from shakedown.model.failures import FailureClass, FailureLine
 from shakedown.model.nouns import Source
 from shakedown.plans.files import Found, read_bytes, scan
 from shakedown.plans.finding import CATALOGUE_FAILURES
-from shakedown.plans.keys_of_failures import FAILURES
-from shakedown.plans.places import place
-from shakedown.plans.problems import Problems
-from shakedown.plans.text import read_nodes
+from shakedown.plans.schema.failures import FAILURES
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.source_positions import place
+from shakedown.plans.schema.yaml_nodes import read_nodes
 
 PREFIX = "catalogue:failures/"  # before the names of the package's files
 

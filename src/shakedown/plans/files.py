@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
 
 LIMIT_BYTES = 2 * 2**20  # of one file; a plan with thousands of tests is a tenth of it
 CATALOGUE = "catalogue:"  # stands before the names of files that come with the package

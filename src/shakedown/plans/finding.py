@@ -15,7 +15,7 @@ import shakedown
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import System
 from shakedown.plans.files import CATALOGUE, Found, scan
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
 
 Here = Callable[[], System]
 

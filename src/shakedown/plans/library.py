@@ -16,10 +16,10 @@ from yaml.nodes import MappingNode, ScalarNode
 from shakedown.model.errors import did_you_mean
 from shakedown.plans.extends import check_lists_joined, merged
 from shakedown.plans.files import CATALOGUE, Found, read_bytes
-from shakedown.plans.keys_of_test import TEST, TEST_NAME
-from shakedown.plans.places import place
-from shakedown.plans.problems import Problems
-from shakedown.plans.text import read_nodes
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.source_positions import place
+from shakedown.plans.schema.test import TEST, TEST_NAME
+from shakedown.plans.schema.yaml_nodes import read_nodes
 
 _LONGEST_CHAIN = 50
 _NAME = re.compile(TEST_NAME)

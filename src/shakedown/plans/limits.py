@@ -10,11 +10,11 @@ from yaml.nodes import Node
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Case, Limits, Loads
 from shakedown.model.units import parse_quantity
-from shakedown.plans.amounts import check_dimension, show_amount
-from shakedown.plans.budgets import PER_TARGET, without_per_target
+from shakedown.plans.components.budgets import PER_TARGET, without_per_target
 from shakedown.plans.context import Context
-from shakedown.plans.kinds import Wrong
-from shakedown.plans.places import key_place, place
+from shakedown.plans.schema.amounts import check_dimension, show_amount
+from shakedown.plans.schema.scalars import InvalidValue
+from shakedown.plans.schema.source_positions import key_place, place
 
 
 def read_limits(node: Node, written: dict[str, Any], context: Context) -> Limits:
@@ -89,22 +89,22 @@ def _narrower(name: str, text: str, context: Context, nothing: bool) -> float:
     written, each = without_per_target(text)
     quantity = parse_quantity(written)
     if not (quantity.value > 0 or (nothing and quantity.value == 0)):
-        raise Wrong(f"'{text}' is no amount", "it is not below zero" if nothing else "it is above zero")
+        raise InvalidValue(f"'{text}' is no amount", "it is not below zero" if nothing else "it is above zero")
     if name not in context.budgets:
         hint = did_you_mean(name, context.budgets) or "budgets are said in systems/, where there is something to limit"
-        raise Wrong(f"system {context.machine.system.name} has no such budget", hint, f"budget {name}")
+        raise InvalidValue(f"system {context.machine.system.name} has no such budget", hint, f"budget {name}")
     most, dimension = context.budgets[name]
     if each and name not in context.targeted:
-        raise Wrong(f"'{text}': the budget has no targets", f"write '{written}'")
+        raise InvalidValue(f"'{text}': the budget has no targets", f"write '{written}'")
     if quantity.unit == "%":
         amount = most * quantity.base
     else:
         if name in context.targeted and not each:
-            raise Wrong(
+            raise InvalidValue(
                 f"'{text}': the budget is {PER_TARGET}", f"write '{written} {PER_TARGET}', or a share such as 50%"
             )
         check_dimension(quantity, dimension, "the budget")
         amount = quantity.base
     if amount > most:
-        raise Wrong(f"'{text}' is more than system {context.machine.system.name} has", "limits narrow a budget")
+        raise InvalidValue(f"'{text}' is more than system {context.machine.system.name} has", "limits narrow a budget")
     return amount

@@ -12,10 +12,10 @@ from shakedown import __version__
 from shakedown.model.frozen import digest
 from shakedown.model.nouns import SCHEMA, Build, Case, System, Test
 from shakedown.plans import cache
+from shakedown.plans.cases.environment import Seen, still_so
 from shakedown.plans.files import Found, digest_of, look_up, scan
 from shakedown.plans.finding import Here, shipped_systems, steady_memory, test_files
-from shakedown.plans.problems import Problems
-from shakedown.plans.surroundings import Seen, still_so
+from shakedown.plans.schema.problems import Problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _known(name: str, made_from: str, found: System | None) -> Listing | None:
 
 
 def _resolved(site: Path, system: str | None, here: Here, kernels: Path | None) -> tuple[Listing, Seen]:
-    from shakedown.plans.cases import resolve
+    from shakedown.plans.cases.cases import resolve
     from shakedown.plans.site import read_site
 
     reading = read_site(site, parts="tests")

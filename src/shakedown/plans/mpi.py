@@ -8,7 +8,7 @@ import shlex
 
 from shakedown.model.dialects import dialects
 from shakedown.model.nouns import System, Toolchain
-from shakedown.plans.surroundings import Surroundings
+from shakedown.plans.cases.environment import Surroundings
 
 # What srun's --mpi has to be, the best first. A word that is none of these is taken for a type of srun's own.
 TYPES = {

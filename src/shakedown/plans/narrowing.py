@@ -11,8 +11,8 @@ from yaml.nodes import Node
 from shakedown.model.filling import Window, Yield
 from shakedown.plans.context import Context
 from shakedown.plans.limits import check_copies, read_amounts
-from shakedown.plans.places import key_place, place
-from shakedown.plans.week import DAY_S, WEEK_S, show_time
+from shakedown.plans.schema.source_positions import key_place, place
+from shakedown.plans.schema.week import DAY_S, WEEK_S, show_time
 
 
 @dataclass(frozen=True, slots=True)

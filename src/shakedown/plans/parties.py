@@ -9,9 +9,9 @@ from typing import Any
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Party
-from shakedown.plans.kinds import Scalar, Wrong
-from shakedown.plans.places import place
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.scalars import InvalidValue, Scalar
+from shakedown.plans.schema.source_positions import place
 
 _TYPES = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
 _LONGEST = 100  # characters of a name: what an act's --by may have
@@ -23,7 +23,7 @@ class Speaker(Scalar):
     words = "a name, or a public SSH key such as 'ssh-ed25519 AAAA... Anna Smith'"
 
     def convert(self, text: str) -> tuple[str, str]:
-        """Purpose: name and key. Raises Wrong."""
+        """Purpose: name and key. Raises InvalidValue."""
         if not text.startswith(_TYPES):
             return _name(text), ""
         kind, _, rest = text.partition(" ")
@@ -34,14 +34,14 @@ class Speaker(Scalar):
             data = b""
         length = int.from_bytes(data[:4], "big")
         if data[4 : 4 + length] != kind.encode() or len(data) <= 4 + length:
-            raise Wrong("this is no public SSH key", "write what the key's .pub file holds: TYPE KEY NAME")
+            raise InvalidValue("this is no public SSH key", "write what the key's .pub file holds: TYPE KEY NAME")
         return _name(name.strip()) if name.strip() else "", f"{kind} {blob}"
 
 
 def _name(text: str) -> str:
     name = " ".join(text.split())
     if not name or len(name) > _LONGEST or not name.isprintable():
-        raise Wrong(
+        raise InvalidValue(
             f"'{text[:_LONGEST]}' is no name", f"a name has at most {_LONGEST} characters, and no control characters"
         )
     return name

@@ -14,18 +14,18 @@ from pathlib import Path
 from shakedown.model.errors import Problem, UsageError, did_you_mean
 from shakedown.model.failures import FailureClass
 from shakedown.model.nouns import Source, System
+from shakedown.plans.cases.environment import Surroundings
 from shakedown.plans.context import Context, Elsewhere, elsewhere
-from shakedown.plans.contracts import find_contracts
+from shakedown.plans.contracts.contracts import find_contracts
 from shakedown.plans.failures import site_failures
 from shakedown.plans.files import CATALOGUE, Found, look_up, read_bytes, scan
 from shakedown.plans.finding import KERNELS, Here, shipped_systems, test_files
 from shakedown.plans.library import Definition, Library, forget_sources, read_library
-from shakedown.plans.places import place
-from shakedown.plans.problems import Problems
-from shakedown.plans.surroundings import Surroundings
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.source_positions import place
+from shakedown.plans.schema.tables import SITE
+from shakedown.plans.schema.yaml_nodes import read_nodes
 from shakedown.plans.systems import Machine, system_from
-from shakedown.plans.tables import SITE
-from shakedown.plans.text import read_nodes
 from shakedown.plans.unavailable import Lost
 
 _NAMES_A_SYSTEM = re.compile(rb"\bsystem[\"']?\s*:\s*[\"']?([A-Za-z0-9][A-Za-z0-9_.+-]*)")

@@ -9,9 +9,9 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from shakedown.model.nouns import FileSystem, NodeType, Pairs, TargetClass
 from shakedown.model.printed import Published, agreement, in_unit, parse_printed
-from shakedown.plans.kinds import near_or_all
-from shakedown.plans.places import key_place, place
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.scalars import near_or_all
+from shakedown.plans.schema.source_positions import key_place, place
 
 _CLASS = re.compile(r"\{([^{}]*)\}")
 IN_CAMPAIGN = "campaign"  # where tests work that name no file system

@@ -13,13 +13,13 @@ from shakedown.model.dialects import EMBEDDED
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Cluster, Pairs, Partition, Patience, System, Toolchain
 from shakedown.model.printed import Published
-from shakedown.plans.budgets import read_budgets
+from shakedown.plans.components.budgets import read_budgets
 from shakedown.plans.files import CATALOGUE
-from shakedown.plans.kinds import Wrong
-from shakedown.plans.places import key_place, place
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.scalars import InvalidValue
+from shakedown.plans.schema.source_positions import key_place, place
+from shakedown.plans.schema.tables import SYSTEM
 from shakedown.plans.system_parts import assumed, check_filesystems, check_peaks, filesystem, node_type, published
-from shakedown.plans.tables import SYSTEM
 
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _NODE_SET = re.compile(r"[A-Za-z0-9_.,\[\]/-]+")
@@ -85,12 +85,12 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
 
 
 def count_nodes(text: str) -> int:
-    """Purpose: how many nodes a folded node set holds. Raises Wrong."""
+    """Purpose: how many nodes a folded node set holds. Raises InvalidValue."""
     if _NODE_SET.fullmatch(text) is None:
-        raise Wrong(f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1")
+        raise InvalidValue(f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1")
     for low, high in _RANGE.findall(text):
         if len(low) > 15 or len(high) > 15 or int(high) - int(low) >= _MOST_NODES:
-            raise Wrong(f"'{text}' holds more than {_MOST_NODES} nodes")
+            raise InvalidValue(f"'{text}' holds more than {_MOST_NODES} nodes")
     if "[" not in text and "]" not in text and "," not in text:
         return 1
     return _count_folded(text)
@@ -103,9 +103,11 @@ def _count_folded(text: str) -> int:
     try:
         count = len(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except (NodeSetException, RangeSetException) as error:
-        raise Wrong(f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1") from error
+        raise InvalidValue(
+            f"'{text}' is not a node set", "write names and ranges, such as n[001-128],login1"
+        ) from error
     if not count:
-        raise Wrong(f"'{text}' holds no node")
+        raise InvalidValue(f"'{text}' holds no node")
     return count
 
 
@@ -171,8 +173,8 @@ def _partition(
     try:
         count = count_nodes(entry["nodes"])
         if scheduler == EMBEDDED and count > 1:
-            raise Wrong(f"the local scheduler runs on one node, not on {count}", "scheduler: slurm")
-    except Wrong as error:
+            raise InvalidValue(f"the local scheduler runs on one node, not on {count}", "scheduler: slurm")
+    except InvalidValue as error:
         problems.at(place(root, *path, "nodes"), str(error), error.hint)
     return Partition(
         name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from shakedown.model.nouns import Document
-from shakedown.plans.places import place
-from shakedown.plans.problems import Problems
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.source_positions import place
 from shakedown.plans.unavailable import WAY, Lost, lost_cases, some
 
 _START = f"the plan does not start with it: mend it, or leave it out; {WAY}"

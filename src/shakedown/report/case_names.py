@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shakedown.report.drawing import label
+from shakedown.report.figures.style import label
 
 _CUT = re.compile(r"(?<=[/,])\s*")
 

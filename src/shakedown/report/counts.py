@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shakedown.metrics.cases import CaseSummary
-from shakedown.metrics.populations import good
+from shakedown.metrics.judging.populations import counts_as_passed
 from shakedown.model.events import VERDICTS
 
 
@@ -32,7 +32,7 @@ def count_tests(cases: Iterable[CaseSummary]) -> list[TestCount]:
             key = (case.component, case.case.test)
             one = found.setdefault(key, TestCount(*key))
             one.attempts += len(case.rows)
-            one.bad.update(row.verdict for row in case.rows if not good(row, case.case))
+            one.bad.update(row.verdict for row in case.rows if not counts_as_passed(row, case.case))
     return list(found.values())
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
+from shakedown.metrics.judging.populations import measured_value
+from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.loads import Load, loads
-from shakedown.metrics.populations import measured_value
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import RatesOfTest, rates
-from shakedown.metrics.scorecard import Scorecard
 from shakedown.metrics.stability import Stability, stability
-from shakedown.metrics.table import Record
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.model.nouns import Document
 from shakedown.report.counts import TestCount, count_tests

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from shakedown.metrics.cases import CaseSummary
 from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
-from shakedown.metrics.populations import as_expected
-from shakedown.metrics.rows import RunRow
+from shakedown.metrics.judging.populations import as_expected
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.failures import UNCLASSIFIED
 from shakedown.report.outputs import read_output
 from shakedown.report.reading import CampaignRead

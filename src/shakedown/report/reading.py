@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.conductor.settling import settle_campaign
-from shakedown.metrics.scorecard import Scorecard
-from shakedown.metrics.table import Record
+from shakedown.conductor.record.settling import settle_campaign
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.rows.table import Record
 from shakedown.model.errors import RecordError, UsageError
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from shakedown.metrics.cases import CaseSummary, FigureSummary
 from shakedown.metrics.isolated_fill import Slowdown, slowdowns, worse_by
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Summary
-from shakedown.metrics.table import Record
 from shakedown.model.contracts import rows_of
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Document, FigureSpec

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from shakedown.metrics.contract import RowOutcome
-from shakedown.metrics.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
+from shakedown.metrics.judging.contract import RowOutcome
+from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.report.words import one_line
 

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.metrics.scorecard import Scorecard
+from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.report.damaged import marked_page, marked_table
-from shakedown.report.drawing import FORMATS
 from shakedown.report.evidence import Evidence, find_evidence
+from shakedown.report.figures.style import FORMATS
+from shakedown.report.page.site_templates import templates_of
 from shakedown.report.reading import CampaignRead, read_campaign, scorecard_of
-from shakedown.report.site_templates import templates_of
 
 PDF = "report.pdf"
 SUMS = "report/SHA256SUMS"
@@ -50,7 +50,7 @@ def make_report(
     Errors: UsageError where it is no campaign or a PDF cannot be made; FileProblems in templates; RecordError where the record
     is damaged or the report cannot be written.
     """
-    from shakedown.report.pdf import trouble
+    from shakedown.report.page.pdf import trouble
 
     why = trouble() if pdf is None else ""
     read = read_campaign(campaign)
@@ -69,10 +69,10 @@ def compose(
     tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, bytes]:
     """Purpose: every file of the report by its path inside the campaign directory."""
-    from shakedown.report.gallery import draw_all
-    from shakedown.report.page import render_page
-    from shakedown.report.pdf import to_pdf
-    from shakedown.report.tables import make_tables
+    from shakedown.report.figures.registry import draw_all
+    from shakedown.report.page.page import render_page
+    from shakedown.report.page.pdf import to_pdf
+    from shakedown.report.tables.tables import make_tables
 
     pictures = draw_all(campaign.layout.root, evidence)
     tell(f"drawing {plural(len(pictures.all), 'figure')} ...")

@@ -15,7 +15,7 @@ import msgspec
 from shakedown.model.nouns import Cluster
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.evidence import SETTLE_S
-from shakedown.schedulers.slurm.found import Found
+from shakedown.schedulers.slurm.job_evidence import Found
 from shakedown.schedulers.slurm.parsing import Record, babble, clean, finished, records, settings
 from shakedown.schedulers.slurm.runner import Ran, Run, is_missing
 from shakedown.schedulers.slurm.states import CHANGES

@@ -18,13 +18,13 @@ from pathlib import Path
 from msgspec import structs
 
 from shakedown.model.nouns import Cluster
-from shakedown.model.places import names_in
 from shakedown.model.ports import JobReport
+from shakedown.model.shared_nodes import names_in
 from shakedown.model.steps import Step, broken_step
-from shakedown.schedulers.job_places import JobPlaces
+from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.evidence import SETTLE_S
-from shakedown.schedulers.slurm.found import Found
+from shakedown.schedulers.slurm.job_evidence import Found
 from shakedown.schedulers.slurm.parsing import NodeHistory, clean, key_values, node_histories, seconds
 from shakedown.schedulers.slurm.runner import Run
 

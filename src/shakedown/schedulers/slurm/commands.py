@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from shakedown.model.nouns import Case, Cluster, Pairs, Partition
-from shakedown.model.places import names_in
 from shakedown.model.ports import JobOrder
+from shakedown.model.shared_nodes import names_in
 from shakedown.schedulers.slurm.nodes import folded
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, SEPARATOR, queue_format
 

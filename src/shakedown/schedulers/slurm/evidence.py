@@ -10,16 +10,17 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from shakedown.model.places import names_in
 from shakedown.model.ports import RENAMED, JobReport
-from shakedown.schedulers.marks import VOID, Marks
-from shakedown.schedulers.script import CLAIM_TAKEN
-from shakedown.schedulers.slurm.found import Asked, Found
+from shakedown.model.shared_nodes import names_in
+from shakedown.model.void_starts import VOID
+from shakedown.schedulers.claims import CONDUCTOR
+from shakedown.schedulers.cluster.marks import Marks
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN
+from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
 from shakedown.schedulers.slurm.pending import in_words
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
-from shakedown.schedulers.workplace import CONDUCTOR
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
 TOLD_S = 60.0  # after which a job that was told to end is believed to have been, though nobody says why

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from shakedown.model.nouns import Cluster
-from shakedown.model.places import names_in
 from shakedown.model.ports import JobReport
+from shakedown.model.shared_nodes import names_in
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.parsing import NodeState, node_states
 from shakedown.schedulers.slurm.runner import Run

@@ -6,10 +6,10 @@ it failed, or lets it run into its limit, and in each case the script was never 
 
 from __future__ import annotations
 
-from shakedown.model.places import names_in
-from shakedown.schedulers.marks import Marks
-from shakedown.schedulers.script import CLAIM_TAKEN
-from shakedown.schedulers.slurm.found import Found
+from shakedown.model.shared_nodes import names_in
+from shakedown.schedulers.cluster.marks import Marks
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN
+from shakedown.schedulers.slurm.job_evidence import Found
 from shakedown.schedulers.slurm.parsing import QueueRow, Record
 from shakedown.schedulers.slurm.states import meaning
 

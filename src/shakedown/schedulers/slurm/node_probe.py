@@ -17,10 +17,10 @@ from shakedown.machine.fingerprint_here import Answers
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.processes.reactor import Reactor, Timer
-from shakedown.schedulers.job_places import campaign_token
+from shakedown.schedulers.claims import CannotStart
+from shakedown.schedulers.cluster.job_places import campaign_token
 from shakedown.schedulers.slurm.parsing import clean
 from shakedown.schedulers.slurm.probing import Ask, Place, Told
-from shakedown.schedulers.workplace import CannotStart
 
 WAIT_S = 30.0  # how long nodes that are busy are waited for
 COMMAND_S = 20.0  # that one of Slurm's commands may take

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from shakedown.model.places import names_in
+from shakedown.model.shared_nodes import names_in
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from shakedown.model.nouns import Cluster
-from shakedown.model.places import names_in
+from shakedown.model.shared_nodes import names_in
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.parsing import clean, out_of_work
 from shakedown.schedulers.slurm.runner import Run, Runner

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shakedown.model.ports import JobReport
-from shakedown.schedulers.job_places import JobPlaces
-from shakedown.schedulers.marks import Marks
-from shakedown.schedulers.part_marks import PartMark, Start, claimed_parts, read_part, read_start
+from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.marks import Marks
+from shakedown.schedulers.cluster.part_marks import PartMark, Start, claimed_parts, read_part, read_start
 from shakedown.schedulers.slurm.evidence import SETTLE_S
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 
 # A file system may show what is in a directory late (NFS: up to a minute). A job that came to its own end counted its parts.
 _DIRECTORY_SETTLES_S = 60.0

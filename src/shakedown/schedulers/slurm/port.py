@@ -16,10 +16,10 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Document, Pairs
 from shakedown.model.ports import JobOrder, JobReport, JobView, Opened, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.processes.reactor import Reactor
-from shakedown.schedulers.job_places import campaign_token
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.cluster.job_places import campaign_token
 from shakedown.schedulers.slurm.helper import Helper
-from shakedown.schedulers.slurm.looking import Looking
+from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.slurm.poll_loop import Looking
 from shakedown.schedulers.slurm.wire import Act, Acted, Answered, FromHelper, Setup, Stop, Stopped, Submit
 
 COMMAND_S = 20.0  # that one of Slurm's commands may take

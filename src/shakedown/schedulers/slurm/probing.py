@@ -24,8 +24,8 @@ from msgspec import Struct
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
-from shakedown.model.places import names_in
-from shakedown.schedulers.job_places import job_label
+from shakedown.model.shared_nodes import names_in
+from shakedown.schedulers.cluster.job_places import job_label
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.parsing import NodeState, QueueRow, clean, node_states, queue_rows
 from shakedown.schedulers.slurm.refusals import sort_answer

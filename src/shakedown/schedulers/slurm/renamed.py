@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shakedown.model.nouns import Cluster
 from shakedown.schedulers.slurm import commands
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 from shakedown.schedulers.slurm.parsing import QueueRow, key_values
 from shakedown.schedulers.slurm.runner import Run
 

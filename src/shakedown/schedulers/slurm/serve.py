@@ -11,9 +11,9 @@ from pathlib import Path
 
 from shakedown.model.layout import Layout
 from shakedown.model.ports import JobReport
-from shakedown.schedulers.slurm.actor import Actor
-from shakedown.schedulers.slurm.asker import Asker
+from shakedown.schedulers.slurm.poller import Asker
 from shakedown.schedulers.slurm.runner import Runner
+from shakedown.schedulers.slurm.submitter import Actor
 from shakedown.schedulers.slurm.wire import FromHelper, Look, Seen, Setup, ToHelper, Unpacker, packed
 
 _PIECE = 1 << 16

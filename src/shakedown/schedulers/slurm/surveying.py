@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.model.ports import Survey, Wanted
-from shakedown.schedulers.job_places import job_label
+from shakedown.schedulers.cluster.job_places import job_label
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.nodes import numbers_of
 from shakedown.schedulers.slurm.parsing import clean, states_of_nodes

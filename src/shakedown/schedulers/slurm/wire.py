@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from shakedown.model.nouns import Cluster, Pairs
 from shakedown.model.ports import JobOrder, JobReport, ReleaseOrder, SubmitAnswer, Survey, Wanted
-from shakedown.schedulers.slurm.found import Asked
+from shakedown.schedulers.slurm.job_evidence import Asked
 
 _LENGTH = struct.Struct("<I")
 

@@ -1,0 +1,1 @@
+"""Audit: sealing a record, signing it, verifying it, judging kept outputs again."""

@@ -1,0 +1,134 @@
+"""Kept outputs against the verdicts that were given on them: figures and checks are evaluated again, and must come out the same.
+
+Each verdict is held against the plan that it was given by. What was not kept, or cannot be read, is counted and said. Files that a
+run left in its directory are no part of the record: where a test looks at them too, a difference is said and is no damage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from msgspec import Struct
+
+from shakedown.audit.rejudge import FROM_OUTPUT, Act, Judged, judge_again, read_verdicts
+from shakedown.checks.trim import TRIMMED
+from shakedown.events.campaigns import read_document
+from shakedown.events.seal_check import Damage
+from shakedown.model.events import Event
+from shakedown.model.frozen import thaw
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document, Test
+from shakedown.schedulers.output_archive import output_damage
+
+_ACT = Act("verify", "held against its kept output")
+
+
+class Held(Struct):
+    """What was found. ``same``: verdicts that come out again; ``unread``: why others could not be evaluated -> how many."""
+
+    same: int = 0
+    damage: Damage | None = None
+    remarks: list[str] = []
+    unread: dict[str, int] = {}
+
+
+def hold_outputs(layout: Layout, events: Iterable[Event]) -> Held:
+    """Purpose: evaluate every kept output again. Changes nothing. Errors: RecordError where a frozen plan cannot be read."""
+    found, unread = Held(), Counter[str]()
+    judged = read_verdicts(events)
+    for run, old in judged.verdicts.items():
+        output = old.value.get("output") or {}
+        why = output_damage(layout.root, output)
+        if why:
+            found.damage = Damage(_place(output), f"{run}: {why}", event=old.seq)
+            return found
+    for digest, mine in _by_plan(judged).items():
+        document = thaw(read_document(layout, digest))
+        different = 0
+        for event in _judged_again(mine, document, layout):
+            different += 1
+            _hold(found, unread, mine.verdicts[event.run], event, document)
+        found.same += sum(old.value.get("verdict") in FROM_OUTPUT for old in mine.verdicts.values()) - different
+    found.unread = dict(unread)
+    return found
+
+
+def _by_plan(judged: Judged) -> dict[str, Judged]:
+    """The verdicts by the plan that each was given by: that in force then, or the one that it was judged again by."""
+    parts: dict[str, Judged] = {}
+    for run, event in judged.verdicts.items():
+        again = event.value.get("rejudged")
+        said = str(again.get("document", "")) if isinstance(again, dict) else ""
+        digest = said or judged.first_by.get(run, "") or judged.document
+        part = parts.setdefault(digest, replace(judged, verdicts={}, document=digest))
+        part.verdicts[run] = event
+    return parts
+
+
+def _judged_again(judged: Judged, document: Document, layout: Layout) -> list[Event]:
+    from shakedown.conductor.workers.collector import WorkerCollector
+    from shakedown.processes.reactor import Reactor
+
+    reactor = Reactor()
+    collector = WorkerCollector(layout, reactor, failures=lambda: document.failures)
+    try:
+        wait = lambda: reactor.wait(reactor.now() + 1.0)  # noqa: E731 - news wakes it
+        return list(judge_again(judged, document, layout, collector, _ACT, wait=wait))
+    finally:
+        collector.close()
+        reactor.close()
+
+
+def _hold(found: Held, unread: Counter[str], old: Event, new: Event, document: Document) -> None:
+    if new.event == "finding":
+        unread[new.reason.partition(" keeps its verdict: ")[2]] += 1
+        return
+    differs = _difference(old, new)
+    if not differs:  # in words, or in what a failure is put down to: this version may say that otherwise
+        found.same += 1
+        return
+    undecided = [check for check in new.value.get("checks", []) if check[1] is None]
+    if undecided:
+        unread[f"'{undecided[0][0]}' could not be decided: {undecided[0][2]}"] += 1
+        return
+    sentence = f"{old.run} (event {old.seq}) {differs}"
+    tests = {case.id: case.test for case in document.cases}
+    test = next((test for test in document.tests if test.name == tests.get(old.case)), None)
+    if test is not None and _looks_at_files(test):
+        found.remarks.append(f"{sentence}; its test looks at files in work/ too, which are no part of the record")
+    elif found.damage is None:
+        path = _place(old.value.get("output") or {})
+        found.damage = Damage(path, f"the kept output and the verdict do not agree: {sentence}")
+
+
+def _place(output: dict[str, Any]) -> str:
+    return f"packs/{output['pack']}" if "pack" in output else str(output.get("file", "log"))
+
+
+def _difference(old: Event, new: Event) -> str:
+    """How figures, checks or the verdict differ, in words; "" where they do not."""
+    if new.value.get("verdict") != old.value.get("verdict"):
+        return f"was judged '{old.value.get('verdict')}' and comes out '{new.value.get('verdict')}'"
+    if TRIMMED in old.value.get("problems", []):  # what was left out then cannot be compared
+        return ""
+    before, now = old.value.get("figures", {}), new.value.get("figures", {})
+    for name in sorted({*before, *now}):
+        if before.get(name) != now.get(name):
+            return f"has {name} = {before.get(name)} in the log, and {now.get(name)} comes out of its output"
+    held = {check[0]: check[1] for check in old.value.get("checks", [])}
+    for check in new.value.get("checks", []):
+        if check[0] in held and held[check[0]] != check[1]:
+            return f"has '{check[0]}' {_word(held[check[0]])} in the log, and its output says: {_word(check[1])}"
+    return ""
+
+
+def _word(held: bool | None) -> str:
+    return "undecided" if held is None else "held" if held else "not held"
+
+
+def _looks_at_files(test: Test) -> bool:
+    subjects = [check.subject for check in test.checks if check.kind != "exit"]
+    return any(subject != "output" for subject in [*subjects, *(figure.source for figure in test.figures)])

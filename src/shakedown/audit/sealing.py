@@ -1,0 +1,201 @@
+"""Sealing a campaign: who seals, what is signed, the event, and the page for both signatures.
+
+``seal_campaign`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from shakedown.audit.verifying import verify_campaign
+from shakedown.conductor.commands.offline import carry_out
+from shakedown.conductor.record.documents import Documents
+from shakedown.conductor.record.settling import settle_campaign
+from shakedown.conductor.record.signing import counter_seals, sides_of
+from shakedown.events.campaigns import refuse_rehearsal
+from shakedown.events.chain import refuse_damaged
+from shakedown.events.identity import user_name
+from shakedown.events.lease import Lease, holder
+from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
+from shakedown.events.seal_check import check_seals
+from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, seals_of
+from shakedown.events.segments import spans
+from shakedown.events.signatures import Signature, signatures_of
+from shakedown.metrics.judging.scorecard import ActScore, Scorecard
+from shakedown.metrics.judging.settlement import NO_EFFECT, ONE_SIDED, WITHDRAWN
+from shakedown.metrics.rows.rows import SealRow
+from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.model.errors import LeaseHeld, RecordError, UsageError
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document, Party
+from shakedown.report.terminal import standing_words
+
+MOST_PARTIES = 4
+MOST_ACTS = 20  # in a seal; the report has them all
+
+
+class Sealed(Struct, frozen=True):
+    """A seal that is in force. ``signed``: what the page says above the signatures; ``again``: it was there already."""
+
+    digest: str
+    event: int
+    signed: dict[str, Any]
+    again: bool = False
+
+
+def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool = False) -> Sealed:
+    """Purpose: seal the record as it stands. What people left in the inbox is recorded before.
+
+    Errors: LeaseHeld while somebody drives it; UsageError where results are open and ``unfinished`` is false, or where it has
+    not started; RecordError where ``verify`` would call it damaged, or it cannot be written.
+    """
+    refuse_rehearsal(layout, "sealed")
+    held = holder(layout)
+    if held is not None and not held.gone:
+        raise LeaseHeld(f"{layout.root.name} is {held}", hint="seal it when that is over")
+    refuse_damaged(layout)
+    carry_out(layout)
+    record = fold_runs(read_events(layout.log))
+    if not record.events:
+        raise UsageError(f"{layout.root.name} has not started; there is nothing to seal")
+    for row in record.seals:
+        publish(layout, row.digest)  # a sealing that was interrupted just after its event
+    damage = verify_campaign(layout).damage
+    if damage is not None:
+        raise RecordError(
+            f"the record of {layout.root.name} is damaged, so it is not sealed: {damage}",
+            hint="put that file back from a backup; 'shakedown verify' says more",
+        )
+    if record.seals and record.seals[-1].seq == record.seq:
+        return _again(layout, record.seals[-1])
+    document = Documents(layout)(record.document)
+    scorecard = settle_campaign(layout, document, record)
+    if not (scorecard.finished or unfinished):
+        raise UsageError(
+            f"{layout.root.name} is not over: {scorecard.summary}",
+            hint="let it end, or seal it as it is with --open; the page to sign then says so",
+        )
+    return _seal(layout, document, record, scorecard, by, because)
+
+
+def find_seal(layout: Layout, beginning: str) -> Sealed:
+    """Purpose: a seal that stands, by the beginning of its digest. Nobody signs under a record that is not as it was sealed.
+
+    Errors: UsageError where none or several begin so; RecordError where the record is damaged.
+    """
+    found = check_seals(layout)
+    if found.damage is not None:
+        raise RecordError(
+            f"it is not as it was sealed: {found.damage}", hint="shakedown verify says more; restore a backup"
+        )
+    wanted = "".join(beginning.split()).lower()
+    digests = [digest for digest in found.digests if len(wanted) >= 8 and digest.startswith(wanted)]
+    if len(digests) != 1:
+        known = ", ".join(digest[:16] for digest in found.digests) or "none: 'shakedown seal --by WHO' makes one"
+        raise UsageError(f"{layout.root.name} has no seal {beginning[:80]}", hint=f"its seals are: {known}")
+    seal = read_seal(seals_of(layout) / f"{digests[0]}.json")
+    return Sealed(digests[0], seal.through + 1, seal.signed, again=True)
+
+
+def _again(layout: Layout, row: SealRow) -> Sealed:
+    seal = read_seal(seals_of(layout) / f"{row.digest}.json")
+    return Sealed(row.digest, row.seq, seal.signed, again=True)
+
+
+def _seal(layout: Layout, document: Document, record: Record, scorecard: Scorecard, by: str, because: str) -> Sealed:
+    """Under the lease: begin a segment, so that all before it is closed; keep the seal; then its event."""
+    with Lease.acquire(layout) as lease:
+        log, tail = open_log(layout.log, lease)
+        try:
+            if tail.seq != record.seq:
+                raise UsageError(f"{layout.root.name} went on just now", hint="seal it again")
+            now = max(tail.time, time.time())
+            signed = signed_words(layout, document, scorecard, by, now)
+            value = {"digest": NO_DIGEST, "through": record.seq, "outcome": scorecard.outcome, "by": by[:100]}
+            value |= {"who": user_name(os.getuid())}
+            event = Event("sealed", record.seq + 1, now, value=value, reason=because or scorecard.summary)
+            _, digest = make_seal(layout, spans(layout.log), event, signed)
+            value["digest"] = digest
+            log.append([event])
+            log.commit()
+            publish(layout, digest)
+        finally:
+            log.close()
+    return Sealed(digest, event.seq, signed)
+
+
+def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: str, now: float) -> dict[str, Any]:
+    """Purpose: what both sides sign, in words; it is inside the seal, so that the page can be made again from it."""
+    titles = [contract.title or contract.name for contract in document.contracts]
+    parties = dict(pair for contract in document.contracts for pair in contract.parties)
+    return {
+        "campaign": layout.root.name,
+        "plan": document.plan,
+        "system": document.system.name,
+        "contracts": titles,
+        "parties": [list(pair) for pair in list(parties.items())[:MOST_PARTIES]],
+        "outcome": scorecard.outcome,
+        "summary": scorecard.summary,
+        "finished": scorecard.finished,
+        "restrictions": list(scorecard.restrictions),
+        "acts": [_act_words(act) for act in _first_those_that_matter(scorecard)],
+        "acts_in_all": sum(act.kind != "agree" for act in scorecard.acts),
+        "without_acts": scorecard.without_acts,
+        "epochs": scorecard.epoch,
+        "sealed_by": by[:100],
+        "sealed_at": round(now, 3),
+    }
+
+
+def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:
+    """Those first without which the outcome is another, then those that change anything, then one-sided ones."""
+
+    def place(act: ActScore) -> tuple[bool, bool, bool, int]:
+        return not act.differs, not act.matters, act.standing != ONE_SIDED, act.number
+
+    return sorted((act for act in scorecard.acts if act.kind != "agree"), key=place)[:MOST_ACTS]
+
+
+def _act_words(act: ActScore) -> dict[str, Any]:
+    """An act as the page to sign shows it."""
+    standing = standing_words(act, short=True)
+    words = f"event {act.number}: {act.by or 'somebody'} {act.what}"
+    said: dict[str, Any] = {"what": words, "because": act.because, "said": round(act.said, 3), "standing": standing}
+    said |= {"takes": ", ".join(act.takes), "without": "" if act.standing in (NO_EFFECT, WITHDRAWN) else act.without}
+    return said | ({"as_of": act.as_of} if act.backdated else {})
+
+
+def signature_page(layout: Layout, sealed: Sealed) -> str:
+    """Purpose: write the page to sign into the campaign. Returns its path."""
+    from shakedown.events.segment_file import unwritable
+    from shakedown.report.page.signature import render_signature_page
+
+    path = layout.root / "signature.html"
+    signatures = signatures_of(layout, [sealed.digest])
+    try:
+        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures, _sides(layout)))
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return str(path)
+
+
+def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:
+    """Purpose: which parties signed which seal, in sentences."""
+    return counter_seals(_parties(layout), signatures)
+
+
+def _sides(layout: Layout) -> Mapping[str, str]:
+    """Fingerprint of a key -> the party whose key it is by the plan in force."""
+    return sides_of(_parties(layout))
+
+
+def _parties(layout: Layout) -> tuple[Party, ...]:
+    record = fold_runs(event for event in read_events(layout.log) if event.event in ("campaign_start", "amended"))
+    return Documents(layout)(record.document).parties if record.document else ()

@@ -1,0 +1,287 @@
+"""Verifying a campaign, anywhere, also a copy: the log, the seals, the frozen plans, what people brought; and the site's files.
+
+``verify_campaign`` is the table of contents. Damage of the record is one thing; a contract, a test or a golden file that was
+edited after the start is another: the record holds what was agreed, and the difference is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from shakedown.audit.held_outputs import hold_outputs
+from shakedown.conductor.driver.snapshots import Snapshots
+from shakedown.conductor.record.documents import Documents
+from shakedown.conductor.record.environments import read_named
+from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
+from shakedown.events.campaigns import read_document
+from shakedown.events.plain_files import read_plain
+from shakedown.events.reader import read_events
+from shakedown.events.seal_check import Damage, SealCheck, check_seals
+from shakedown.events.seals import seals_of
+from shakedown.events.signatures import Signature, need_program, signatures_of
+from shakedown.events.verification import Verification, verify
+from shakedown.machine.fingerprint_facts import digest_of_content
+from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.metrics.words import plural
+from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.frozen import thaw
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Source
+from shakedown.plans.files import CATALOGUE
+
+_DIGEST = re.compile("[0-9a-fA-F]{8,64}")
+
+
+class Verified(Struct):
+    """What was found. ``damage``: the first place where the record is not whole; ``changed``: files of the site that are no longer
+    what the campaign began with; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties signed which seal."""
+
+    campaign: str
+    whole: bool = True
+    damage: Damage | None = None
+    seals: list[str] = []
+    changed: list[str] = []
+    checked: list[str] = []
+    unchecked: list[str] = []
+    signatures: list[Signature] = []
+    signatures_hold: bool = True
+    counter_seals: list[str] = []
+
+
+def verify_campaign(
+    layout: Layout, site: Path | None = None, digest: str | None = None, allowed: Path | None = None
+) -> Verified:
+    """Purpose: check everything that can be checked here. ``site``: where its files are; found from the campaign's place if None.
+
+    ``digest``: as it stands on a signed page, or its beginning. ``allowed``: a file of allowed signers, if not the site's own.
+    Errors: RecordError where there is no log, UsageError where ``digest`` can be none or ``allowed`` cannot be read.
+    """
+    if digest is not None and not _DIGEST.fullmatch("".join(digest.split())):
+        shown = f"'{digest[:80]}' is no digest, nor its beginning"
+        raise UsageError(
+            shown, hint="give the digits 0 to 9 and a to f on the signed page, the first 8 of the 64 or more"
+        )
+    found = Verified(layout.root.resolve().name)
+    seals = check_seals(layout)
+    found.seals = seals.digests
+    chain = verify(layout.log)
+    found.damage = seals.damage or _of_chain(layout, chain)
+    if found.damage is None:
+        record = fold_runs(read_events(layout.log))
+        found.damage = _beside_the_log(layout, record, seals)
+        _say_log(found, chain, seals, record)
+        _say_made(found, layout)
+        for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
+            found.unchecked.append(
+                f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
+            )
+        if found.damage is None and not record.rehearsal:
+            _hold_outputs(found, layout)
+        if found.damage is None:
+            _compare_sources(found, layout, record, site)
+    if found.damage is None and digest:
+        found.damage = _signed(digest, found)
+    _check_signatures(found, layout, allowed, site)
+    found.whole = found.damage is None
+    return found
+
+
+def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, site: Path | None) -> None:
+    """Who signed the seals that hold."""
+    if allowed is not None:
+        need_program()
+    found.signatures = signatures_of(layout, found.seals, allowed_signers(layout, allowed, site))
+    checked, unchecked = words_of(found.signatures, found.seals, allowed is not None)
+    found.checked += checked
+    found.unchecked += unchecked
+    found.signatures_hold = not not_met(found.signatures, allowed is not None)
+    found.counter_seals = _counter_seals(found, layout)
+
+
+def _counter_seals(found: Verified, layout: Layout) -> list[str]:
+    """By which parties of the plan, as far as it can be read, each seal is signed."""
+    digests = _documents(layout) if found.damage is None and found.signatures else []
+    return counter_seals(thaw(read_document(layout, digests[-1])).parties, found.signatures) if digests else []
+
+
+def _of_chain(layout: Layout, chain: Verification) -> Damage | None:
+    if chain.whole:
+        return None
+    name = chain.path or "log"
+    why = chain.problem.removeprefix(f"{layout.root / name}: ").removeprefix(f"line {chain.line}: ")
+    return Damage(name, why, chain.segment, chain.line, event=chain.event)
+
+
+def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Record) -> None:
+    found.checked.append(f"log: {chain.events} events in {chain.segments} segments, a chain without a gap")
+    if not seals.digests:
+        found.unchecked.append(
+            "there is no seal: who changes a line and makes all sums and the chain again is not found"
+        )
+        found.unchecked.append(
+            "kept outputs: only a seal holds their digests; without one they are held against the verdicts"
+        )
+    else:
+        found.checked.append(
+            f"seals: {len(seals.digests)}; the newest covers events 1 to {seals.through}, {seals.files} files"
+        )
+        later = chain.events - seals.through
+        if later > 0:
+            came = "1 event" if later == 1 else f"{later} events"
+            found.unchecked.append(f"{came} came after the newest seal, under none: seal again")
+        found.unchecked.append("builds/ and work/ are not sealed: programs and what runs left in their directories")
+    if chain.torn_bytes:
+        found.unchecked.append(f"{chain.torn_bytes} bytes at the end of the log are no whole line, and no part of it")
+    if chain.late_bytes:
+        found.unchecked.append(f"{chain.late_bytes} bytes lie behind the end of a segment, and are no part of the log")
+    found.unchecked += [
+        f"{count} events '{name}' are of a later version" for name, count in chain.unknown_events.items()
+    ]
+
+
+def _hold_outputs(found: Verified, layout: Layout) -> None:
+    """Figures and checks of every kept output, evaluated again."""
+    held = hold_outputs(layout, read_events(layout.log))
+    found.damage = held.damage
+    found.checked.append(
+        f"kept outputs: {plural(held.same, 'verdict')} of what they say, figures and checks, came out again"
+    )
+    for why, count in held.unread.items():
+        found.unchecked.append(f"{plural(count, 'verdict')} against its kept output: {why}")
+    found.unchecked += held.remarks
+
+
+def _say_made(found: Verified, layout: Layout) -> None:
+    """Pages beside the record that a person may take for it: whoever can write there can change them."""
+    pages = ("report.html", "report.pdf", "report", "signature.html")
+    there = [name for name in pages if os.path.lexists(layout.root / name)]
+    if there:
+        found.unchecked.append(
+            f"{', '.join(there)}: made from the record and not sealed; 'shakedown report' and 'seal' make them again"
+        )
+
+
+def _signed(digest: str, found: Verified) -> Damage | None:
+    wanted = "".join(digest.split()).lower()
+    if any(seal.startswith(wanted) for seal in found.seals):
+        found.checked.append(f"the digest {wanted[:16]}... is that of a seal of this campaign")
+        return None
+    return Damage("seals", f"none of them has the digest {wanted[:80]}: this is not the record that was signed")
+
+
+# ---- what lies beside the log --------------------------------------------------------------------------------------------------
+
+
+def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage | None:
+    """The first file that the log names by digest and that is gone or not that; seals without an event."""
+    for row in record.seals:
+        if row.digest not in seals.digests:
+            return Damage(str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), _GONE, event=row.seq)
+    for path, why in _named_files(layout, record):
+        if why:
+            return Damage(path, why)
+    return None
+
+
+_GONE = "the log says that the record was sealed under this digest, and the seal is gone"
+
+
+def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
+    """Path and what is wrong with it, or ""."""
+    started = [str(epoch.seq) for epoch in record.epochs[:1]]
+    for digest in _documents(layout) if started else ():
+        try:
+            thaw(read_document(layout, digest))
+            yield f"documents/{digest}.json", ""
+        except RecordError as error:
+            yield f"documents/{digest}.json", error.message
+    for digest in _environments(layout):
+        path = f"environments/{digest}.json"
+        try:
+            read_named(layout, digest)
+            yield path, ""
+        except RecordError as error:
+            yield path, error.message.partition(f"{path}, ")[2] or error.message.partition(f"{path} ")[2]
+    for row in record.attestations.values():
+        for name, digest in row.evidence:
+            yield f"evidence/{digest}", _digest_trouble(layout.evidence / digest, digest, name)
+    for found in record.fingerprints:
+        yield found.facts_file, _facts_trouble(layout.root / found.facts_file, found.digest)
+
+
+def _documents(layout: Layout) -> list[str]:
+    """Digests of the plans that were in force, in their order."""
+    events = (event for event in read_events(layout.log) if event.event in ("campaign_start", "amended"))
+    return list(dict.fromkeys(str(event.value.get("document", "")) for event in events))
+
+
+def _environments(layout: Layout) -> list[str]:
+    """Digests of the environments that drivers came with, and of the inputs that they found, in their order."""
+    kinds = ("driver_start", "driver_stop", "finding")
+    values = (event.value for event in read_events(layout.log) if event.event in kinds)
+    found = dict.fromkeys(str(value.get(key, "")) for value in values for key in ("environment", "inputs"))
+    return [name for name in found if name]
+
+
+def _digest_trouble(path: Path, digest: str, name: str) -> str:
+    try:
+        same = hashlib.sha256(read_plain(path)).hexdigest() == digest
+    except OSError as error:
+        return f"the evidence file {name} cannot be read: {error.strerror}"
+    return "" if same else f"the evidence file {name} was changed: its bytes no longer match its name"
+
+
+def _facts_trouble(path: Path, digest: str) -> str:
+    try:
+        return "" if digest_of_content(read_plain(path)) == digest else "these are not the facts that were found"
+    except (OSError, ValueError) as error:
+        return f"the facts of a fingerprint cannot be read: {error}"
+
+
+# ---- the site's files ----------------------------------------------------------------------------------------------------------
+
+
+def _compare_sources(found: Verified, layout: Layout, record: Record, site: Path | None) -> None:
+    """Contracts, tests, golden files and the plan as they are now, against the digests in the plan in force."""
+    document = thaw(read_document(layout, record.document))
+    found.checked.append("frozen plans, environments, evidence files and fingerprints: as the log names them")
+    place = site or _site_of(layout)
+    if place is None:
+        found.unchecked.append("the site's files: this campaign lies in no site directory (name one with --site)")
+        return
+    own = [source for source in document.sources if not source.path.startswith(CATALOGUE)]
+    found.changed = [line for line in (_source_trouble(place, source) for source in own) if line]
+    same = len(own) - len(found.changed)
+    found.checked.append(
+        f"contracts, tests, golden files, the plan and the system: {same} of {len(own)} are as at the start"
+    )
+    catalogue = _catalogue_differs(source for source in document.sources if source.path.startswith(CATALOGUE))
+    if catalogue:
+        found.unchecked.append(f"{len(catalogue)} tests of the catalogue are not those of this version: {catalogue[0]}")
+
+
+def _site_of(layout: Layout) -> Path | None:
+    place = layout.root.resolve().parent.parent
+    return place if (place / "site.yaml").is_file() else None
+
+
+def _source_trouble(site: Path, source: Source) -> str:
+    path = site / source.path
+    try:
+        same = hashlib.sha256(read_plain(path)).hexdigest() == source.sha256
+    except OSError as error:
+        return f"{source.path} was there at the start and cannot be read now: {error.strerror}"
+    return "" if same else f"{source.path} was changed since the start; what was agreed is in the frozen plan"
+
+
+def _catalogue_differs(sources: Iterable[Source]) -> list[str]:
+    from shakedown.plans.finding import CATALOGUE_TESTS
+
+    place = Path(CATALOGUE_TESTS)
+    return [s.path for s in sources if _source_trouble(place, Source(s.path.removeprefix(CATALOGUE), s.sha256))]

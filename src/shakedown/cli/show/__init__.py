@@ -1,0 +1,1 @@
+"""What ``shakedown show`` prints: a plan, a system, a contract."""

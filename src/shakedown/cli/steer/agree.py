@@ -1,0 +1,66 @@
+"""``shakedown agree``: agree to what the other party did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.steer.requests import said_by
+from shakedown.model.errors import UsageError
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] ACT...")
+@said_by("Who agrees.", "Why; it is kept in the record.")
+@click.option("--sign", "key", default=None, metavar="KEY", help="Sign it with your own SSH key.")
+@site_option
+@json_option
+def command(names: tuple[str, ...], who: str, because: str, key: str | None, site: str | None, as_json: bool) -> int:
+    """Agree to ACTs: numbers of events, as 'shakedown acts' shows them. Without CAMPAIGN it is the newest one.
+
+    An act is one-sided until every party that the plan names agreed to it. What is agreed to is all that the act says: its
+    digest is kept, and signed with --sign. Where the plan gives a party keys, that party agrees with a signature only.
+    """
+    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.conductor.commands.agreeing import find_acts, why_not_agree
+    from shakedown.conductor.record.settling import consent_of
+    from shakedown.events.agreements import MOST_ACTS, agreed_text, sign_agreement, who_signed
+    from shakedown.events.signatures import moment
+    from shakedown.metrics.judging.consent import Signed
+    from shakedown.queries.status import look_at_runs
+
+    campaign, numbers = acts_named(names, "agree [CAMPAIGN] ACT... --by WHO --because WHY")
+    layout, _ = find_started(site, campaign, "agree to")
+    record = look_at_runs(layout)
+    pairs = [(act.number, act.digest) for act in find_acts(record, numbers)]
+    parties = consent_of(layout, record).parties
+    values: list[dict[str, Any]] = []
+    for place in range(0, len(pairs), MOST_ACTS):
+        mine, at = pairs[place : place + MOST_ACTS], moment()
+        text = agreed_text(record.identity, mine, who, because, at)
+        armour = sign_agreement(text, Path(key)) if key is not None else ""
+        why = why_not_agree(parties, record, mine, who, Signed(*who_signed(text, armour)) if armour else None)
+        if why:
+            raise UsageError(why)
+        values.append({"acts": mine, "by": who, "signed_at": at, "signature": armour})
+    data = record_wishes(layout, "agree", values, because)
+    words = f"{who} agrees to event{'s' if len(pairs) > 1 else ''} {', '.join(str(number) for number, _ in pairs)}"
+    emit(data | {"acts": [number for number, _ in pairs]}, as_json, lambda: printable(f"{words}; {data['said']}"))
+    return 0
+
+
+def acts_named(names: tuple[str, ...], usage: str) -> tuple[str | None, list[int]]:
+    """Purpose: the campaign, or None, and the numbers after it. Errors: UsageError with the usage."""
+    first = names[:1] if not names[0].isdecimal() or Path(names[0]).is_dir() else ()
+    numbers = names[len(first) :]
+    if not numbers:
+        raise UsageError("no act is named", hint=f"shakedown {usage}; 'shakedown acts' lists them")
+    wrong = next((name for name in numbers if not (name.isdecimal() and name.isascii()) or len(name) > 15), None)
+    if wrong is not None:
+        raise UsageError(
+            f"'{wrong[:40]}' is no number of an event", hint=f"shakedown {usage}; 'shakedown acts' lists them"
+        )
+    return (first[0] if first else None), [int(name) for name in numbers]

@@ -1,0 +1,51 @@
+"""``shakedown amend``: put a changed plan into force in a running campaign, with who and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.steer.requests import said_by
+from shakedown.cli.unavailable import unavailable_option
+
+
+@click.command()
+@click.argument("plan")
+@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@said_by("Who decided it.", "Why; it is kept in the record.")
+@unavailable_option
+@site_option
+@json_option
+def command(
+    plan: str,
+    campaign: str | None,
+    who: str,
+    because: str,
+    unavailable: str | None,
+    site: str | None,
+    as_json: bool,
+) -> int:
+    """Put a changed PLAN into force: results so far stay, a new epoch opens, the difference is recorded."""
+    from shakedown.cli.record import find_whole_campaign
+    from shakedown.cli.steer.requests import record_wishes
+    from shakedown.cli.unavailable import started
+    from shakedown.conductor.commands.amend import keep_document
+    from shakedown.machine import this_system
+    from shakedown.model.layout import Layout
+    from shakedown.plans import find_site, read_plan
+    from shakedown.queries.status import look
+
+    root = Path(site) if site else None
+    layout = Layout(find_whole_campaign(root, campaign))
+    document = started(read_plan(find_site(root), plan, this_system), unavailable)
+    digest, difference = keep_document(layout, look(layout), document)
+    if not difference:
+        emit({"difference": []}, as_json, lambda: "nothing differs from the plan in force; nothing to amend")
+        return 0
+    data = record_wishes(layout, "amend", [{"document": digest, "by": who}], because)
+    lines = [*difference, data["said"]]
+    lines += [f"go on with: shakedown resume {layout.root.name}"] if data["recorded"] else []
+    emit(data | {"difference": difference}, as_json, lambda: printable("\n".join(lines)))
+    return 0

@@ -1,0 +1,68 @@
+"""``shakedown attest``: a person says that a procedure was met or not, with the files that show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.steer.requests import said_by
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.nouns import Document, Procedure
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] COMPONENT PROCEDURE")
+@click.option("--met/--not-met", "met", default=None, required=True, help="How it came out.")
+@said_by("Who attests it.", "What was done and seen; it is kept in the record.")
+@click.option(
+    "--evidence", "files", multiple=True, metavar="FILE", help="A file that shows it; may be given several times."
+)
+@site_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    met: bool,
+    who: str,
+    because: str,
+    files: tuple[str, ...],
+    site: str | None,
+    as_json: bool,
+) -> int:
+    """Attest PROCEDURE of COMPONENT as met or not met; evidence files are copied into the campaign.
+
+    Without CAMPAIGN it is the newest one.
+    """
+    from shakedown.cli.steer.requests import find_started, record_wishes
+    from shakedown.events.evidence import keep_evidence
+
+    if len(names) not in (2, 3):
+        raise UsageError(f"{len(names)} names are given", hint="shakedown attest [CAMPAIGN] COMPONENT PROCEDURE ...")
+    campaign = names[0] if len(names) == 3 else None
+    component, procedure = names[-2:]
+    layout, state = find_started(site, campaign, "attest")
+    wanted = _find(state.index.document, component, procedure)
+    if met and len(files) < wanted.evidence:
+        asked = f"{wanted.evidence} evidence file{'s' if wanted.evidence > 1 else ''}"
+        named = f"{len(files)} {'is' if len(files) == 1 else 'are'} named"
+        raise UsageError(f"{procedure} asks for {asked}, and {named}", hint="--evidence FILE")
+    kept = keep_evidence(layout, [Path(name) for name in files])
+    value = {"component": component, "procedure": procedure, "met": met, "by": who, "evidence": kept}
+    data = record_wishes(layout, "attest", [value], because)
+    shown = [f"kept {file['name']} ({file['bytes']} bytes, sha256 {file['sha256'][:12]})" for file in kept]
+    emit(data | {"evidence": kept}, as_json, lambda: printable("\n".join([*shown, data["said"]])))
+    return 0
+
+
+def _find(document: Document, component: str, procedure: str) -> Procedure:
+    """The procedure that is meant. Errors: UsageError with what there is instead."""
+    with_some = {found.name: found for found in document.components if found.procedures}
+    if component not in with_some:
+        hint = did_you_mean(component, with_some) or f"with procedures there are: {', '.join(with_some) or 'none'}"
+        raise UsageError(f"the plan in force has no component '{component}' with procedures", hint=hint)
+    procedures = {found.name: found for found in with_some[component].procedures}
+    if procedure not in procedures:
+        hint = did_you_mean(procedure, procedures) or f"it has: {', '.join(procedures)}"
+        raise UsageError(f"component {component} has no procedure '{procedure}'", hint=hint)
+    return procedures[procedure]

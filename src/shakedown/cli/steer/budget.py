@@ -1,0 +1,28 @@
+"""``shakedown budget``: at most so much of a budget."""
+
+from __future__ import annotations
+
+import click
+
+from shakedown.cli.output import json_option, site_option
+from shakedown.cli.steer.requests import said_by
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] NAME VALUE|none")
+@said_by("Who decided it.", "")
+@site_option
+@json_option
+def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
+    """Let at most VALUE of budget NAME be taken; none gives the plan's own amount back. No run is ended for it.
+
+    NAME is a budget of the system, each of whose targets has VALUE then, or NAME@TARGET for one of them. VALUE is a number with
+    its unit (3, 40 GB/s), or a share of the plan's own amount (40%).
+    """
+    from shakedown.cli.steer.override import campaign_of, give
+
+    campaign, (name, amount) = campaign_of(names, 2, "budget [CAMPAIGN] NAME VALUE|none --by WHO --because WHY")
+    back = amount == "none"
+    words = f"budget {name} has the plan's own amount again" if back else f"budget {name} holds at most {amount}"
+    value = {"budget": name, "amount": None if back else amount}
+    return give(site, campaign, "budget", [value], who, because, as_json, words)

@@ -1,0 +1,52 @@
+"""``shakedown cancel``: the only command that cancels; it leaves a wish in the inbox, the driver carries it out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shakedown.cli.output import emit, json_option, site_option
+from shakedown.model.errors import UsageError
+
+
+@click.command()
+@click.argument("subjects", nargs=-1, metavar="[RUN|CASE]...")
+@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@click.option("--all", "everything", is_flag=True, help="Cancel the whole campaign.")
+@click.option("--by", "who", default=None, help="Who decided it; without it the user whose command it is.")
+@click.option("--because", required=True, help="Why; it is kept in the record.")
+@site_option
+@json_option
+def command(
+    subjects: tuple[str, ...],
+    campaign: str | None,
+    everything: bool,
+    who: str | None,
+    because: str,
+    site: str | None,
+    as_json: bool,
+) -> int:
+    """Cancel runs, cases, or with --all the whole campaign."""
+    from shakedown.cli.record import find_whole_campaign
+    from shakedown.cli.steer.requests import kept_words, leave_wish
+    from shakedown.model.layout import Layout
+    from shakedown.queries.status import look
+
+    if bool(subjects) == everything:
+        raise UsageError("name runs or cases to cancel, or --all", hint="shakedown runs lists them")
+    by = {} if who is None else {"by": kept_words("--by", who)}
+    layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
+    state = look(layout)
+    if state.phase == "ended":
+        raise UsageError(f"{layout.root.name} is over; there is nothing left to cancel")
+    cases = [name for name in subjects if state.plan is not None and name in state.index.cases]
+    runs = [name for name in subjects if name not in cases]
+    strange = [name for name in runs if name not in state.runs]
+    if strange:
+        raise UsageError(
+            f"{layout.root.name} has no live run and no case '{strange[0]}'", hint="shakedown status lists live runs"
+        )
+    data = leave_wish(layout, "cancel", {"all": everything, "runs": runs, "cases": cases} | by, because)
+    emit(data, as_json, lambda: data["said"])
+    return 0

@@ -1,0 +1,23 @@
+"""``shakedown exclude``: nodes are given no more work."""
+
+from __future__ import annotations
+
+import click
+
+from shakedown.cli.output import json_option, site_option
+from shakedown.cli.steer.requests import said_by
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] NODES")
+@said_by("Who decided it.", "")
+@site_option
+@json_option
+def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
+    """Give NODES, such as n[1-4,9], no more work of this campaign. What runs there goes on; they stay in every denominator."""
+    from shakedown.cli.steer.override import campaign_of, expanded, give, in_parts
+
+    campaign, (text,) = campaign_of(names, 1, "exclude [CAMPAIGN] NODES --by WHO --because WHY")
+    nodes = expanded(text)
+    words = f"{text} {'is' if len(nodes) == 1 else 'are'} given no more work"
+    return give(site, campaign, "exclude", in_parts(nodes), who, because, as_json, words)

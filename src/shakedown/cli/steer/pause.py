@@ -1,0 +1,43 @@
+"""``shakedown pause``: a component orders nothing new until it is resumed."""
+
+from __future__ import annotations
+
+import click
+
+from shakedown.cli.output import json_option, site_option
+from shakedown.cli.steer.requests import said_by
+from shakedown.model.filling import CAUSES
+
+
+@click.command()
+@click.argument("campaign", required=False)
+@click.option("--component", required=True, metavar="NAME", help="Which part of the plan is paused.")
+@click.option(
+    "--cause",
+    type=click.Choice(list(CAUSES)),
+    default="other",
+    show_default=True,
+    help="By it the plan says what the component's clock does: runs on, stops, or starts anew.",
+)
+@click.option("--from", "since", metavar="TIME", help="As of when its clock does so, such as 2026-11-22T06:00+01:00.")
+@said_by("Who pauses it.", "")
+@site_option
+@json_option
+def command(
+    campaign: str | None,
+    component: str,
+    cause: str,
+    since: str | None,
+    who: str,
+    because: str,
+    site: str | None,
+    as_json: bool,
+) -> int:
+    """Order nothing new of a component until: shakedown resume --component NAME.
+
+    What runs goes on to its end; what is queued and has not started is taken back.
+    """
+    from shakedown.cli.steer.override import give, read_moment
+
+    value = {"component": component, "cause": cause, "from": read_moment("--from", since)}
+    return give(site, campaign, "pause", [value], who, because, as_json, f"component {component} is paused ({cause})")

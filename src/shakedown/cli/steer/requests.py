@@ -1,0 +1,129 @@
+"""Wishes to a driver: a file in the inbox, and a sentence on when it is carried out; and what people say, recorded at once."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from shakedown.model.errors import LeaseHeld, UsageError
+from shakedown.model.layout import Layout
+
+if TYPE_CHECKING:
+    from shakedown.conductor.driver.conductor import Commands
+    from shakedown.engine import State
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+LONGEST_REASON, LONGEST_NAME, LONGEST_RESTRICTION = 2000, 100, 300  # characters; what is longer is refused, never cut
+BEGINNING_S = 30.0  # how long we wait for a conductor that has a campaign, and has not begun it
+
+
+def said_by(by: str, because: str, optional: bool = False) -> Callable[[Command], Command]:
+    """Purpose: the options ``--by`` and ``--because`` of an act that is kept in the record; both are required, and no blanks.
+
+    ``optional``: the reason may be left out.
+    """
+
+    def decorate(command: Command) -> Command:
+        words = None if optional else _words
+        about = because or "Why; it is kept in the record."
+        command = click.option("--because", required=not optional, default="", callback=words, help=about)(command)
+        return click.option("--by", "who", required=True, callback=_words, help=by)(command)
+
+    return decorate
+
+
+def _words(context: click.Context, option: click.Parameter, value: str) -> str:
+    text = value.strip()
+    if not text:
+        raise UsageError(f"--{option.opts[0].lstrip('-')} is empty", hint="it is kept in the record: say it in words")
+    return kept_whole(option.opts[0], text, LONGEST_NAME if option.name == "who" else LONGEST_REASON)
+
+
+def kept_words(option: str, value: str | None) -> str:
+    """Purpose: what an option that is required here says. Errors: UsageError where it is missing, empty or too long."""
+    if value is None:
+        raise UsageError(f"{option} is missing", hint="who and why are kept in the record")
+    if not value.strip():
+        raise UsageError(f"{option} is empty", hint="it is kept in the record: say it in words")
+    return kept_whole(option, value.strip(), LONGEST_NAME if option == "--by" else LONGEST_REASON)
+
+
+def kept_whole(option: str, text: str, most: int) -> str:
+    """Purpose: the text, if the record keeps all of it. Errors: UsageError where it is longer than that."""
+    if len(text) > most:
+        raise UsageError(f"{option} is {len(text)} characters long; at most {most} are kept")
+    return text
+
+
+def find_started(site: str | None, campaign: str | None, what: str) -> tuple[Layout, State]:
+    """Purpose: a campaign that has started, and its state. ``what``: what else there would be nothing to do, in words."""
+    from shakedown.cli.record import find_whole_campaign
+
+    layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
+    state = _once_begun(layout)
+    if state.plan is None:
+        raise UsageError(f"{layout.root.name} has not started; there is nothing to {what}")
+    return layout, state
+
+
+def _once_begun(layout: Layout) -> State:
+    """The state; where a conductor is about to begin the campaign, once it has, or after ``BEGINNING_S``."""
+    from shakedown.events.lease import holder
+    from shakedown.queries.status import look
+
+    until = time.monotonic() + BEGINNING_S
+    while (state := look(layout)).plan is None and time.monotonic() < until:
+        held = holder(layout)
+        if held is None or held.gone:
+            break
+        time.sleep(0.05)
+    return state
+
+
+def leave_wish(layout: Layout, what: str, value: dict[str, Any], reason: str) -> dict[str, Any]:
+    """Purpose: post a command; says whether a driver is there to carry it out."""
+    from shakedown.events.inbox import post
+    from shakedown.events.lease import holder
+
+    request = post(layout, what, value, reason)
+    held = holder(layout)
+    if held is not None and not held.gone:
+        said = f"request {request} is left for the conductor: {held}"
+    else:
+        said = f"request {request} waits: nobody drives {layout.root.name}; it is carried out by: shakedown resume"
+    return {"request": request, "campaign": layout.root.name, "said": said}
+
+
+def record_wishes(
+    layout: Layout, what: str, values: Sequence[dict[str, Any]], reason: str, more: Commands | None = None
+) -> dict[str, Any]:
+    """Purpose: post commands that need no scheduler, and carry them out where nobody drives the campaign.
+
+    Errors: UsageError with the reason where one was refused.
+    """
+    from shakedown.conductor.commands.offline import carry_out
+    from shakedown.events.inbox import post
+
+    if len(values) > 1:  # one command of a person is one act, however many events it takes
+        token = secrets.token_hex(8)
+        values = [{**value, "together": token} for value in values]
+    requests = [post(layout, what, value, reason) for value in values]
+    data: dict[str, Any] = {"requests": requests, "campaign": layout.root.name}
+    try:
+        events = carry_out(layout, more)
+    except LeaseHeld as held:
+        return data | {"recorded": [], "said": f"left for the conductor of {layout.root.name}: {held.message}"}
+    mine = {event.value.get("request"): event for event in events}
+    if not mine.keys() & set(requests):
+        return data | {"recorded": [], "said": f"taken by a conductor of {layout.root.name}; see: shakedown log"}
+    refused = [mine[request] for request in requests if request in mine and mine[request].event == "command_refused"]
+    if refused:
+        raise UsageError(refused[0].reason)
+    recorded = [mine[request].seq for request in requests if request in mine]
+    places = ", ".join(map(str, recorded))
+    return data | {"recorded": recorded, "said": f"recorded in {layout.root.name}: event {places}"}

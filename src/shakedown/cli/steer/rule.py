@@ -1,0 +1,55 @@
+"""``shakedown rule``: say whose failure a run was, beside its verdict."""
+
+from __future__ import annotations
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, site_option
+from shakedown.cli.steer.requests import said_by
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.events import PARTIES
+from shakedown.model.layout import Layout
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--as",
+    "party",
+    required=True,
+    type=click.Choice([*PARTIES, "none"]),
+    help="Whose it was; none takes a ruling back.",
+)
+@said_by("Who rules.", "Why; it is kept in the record.")
+@click.option("--campaign", default=None, help="The campaign; the newest one, if none is named.")
+@site_option
+@json_option
+def command(
+    runs: tuple[str, ...], party: str, who: str, because: str, campaign: str | None, site: str | None, as_json: bool
+) -> int:
+    """Say whose failure RUNs were. Their verdicts stay; rates are told before and after rulings; the last ruling counts."""
+    from shakedown.cli.steer.requests import find_started, record_wishes
+
+    layout, _ = find_started(site, campaign, "rule on")
+    wanted = list(dict.fromkeys(runs))
+    _check(layout, wanted, party)
+    data = record_wishes(layout, "rule", [{"run": run, "as": party, "by": who} for run in wanted], because)
+    words = f"{', '.join(wanted)}: " + ("no ruling any more" if party == "none" else f"ruled {party}")
+    emit(data | {"runs": wanted, "as": party}, as_json, lambda: printable(f"{words}; {data['said']}"))
+    return 0
+
+
+def _check(layout: Layout, runs: list[str], party: str) -> None:
+    """Every run must have a verdict, and a ruling where one is taken back. Errors: UsageError; then nothing is recorded."""
+    from shakedown.queries.status import look_at_runs
+
+    record = look_at_runs(layout)
+    for run in runs:
+        row = record.row_of(run)
+        if row is None and run in record.open:
+            raise UsageError(f"{run} is not judged yet; a ruling stands beside a verdict")
+        if row is None:
+            hint = did_you_mean(run, {row.run for row in record.runs}) or "'shakedown runs' lists runs"
+            raise UsageError(f"{layout.root.name} has no run '{run}'", hint=hint)
+        if party == "none" and not row.ruling:
+            raise UsageError(f"{run} has no ruling that could be taken back")

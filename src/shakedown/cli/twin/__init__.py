@@ -1,0 +1,1 @@
+"""``shakedown twin``: one model a file."""

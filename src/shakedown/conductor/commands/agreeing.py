@@ -1,0 +1,150 @@
+"""Agreeing to what others did, and taking back what one said: each becomes one event, or a refusal that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from shakedown.conductor.commands.refusals import refusal
+from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.conductor.driver.gates import rows_of
+from shakedown.conductor.record.settling import signatures_under
+from shakedown.events.agreements import MOST_ACTS, agreed_text, who_signed
+from shakedown.metrics.judging.consent import Consent, Signed, weigh
+from shakedown.metrics.judging.people import Act, acts_of
+from shakedown.metrics.rows.table import Record
+from shakedown.model.errors import UsageError
+from shakedown.model.events import Event
+from shakedown.model.nouns import Document, Party
+from shakedown.model.ports import Command
+
+CAN_BE_WITHDRAWN = ("waive", "rule")
+Pairs = Sequence[tuple[int, str]]
+
+
+def find_acts(record: Record, numbers: Sequence[int], kinds: Sequence[str] = ()) -> list[Act]:
+    """Purpose: the acts with these numbers, in their order. ``kinds``: only these, all but agreements without it.
+
+    Errors: UsageError with what there is.
+    """
+    acts = {number: act for act in acts_of(record) for number in act.events}
+    found = []
+    for number in dict.fromkeys(numbers):
+        act = acts.get(number)
+        if act is None:
+            known = ", ".join(str(one.number) for one in acts_of(record)[-20:])
+            raise UsageError(
+                f"event {number} is no act of a person", hint=f"there are {known}" if known else "there is none"
+            )
+        if (kinds and act.kind not in kinds) or act.kind == "agree":
+            what = "withdrawn" if kinds else "agreed to"
+            others = f"what can be is: {', '.join(kinds)}" if kinds else "it is an agreement itself"
+            raise UsageError(f"event {number}, {act.kind}, cannot be {what}", hint=others)
+        found.append(act)
+    return list({act.number: act for act in found}.values())
+
+
+def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: str, signed: Signed | None) -> str:
+    """Purpose: why such an agreement would count for nothing, or "". ``parties``: those that count now; ``signed``: None where
+    it is not signed.
+    """
+    if not parties:
+        return "the plan in force names no parties; 'parties: {site: [...], vendor: [...]}' in it does"
+    digests = {act.number: act for act in acts_of(record)}
+    for number, digest in pairs:
+        act = digests.get(number)
+        if act is None or act.digest != digest:
+            return f"event {number} is no act of this campaign, or says something else than what was agreed to"
+    if signed is None:
+        mine = [party for party in parties if by.casefold() in {name.casefold() for name in party.people}]
+        if not mine:
+            known = "; ".join(f"{party.name}: {', '.join(party.people) or 'keys'}" for party in parties)
+            return f"{by} speaks for no party of the plan ({known})"
+        if mine[0].keys:
+            return f"{by} speaks for {mine[0].name}, and the plan gives {mine[0].name} keys: sign it with --sign KEY"
+    elif not signed.key:
+        return signed.why or "the signature does not hold"
+    return ""
+
+
+def _agree(documents: Callable[[str], Document]) -> Callable[[Conductor, Command], Event]:
+    def agree(conductor: Conductor, command: Command) -> Event:
+        value, record = command.value, rows_of(conductor)
+        said = value.get("acts")
+        pairs = [(int(one[0]), str(one[1])) for one in said] if _are_pairs(said) and isinstance(said, list) else []
+        by, at = str(value.get("by") or command.who)[:100], str(value.get("signed_at") or "")[:40]
+        if not pairs or len(pairs) > MOST_ACTS:
+            return refusal(command, f"it names {len(pairs)} acts; one to {MOST_ACTS} go into one agreement")
+        armour = str(value.get("signature") or "")
+        signed = None
+        if armour:
+            signed = Signed(*who_signed(agreed_text(record.identity, pairs, by, command.reason, at), armour))
+        parties = weigh(record, acts_of(record), documents, signatures_under(record)).parties
+        why = why_not_agree(parties, record, pairs, by, signed)
+        if why or len(armour) > 2600:
+            return refusal(command, why or "its signature is too long to be kept")
+        kept: dict[str, Any] = {"acts": [list(pair) for pair in pairs], "by": by, "signed_at": at, "signature": armour}
+        kept |= {"key": signed.fingerprint if signed else "", "gates": {}}
+        event = Event("agreed", value=_filled(kept, command), reason=command.reason)
+        gates = _gates(conductor, record, event, documents)
+        return Event("agreed", value=_filled(kept | {"gates": gates}, command), reason=command.reason)
+
+    return agree
+
+
+def _filled(said: Mapping[str, Any], command: Command) -> dict[str, Any]:
+    return {key: word for key, word in said.items() if word} | {"request": command.request, "who": command.who}
+
+
+def _are_pairs(said: Any) -> bool:
+    return isinstance(said, list) and all(
+        isinstance(one, list) and len(one) == 2 and isinstance(one[0], int) and not isinstance(one[0], bool)
+        for one in said
+    )
+
+
+def _gates(conductor: Conductor, record: Record, event: Event, documents: Callable[[str], Document]) -> dict[str, str]:
+    """Gates whose waivers, which had no effect without consent, have it with this agreement: component -> why."""
+    from shakedown.conductor.record.settling import signatures_under
+    from shakedown.metrics.judging.without import copied
+
+    gates = [row for row in record.waivers if row.what == "gate"]
+    if not gates or "waive" not in conductor.state.index.document.consent:
+        return {}
+    then = copied(record)
+    then.add(_placed(event, record))
+    consent: Consent = weigh(then, acts_of(then), documents, signatures_under(then))
+    return {row.component: row.reason or "waived" for row in gates if row.seq not in consent.void}
+
+
+def _placed(event: Event, record: Record) -> Event:
+    import msgspec
+
+    return msgspec.structs.replace(event, seq=record.seq + 1, time=record.last)
+
+
+def withdraw(conductor: Conductor, command: Command) -> Event:
+    """What was said before is taken back; it stays in the record."""
+    from shakedown.conductor.commands.refusals import refusal
+
+    record, numbers = rows_of(conductor), command.value.get("events")
+    if not isinstance(numbers, list) or not all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
+        return refusal(command, "it names no events to withdraw")
+    try:
+        acts = find_acts(record, numbers, CAN_BE_WITHDRAWN)
+    except UsageError as error:
+        return refusal(command, f"{error.message}; {error.hint}" if error.hint else error.message)
+    gone = [act.number for act in acts if act.number in record.withdrawn]
+    if gone or not acts:
+        return refusal(command, f"event {gone[0]} is withdrawn already" if gone else "it names no events to withdraw")
+    events = sorted(number for act in acts for number in act.events)
+    said: dict[str, Any] = {"events": events, "by": str(command.value.get("by") or command.who)[:100]}
+    kept = {row.component for row in record.waivers if row.what == "gate" and row.seq not in events}
+    shut = {row.component for row in record.waivers if row.what == "gate" and row.seq in events} - kept
+    said["gates"] = sorted(shut)
+    return Event("withdrawn", value=_filled(said, command), reason=command.reason)
+
+
+def agreeing_commands(documents: Callable[[str], Document]) -> Commands:
+    """Every command of this room."""
+    return {"agree": _agree(documents), "withdraw": withdraw}

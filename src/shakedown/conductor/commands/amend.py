@@ -1,0 +1,113 @@
+"""Amendments: a new frozen document beside the old one, the difference in words, and the event that puts it into force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from shakedown.conductor.commands.refusals import refusal
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.ports import clusters_of
+from shakedown.conductor.record.differences import differences, shortened
+from shakedown.engine import State, index_plan
+from shakedown.events.campaigns import write_document
+from shakedown.model.errors import ShakedownError, UsageError
+from shakedown.model.events import Event
+from shakedown.model.frozen import freeze
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+from shakedown.model.ports import Command
+
+ANOTHER_NAME = "give the figure a new name: then it has no values of before"
+
+
+class DocumentStore(Protocol):
+    """Where documents are found by digest."""
+
+    def __call__(self, digest: str) -> Document: ...
+
+
+def keep_document(layout: Layout, state: State, document: Document) -> tuple[str, list[str]]:
+    """Purpose: put a new document beside the others. Returns its digest and how it differs from the one in force.
+
+    ``state``: where the campaign stands.
+    """
+    if state.plan is None:
+        raise UsageError(
+            f"{layout.root.name} has not started; there is nothing to amend",
+            hint="run the changed plan as a new campaign",
+        )
+    before = state.plan.document
+    why = why_not(state, document)
+    if why:
+        raise UsageError(why, hint=ANOTHER_NAME)
+    name = write_document(layout, freeze(document))
+    return name, differences(before, document)
+
+
+def why_not(state: State, after: Document) -> str:
+    """Purpose: why a document cannot follow the one in force, or ""."""
+    return another_unit(state.index.document, after) if state.next_run > 1 else ""
+
+
+def another_unit(before: Document, after: Document) -> str:
+    """Purpose: which figure has another unit than before, or "". Values on record are in the units that their figures had."""
+    units = _units(before)
+    for (test, figure), now in _units(after).items():
+        unit = units.get((test, figure), now)
+        if unit != now:
+            shown = [f"in {word}" if word else "a plain number" for word in (unit, now)]
+            return f"figure {figure} of test {test} is {shown[0]} on record and would be {shown[1]}"
+    return ""
+
+
+def another_cluster(before: Document, after: Document) -> str:
+    """Purpose: which cluster a conductor that drives one document cannot use as the other describes it, or ""."""
+    try:
+        driven = clusters_of(before)
+        strange = [cluster.name for cluster in clusters_of(after) if cluster not in driven]
+    except ShakedownError as error:
+        return error.message
+    if not strange:
+        return ""
+    word = "cluster" if len(strange) == 1 else "clusters"
+    return (
+        f"{word} {', '.join(strange)} would be new or described anew, and whoever drives opened the clusters of before: "
+        "end it (Ctrl-C, or TERM), then amend and resume"
+    )
+
+
+def _units(document: Document) -> dict[tuple[str, str], str]:
+    return {(test.name, spec.name): spec.unit for test in document.tests for spec in test.figures}
+
+
+def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Event]:
+    """The operator's command ``amend`` over these documents."""
+
+    def amend(conductor: Conductor, command: Command) -> Event:
+        try:
+            document = documents(str(command.value.get("document", "")))
+        except ShakedownError as error:
+            return refusal(command, f"its plan cannot be read: {error.message}")
+        why = why_not(conductor.state, document) or another_cluster(conductor.state.index.document, document)
+        if why:
+            return refusal(command, why)
+        return put_into_force(conductor, command, document)
+
+    return amend
+
+
+def put_into_force(conductor: Conductor, command: Command, document: Document) -> Event:
+    """The event of an amendment; the plan's index is in place when it is folded."""
+    index = conductor.state.index
+    lines = differences(index.document, document)
+    value: dict[str, Any] = {
+        "document": command.value["document"],
+        "components": [component.name for component in index.components],
+        "difference": shortened(lines),
+        "request": command.request,
+        "who": command.who,
+        "by": command.value.get("by", command.who),
+    }
+    conductor.state.plan = index_plan(document, before=index)
+    return Event("amended", value=value, reason=command.reason)

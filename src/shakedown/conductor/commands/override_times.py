@@ -1,0 +1,84 @@
+"""What people say of a component's clock, and as of when: held against what was said of it before."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from shakedown.engine import State
+from shakedown.engine.constraints.component_clock import acts_of
+from shakedown.engine.state.moments import moment
+from shakedown.model.clocks import is_running, since
+from shakedown.model.errors import UsageError
+
+ACTS = ("start", "stop", "go on", "restart")
+SKEW_S = 60.0  # clocks of two hosts may differ by so much
+
+
+def checked_from(state: State, number: int, written: Any, now: float) -> float:
+    """Purpose: the time as of which a clock is told something: in this campaign, not in the future.
+
+    Errors: UsageError, also where the component has no clock, or its clock began later.
+    """
+    at, begun = _clock_time(state, number, written, now), since(acts_of(state, number))
+    name = state.index.components[number].name
+    if begun is None:
+        raise UsageError(f"the clock of component {name} has not started yet")
+    if at < begun:
+        raise UsageError(f"the clock of component {name} was started on {moment(begun)}, after {moment(at)}")
+    return at
+
+
+def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -> dict[str, Any]:
+    """Purpose: ``act`` and ``from`` of a word on a clock that makes sense after all that was said. Errors: UsageError."""
+    component, act = state.index.components[number], str(value.get("act", ""))
+    written = now if value.get("from") is None else value["from"]
+    if act not in ACTS:
+        raise UsageError(f"'{act[:40]}' is nothing that a clock does", hint=f"there are {', '.join(ACTS)}")
+    if act == "start":
+        return {"act": act, "from": _first_start(state, number, written, now)}
+    at = _clock_time(state, number, written, now)
+    at = checked_from(state, number, at, now)
+    runs = is_running(acts_of(state, number), at)
+    if act == "stop" and not runs:
+        raise UsageError(f"the clock of component {component.name} stands still on {moment(at)} already")
+    if act == "go on" and runs:
+        raise UsageError(f"the clock of component {component.name} runs on {moment(at)}; it was not stopped")
+    pause = state.paused.get(component.name)
+    if act == "go on" and pause is not None and pause.clock in ("stops", "restarts") and at >= pause.since:
+        hint = f"shakedown resume --component {component.name} lets both go on"
+        raise UsageError(
+            f"component {component.name} is paused, and its clock stands still as long as it is", hint=hint
+        )
+    return {"act": act, "from": at}
+
+
+def _first_start(state: State, number: int, written: Any, now: float) -> float:
+    """A clock that a person starts, for the first time."""
+    component = state.index.components[number]
+    at = _clock_time(state, number, written, now)
+    if component.clock.start == "first order":
+        raise UsageError(
+            f"the clock of component {component.name} starts with its first order", hint="see clock in the plan"
+        )
+    begun = since(acts_of(state, number))
+    if begun is not None:
+        raise UsageError(
+            f"the clock of component {component.name} was started on {moment(begun)}", hint="there is: restart"
+        )
+    return at
+
+
+def _clock_time(state: State, number: int, written: Any, now: float) -> float:
+    """A time in this campaign, of a component that has a clock. Errors: UsageError."""
+    component = state.index.components[number]
+    if not component.duration_s:
+        raise UsageError(f"component {component.name} does not run for a time; it has no clock")
+    if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
+        raise UsageError(f"'{str(written)[:40]}' is no time")
+    at = float(written)
+    if not 0 <= at <= now + SKEW_S:
+        raise UsageError("it lies in the future; say it when it has come to that")
+    if at < state.began:
+        raise UsageError(f"the campaign began on {moment(state.began)}, after {moment(at)}")
+    return min(at, now)

@@ -1,0 +1,247 @@
+"""Standing orders of people: pause, continue, cap, budget, exclude, include, drain, clock. Each becomes one event, or a refusal.
+
+``order`` is the table of contents. It is asked before a command is left in the inbox, too, so that a person hears at once what
+cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from shakedown.conductor.commands.override_amounts import amount_of, check_budget, copies_of
+from shakedown.conductor.commands.override_times import act_on_clock, checked_from
+from shakedown.conductor.commands.refusals import refusal
+from shakedown.conductor.commands.rulings import together
+from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.engine import State, evolve
+from shakedown.engine.state.retirement import case_key, drained
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.events import Event
+from shakedown.model.filling import CAUSES
+from shakedown.model.nouns import Component
+from shakedown.model.ports import Command
+from shakedown.model.shared_nodes import nodes_of
+
+MOST_NODES = 50  # in one command: an event stays small
+
+Value = dict[str, Any]
+
+
+def order(state: State, now: float, what: str, value: Value, reason: str) -> Event:
+    """Purpose: the event that a command becomes at ``now``. Errors: UsageError where it cannot be carried out, with the way out."""
+    if not reason.strip():
+        raise UsageError("it does not say why")
+    if state.phase == "ended" and what != "clock":
+        raise UsageError("the campaign is over; nothing of it is ordered any more")
+    return msgspec.structs.replace(_ORDERS[what](state, now, value), reason=reason)
+
+
+def check_all(state: State, now: float, what: str, values: Sequence[Value], reason: str) -> list[Event]:
+    """Purpose: the events that commands become one after the other. ``state`` is folded on: it is no longer that of the log.
+
+    Errors: UsageError.
+    """
+    events = []
+    for value in values:
+        event = order(state, now, what, value, reason)
+        events.append(event)
+        evolve(state, msgspec.structs.replace(event, seq=state.seq + 1, time=max(now, state.time)))
+    return events
+
+
+# ---- components --------------------------------------------------------------------------------------------------------
+
+
+def _pause(state: State, now: float, value: Value) -> Event:
+    """Nothing new of a component is ordered. What its clock does is the plan's word on the cause."""
+    component = component_of(state, value)
+    number = state.index.component_number[component.name]
+    if component.name in state.paused:
+        raise UsageError(f"component {component.name} is paused already: {state.paused[component.name].why}")
+    _goes_on(state, number)
+    cause = str(value.get("cause") or "other")
+    _check_cause(cause)
+    said: Value = {"component": component.name, "cause": cause}
+    if component.duration_s:
+        said["clock"] = component.clock.act_for(cause)
+    if value.get("from") is not None:
+        said["from"] = checked_from(state, number, value["from"], now)
+    return Event("paused", value=said)
+
+
+def _goes_on(state: State, number: int) -> None:
+    name = state.index.components[number].name
+    why = drained(state, number)
+    if why:
+        raise UsageError(f"{why}; it comes to its end", hint="amend the plan to take it up again")
+    if state.tallies[number].over:
+        raise UsageError(f"component {name} is over; there is nothing left to order")
+
+
+def _check_cause(cause: str) -> None:
+    if cause not in CAUSES:
+        near = did_you_mean(cause, CAUSES) or f"there are {', '.join(CAUSES)}"
+        raise UsageError(f"'{cause[:40]}' is no cause", hint=near)
+
+
+def _continue(state: State, now: float, value: Value) -> Event:
+    """A paused component goes on, or a case that was stopped."""
+    component = component_of(state, value)
+    case = str(value.get("case") or "")
+    if case:
+        if case_key(component.name, case) not in state.stopped:
+            raise UsageError(
+                f"case {case[:200]} of component {component.name} is not stopped", hint=_stopped_ones(state)
+            )
+        return Event("continued", case=case, value={"component": component.name})
+    if component.name not in state.paused:
+        why = drained(state, state.index.component_number[component.name])
+        hint = f"{why}; amend the plan to take it up again" if why else "shakedown status says what holds it"
+        raise UsageError(f"component {component.name} is not paused", hint=hint)
+    return Event("continued", value={"component": component.name})
+
+
+def _stopped_ones(state: State) -> str:
+    cases = [key.split(" ", 1)[1] for key in state.stopped]
+    return f"stopped are: {', '.join(cases[:10])}" if cases else "no case is stopped"
+
+
+def _drain(state: State, now: float, value: Value) -> Event:
+    """A component, or all, comes to its end."""
+    if not value.get("component"):
+        if "" in state.draining:
+            raise UsageError(f"{state.draining['']}; it is on its way")
+        return Event("drain_request")
+    component = component_of(state, value)
+    _goes_on(state, state.index.component_number[component.name])
+    return Event("drain_request", value={"component": component.name})
+
+
+def _clock(state: State, now: float, value: Value) -> Event:
+    """A word on the clock of a component that runs for a time."""
+    component = component_of(state, value)
+    cause = str(value.get("cause") or "")
+    if cause:
+        _check_cause(cause)
+    said = act_on_clock(state, state.index.component_number[component.name], value, now)
+    said |= {"cause": cause} if cause else {}
+    return Event("clock", value={"component": component.name} | said)
+
+
+def component_of(state: State, value: Value) -> Component:
+    """Purpose: the component that is meant, of the plan in force. Errors: UsageError."""
+    name = str(value.get("component", ""))
+    known = {found.name: found for found in state.index.document.components}
+    if name not in known:
+        near = did_you_mean(name, known) or f"there are: {', '.join(list(known)[:20])}"
+        raise UsageError(f"the plan in force has no component '{name[:100]}'", hint=near)
+    return known[name]
+
+
+# ---- caps, budgets, nodes ----------------------------------------------------------------------------------------------
+
+
+def _cap(state: State, now: float, value: Value) -> Event:
+    """At most so many runs of a test at once, or the plan's own number again."""
+    test = str(value.get("test", ""))
+    known = [found.name for found in state.index.document.tests]
+    if test not in known:
+        near = did_you_mean(test, known) or f"its tests are: {', '.join(known[:20])}"
+        raise UsageError(f"the plan in force runs no test '{test[:100]}'", hint=near)
+    if value.get("copies") is None:
+        if test not in state.caps:
+            raise UsageError(f"{test} is not capped")
+        return Event("capped", value={"test": test})
+    return Event("capped", value={"test": test, "copies": copies_of(state, test, value["copies"])})
+
+
+def _budget(state: State, now: float, value: Value) -> Event:
+    """At most so much of a budget, or the plan's own amount again."""
+    name = str(value.get("budget", ""))
+    check_budget(state, name)
+    if value.get("amount") is None:
+        if name not in state.amounts:
+            raise UsageError(f"nobody set budget {name}; it has the plan's own amount")
+        return Event("budget_set", value={"budget": name})
+    return Event("budget_set", value={"budget": name, "amount": amount_of(state, name, value["amount"])})
+
+
+def _exclude(state: State, now: float, value: Value) -> Event:
+    """Nodes are given no more work."""
+    nodes = _nodes_in(value)
+    known, local = _nodes_of(state)
+    for node in nodes:
+        if node in local and node not in known:
+            raise UsageError(f"{node} is all that its cluster has", hint="pause the component: shakedown pause")
+        if node not in known:
+            near = did_you_mean(node, sorted(known)[:5000])
+            raise UsageError(f"system {state.index.document.system.name} has no node '{node[:100]}'", hint=near)
+    fresh = [node for node in nodes if node not in state.excluded]
+    if not fresh:
+        raise UsageError(f"{nodes[0]} is excluded already: {state.excluded[nodes[0]]}")
+    return Event("excluded", value={"nodes": fresh})
+
+
+def _include(state: State, now: float, value: Value) -> Event:
+    """Excluded nodes are given work again, and count anew."""
+    nodes = _nodes_in(value)
+    strange = [node for node in nodes if node not in state.excluded]
+    if strange:
+        some = ", ".join(list(state.excluded)[:20])
+        raise UsageError(f"{strange[0][:100]} is not excluded", hint=f"excluded are: {some}" if some else "no node is")
+    return Event("included", value={"nodes": nodes})
+
+
+def _nodes_in(value: Value) -> list[str]:
+    """The names in a command, each once. Errors: UsageError for anything else, or too many."""
+    nodes = value.get("nodes")
+    if not isinstance(nodes, list) or not nodes or not all(isinstance(node, str) and node for node in nodes):
+        raise UsageError("its nodes are not a list of names")
+    if len(nodes) > MOST_NODES:
+        raise UsageError(f"it names {len(nodes)} nodes; at most {MOST_NODES} go into one command")
+    return list(dict.fromkeys(nodes))
+
+
+def _nodes_of(state: State) -> tuple[set[str], set[str]]:
+    """The names of a system's nodes: where a scheduler can choose among them, and where it cannot."""
+    choice: set[str] = set()
+    alone: set[str] = set()
+    for cluster in state.index.document.system.clusters:
+        for partition in cluster.partitions:
+            (alone if cluster.embedded else choice).update(map(str, nodes_of(partition)))
+    return choice, alone
+
+
+# ---- commands ----------------------------------------------------------------------------------------------------------
+
+
+_ORDERS: dict[str, Callable[[State, float, Value], Event]] = {
+    "pause": _pause,
+    "continue": _continue,
+    "cap": _cap,
+    "budget": _budget,
+    "exclude": _exclude,
+    "include": _include,
+    "drain": _drain,
+    "clock": _clock,
+}
+
+
+def _command(what: str) -> Callable[[Conductor, Command], Event]:
+    def carry_out(conductor: Conductor, command: Command) -> Event:
+        now = max(conductor.state.time, conductor.ports.clock.now())
+        try:
+            event = order(conductor.state, now, what, command.value, command.reason)
+        except UsageError as error:
+            return refusal(command, f"{error.message}; {error.hint}" if error.hint else error.message)
+        asked = {"by": str(command.value.get("by") or command.who)[:100]}
+        asked |= {"request": command.request, "who": command.who} | together(command)
+        return msgspec.structs.replace(event, value=event.value | asked)
+
+    return carry_out
+
+
+STANDING_COMMANDS: Commands = {what: _command(what) for what in _ORDERS}

@@ -1,0 +1,86 @@
+"""What operators may ask of a running campaign: each command becomes one event, or a refusal that says why."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from shakedown.conductor.commands.refusals import refusal
+from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.model.events import Event
+from shakedown.model.ports import Command
+from shakedown.model.wording import wording_of
+
+
+def cancel(conductor: Conductor, command: Command) -> Event:
+    """Cancel runs, cases or everything. A run or case that is not there is refused: nothing is dropped in silence."""
+    state, value = conductor.state, command.value
+    if state.phase == "ended":
+        return refusal(command, "the campaign is over; there is nothing left to cancel")
+    runs, cases = value.get("runs", []), value.get("cases", [])
+    if not (_are_names(runs) and _are_names(cases)):
+        return refusal(command, "its runs or cases are not a list of names")
+    waiting_runs = {entry.void_run for queue in state.queues.values() for entry in queue}
+    waiting_runs |= {entry.void_run for entry in state.delayed}
+    strange = [run for run in runs if run not in state.runs and run not in waiting_runs]
+    strange += [case for case in cases if case not in state.index.cases]
+    if strange or not (runs or cases or value.get("all")):
+        why = f"not live in this campaign: {', '.join(strange)}" if strange else "it names nothing to cancel"
+        return refusal(command, why)
+    asked: dict[str, Any] = {"request": command.request, "who": command.who, "runs": runs, "cases": cases}
+    asked["by"] = str(value.get("by") or "")[:100]
+    asked["all"] = bool(value.get("all"))
+    return Event("cancel_request", value={k: v for k, v in asked.items() if v}, reason=command.reason or "cancelled")
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name for name in value)
+
+
+def stop(conductor: Conductor, command: Command) -> Event:
+    """Submit nothing new; what runs may end; then the conductor leaves."""
+    return Event("stop_request", value={"request": command.request, "who": command.who}, reason=command.reason)
+
+
+def attest(conductor: Conductor, command: Command) -> Event:
+    """A person says that a procedure was met or not, with the digests of the evidence files kept beside the record."""
+    index, value = conductor.state.index, command.value
+    component, name = str(value.get("component", "")), str(value.get("procedure", ""))
+    number = index.component_number.get(component)
+    procedures = index.components[number].procedures if number is not None else ()
+    procedure = next((found for found in procedures if found.name == name), None)
+    if procedure is None:
+        return refusal(command, f"the plan in force has no procedure '{name[:100]}' in component '{component[:100]}'")
+    try:
+        evidence = [_evidence(file) for file in value.get("evidence", [])]
+    except (KeyError, TypeError, ValueError):
+        return refusal(command, "its evidence is not a list of names, digests and sizes")
+    met = bool(value.get("met"))
+    if met and len({file["sha256"] for file in evidence}) < procedure.evidence:
+        files = f"{procedure.evidence} evidence file{'s' if procedure.evidence > 1 else ''}"
+        return refusal(command, f"{name} asks for {files}, and {len(evidence)} came with it")
+    said: dict[str, Any] = {"component": component, "procedure": name, "met": met, "wording": wording_of(procedure)}
+    said |= {"by": str(value.get("by") or command.who)[:100], "evidence": evidence}
+    return Event("attested", value=said | {"request": command.request, "who": command.who}, reason=command.reason)
+
+
+def _evidence(file: Any) -> dict[str, Any]:
+    """One evidence file as it stands in the log. Raises ValueError, KeyError or TypeError for anything else."""
+    digest, name = str(file["sha256"]), str(file["name"])
+    if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
+        raise ValueError(digest)
+    return {"name": name[:60], "sha256": digest, "bytes": int(file["bytes"])}
+
+
+OPERATOR_COMMANDS: Commands = {"cancel": cancel, "stop": stop, "attest": attest}
+
+
+def commands_for(documents: Any) -> Commands:
+    """Every command, for a campaign whose documents are found here."""
+    from shakedown.conductor.commands.agreeing import agreeing_commands
+    from shakedown.conductor.commands.amend import amend_command
+    from shakedown.conductor.commands.overrides import STANDING_COMMANDS
+    from shakedown.conductor.commands.rulings import PEOPLES_COMMANDS
+
+    mine = {"amend": amend_command(documents)} | agreeing_commands(documents)
+    return OPERATOR_COMMANDS | PEOPLES_COMMANDS | STANDING_COMMANDS | mine

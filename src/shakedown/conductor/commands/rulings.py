@@ -1,0 +1,141 @@
+"""What people say of a campaign: whose failure a run was, that something changed, that something is accepted as it is.
+
+Each command becomes one event, or a refusal that says why. The ``why_not_...`` functions are asked before a command is left in
+the inbox, too, so that a person hears at once what names nothing that is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.conductor.commands.refusals import refusal
+from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.engine import State
+from shakedown.engine.state.state import run_name
+from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.wording import measure_text, must_text
+from shakedown.model.contracts import content
+from shakedown.model.errors import did_you_mean
+from shakedown.model.events import PARTIES, Event
+from shakedown.model.nouns import Component, Document
+from shakedown.model.ports import Command
+from shakedown.model.waived import criterion_digest, gate_digest, row_digest
+
+WITHDRAWN = "none"  # the word that takes a ruling back
+WAIVABLE = ("criterion", "gate", "row")
+LONGEST = 300  # characters of a restriction
+
+
+def rule(conductor: Conductor, command: Command) -> Event:
+    """Whose failure a run was, beside its verdict; a later ruling replaces it, ``none`` takes it back."""
+    run, party = str(command.value.get("run", "")), str(command.value.get("as", ""))
+    why = why_not_rule(conductor.state, run, party)
+    if why:
+        return refusal(command, why)
+    return Event("ruled", run=run, value={"as": party} | _asked(command), reason=command.reason)
+
+
+def why_not_rule(state: State, run: str, party: str) -> str:
+    """Purpose: why there can be no such ruling, or ""."""
+    if party not in (*PARTIES, WITHDRAWN):
+        return f"'{party[:40]}' is no party; there are {', '.join(PARTIES)}, and {WITHDRAWN} takes a ruling back"
+    if not _was_ordered(state, run):
+        return f"there is no run '{run[:40]}' in this campaign"
+    live = state.runs.get(run)
+    waiting = any(entry.void_run == run for queue in state.queues.values() for entry in queue)
+    if waiting or any(entry.void_run == run for entry in state.delayed) or (live is not None and not live.verdict):
+        return f"{run} is not judged yet; a ruling stands beside a verdict"
+    return ""
+
+
+def _was_ordered(state: State, run: str) -> bool:
+    digits = run[1:]
+    ours = run[:1] == "r" and digits.isdecimal() and digits.isascii() and len(digits) < 16
+    return ours and 0 < int(digits) < state.next_run and run == run_name(int(digits))
+
+
+def change(conductor: Conductor, command: Command) -> Event:
+    """The machine or its surroundings were changed: a new epoch opens."""
+    if not command.reason.strip():
+        return refusal(command, "it does not say what was changed")
+    return Event("changed", value=_asked(command), reason=command.reason)
+
+
+def waive(conductor: Conductor, command: Command) -> Event:
+    """A criterion, a gate or a contract row is accepted as it is, with the restriction that goes with it."""
+    value = command.value
+    what, component, name = (str(value.get(key, "")) for key in ("what", "component", "name"))
+    why = why_not_waive(conductor.state.index.document, what, component, name)
+    restriction = str(value.get("restriction", "")).strip()
+    why = why or ("" if restriction else "it names no restriction to go with what is waived")
+    if why:
+        return refusal(command, why)
+    said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
+    said |= _as_it_is(conductor.state.index.document, what, component, name)
+    return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+
+
+def _as_it_is(document: Document, what: str, component: str, name: str) -> dict[str, Any]:
+    """What is asked for now, as a digest and in words: after an amendment its name may be another's."""
+    if what == "gate":
+        return {"digest": gate_digest(document, component)}
+    if what == "row":
+        row = next(row for contract in document.contracts for row in contract.rows if row.name == name)
+        return {"row": content(row), "digest": row_digest(row)}
+    found = next(one for one in document.components if one.name == component)
+    criterion = next(one for one in criteria_of(found) if one.name == name)
+    asked = f"{measure_text(criterion)}, must {must_text(criterion)}"
+    return {"digest": criterion_digest(criterion), "asked": asked[:LONGEST]}
+
+
+def why_not_waive(document: Document, what: str, component: str, name: str) -> str:
+    """Purpose: why there is no such thing to waive in the plan in force, or ""."""
+    if what not in WAIVABLE:
+        return f"'{what[:40]}' cannot be waived; {', '.join(WAIVABLE)} can"
+    components = {found.name: found for found in document.components}
+    if component not in components:
+        return _nothing("the plan in force", "component", component, list(components))
+    if what == "gate":
+        awaited = {first for other in document.components if other.gate == "met" for first in other.after}
+        return "" if component in awaited else f"nothing in the plan in force waits until {component} is met"
+    if what == "criterion":
+        return _no_criterion(components[component], name)
+    return _no_row(document, components[component], name)
+
+
+def _no_row(document: Document, component: Component, name: str) -> str:
+    """Why a row cannot be waived for a component: a waiver of a row that asks nothing of it would be heard by nobody."""
+    rows = [row.name for contract in document.contracts for row in contract.rows]
+    if name not in rows:
+        return _nothing("the plan in force", "contract row", name, rows)
+    force = {case.id for case in document.cases if name in case.rows}
+    asked = [found.name for found in document.components if not force.isdisjoint(found.cases)]
+    if component.name in asked:
+        return ""
+    others = f"it does of: {', '.join(asked)}" if asked else "it is in force for no case of the plan"
+    return f"row {name} asks nothing of component {component.name}; {others}"
+
+
+def _no_criterion(component: Component, name: str) -> str:
+    names = [criterion.name for criterion in criteria_of(component)]
+    return "" if name in names else _nothing(f"component {component.name}", "criterion", name, names)
+
+
+def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
+    near = did_you_mean(name, known) or (f"there are: {', '.join(known[:20])}" if known else "there is none")
+    return f"{where} has no {what} '{name[:100]}'; {near}"
+
+
+def _asked(command: Command) -> dict[str, Any]:
+    """Who answers for it, who left the request, and its id."""
+    asked = {"by": str(command.value.get("by") or command.who)[:100], "request": command.request, "who": command.who}
+    return asked | together(command)
+
+
+def together(command: Command) -> dict[str, Any]:
+    """Purpose: what the events of one command of a person share, where it takes several."""
+    token = str(command.value.get("together") or "")[:32]
+    return {"together": token} if token else {}
+
+
+PEOPLES_COMMANDS: Commands = {"rule": rule, "change": change, "waive": waive}

@@ -1,0 +1,93 @@
+"""What the loop does at the scheduler beside submitting: releases, claims of parts, looking for idle nodes and others' jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from shakedown.engine import Order, State
+from shakedown.engine.constraints.overrides import clusters_watched
+from shakedown.engine.policy.sweeps import wanted, wants_node
+from shakedown.model.ports import Survey, Wanted
+from shakedown.model.shared_nodes import names_in
+
+if TYPE_CHECKING:
+    from shakedown.conductor.driver.conductor import Conductor
+
+_MOST_IDLE = 256  # nodes of a pool that are told at once: more than a sweep's jobs may wait
+
+
+def release(conductor: Conductor, orders: Sequence[Order]) -> None:
+    """Purpose: let held jobs start; who could not be asked for is asked for again."""
+    if not orders:
+        return
+    taken = set(conductor.ports.scheduler.release([order.payload for order in orders]))
+    for order in orders:
+        value = {} if order.event.job in taken else {"taken": False}
+        conductor.log("released", job=order.event.job, run=order.event.run, value=value)
+
+
+def hold(conductor: Conductor, orders: Sequence[Order]) -> None:
+    """Purpose: keep waiting jobs from starting while their queue is held; who could not be asked for is asked for again."""
+    if not orders:
+        return
+    taken = set(conductor.ports.scheduler.hold([order.payload for order in orders]))
+    for order in orders:
+        value = {} if order.event.job in taken else {"taken": False}
+        conductor.log("held", job=order.event.job, run=order.event.run, value=value)
+
+
+def take_parts(conductor: Conductor, orders: Sequence[Order]) -> None:
+    """Purpose: keep parts of jobs from beginning; of those that did, their marks and their job's end decide."""
+    by_job: dict[str, list[Order]] = {}
+    for order in orders:
+        by_job.setdefault(order.event.job, []).append(order)
+    for mine in by_job.values():
+        taken = set(conductor.ports.scheduler.take_parts(mine[0].payload, [order.event.run for order in mine]))
+        for order in mine:
+            name = "claim_taken" if order.event.run in taken else "claim_found"
+            conductor.log(name, job=order.event.job, run=order.event.run, value={"part": True})
+
+
+def look_around(conductor: Conductor) -> None:
+    """Purpose: what was found of idle nodes and of others' jobs becomes an event, where it is news to a decision."""
+    state = conductor.state
+    if state.plan is None or state.phase != "running":
+        return
+    asked = Wanted(wanted(state).idle, clusters_watched(state))
+    if not asked.idle and not asked.pending:
+        return
+    survey = conductor.ports.scheduler.survey(asked)
+    if survey is None:
+        return
+    value = _news(state, asked, survey)
+    if value:
+        conductor.log("surveyed", value=value)
+
+
+def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    idle = {pool: _still_wanted(state, pool, nodes) for pool, nodes in survey.idle.items() if pool in asked.idle}
+    idle = {pool: nodes for pool, nodes in idle.items() if nodes != state.idle.get(pool)}
+    pending = {name: count for name, count in survey.pending.items() if count != state.pending.get(name)}
+    if idle:
+        value["idle"] = idle
+    if pending:
+        value["pending"] = pending
+    if value and survey.trouble:
+        value["trouble"] = {name: why[:200] for name, why in survey.trouble.items()}
+    return value
+
+
+def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
+    """Idle nodes that a sweep wants and that are not excluded."""
+    place, wants = state.index.places.get(pool), wants_node(state, pool)
+    names = names_in(place.nodes) if place is not None and state.excluded else ()
+    found = []
+    for node in nodes:
+        excluded = names and node <= len(names) and names[node - 1] in state.excluded
+        if not excluded and wants(node):
+            found.append(node)
+            if len(found) >= _MOST_IDLE:
+                break
+    return found

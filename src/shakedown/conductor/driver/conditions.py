@@ -1,0 +1,284 @@
+"""What runs depend on beside the frozen plan: input files, programs, settings; and whether somebody changed them meanwhile.
+
+Every driver notes them when it starts, looks again at the files now and then, and compares. What changed under a campaign that
+still has something to run opens an epoch (finding ``conditions_changed``) and restricts the acceptance: runs before and after it
+did not run under the same conditions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shakedown.conductor.record.environments import keep_named, read_environment, read_named
+from shakedown.events.plain_files import open_plain
+from shakedown.metrics.words import plural, some
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, Document
+
+if TYPE_CHECKING:
+    from shakedown.conductor.driver.conductor import Conductor
+    from shakedown.engine import State
+
+LOOK_S = 60.0  # between two looks at the files while a campaign is driven
+HASHED_BYTES = 64 << 20  # of one file; a larger one is known by its size and the time of its last change
+ALL_BYTES = 512 << 20  # read by one driver; what comes after so much is known in the same way
+MOST_FILES = 10_000
+SHOWN = 20
+_BLOCK = 1 << 20
+# Of the stored variables those that differ from login to login and from job to job, and that no result depends on. Which programs a
+# PATH finds is looked at itself.
+_NO_SETTINGS = """
+    PATH HOME USER LOGNAME SHELL PWD HOST HOSTNAME TMPDIR TMP TEMP SCRATCH WORK LANG LANGUAGE LC_* TZ UMASK
+    VIRTUAL_ENV CONDA_* PYTHONHOME SLURM_* SLURMD_* SRUN_* SALLOC_* PBS_* PALS_* PMI_* PMIX_* SHAKEDOWN_* MAKEFLAGS
+    MODULESHOME MODULE_VERSION LMOD_* __LMOD_* _LMFILES_
+"""
+_NO_SETTING = tuple(_NO_SETTINGS.split())
+_SEPARATORS = re.compile(r"[;&|()\n]+|\b(?:then|do|else|time|exec|nohup)\b")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./+-]+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+Known = dict[str, str]  # what a file or a program was: by path, or by name
+
+
+@dataclass(slots=True)
+class Conditions:
+    """Looks for one driver. ``before``: what the log says of the time before this driver, None where there was none."""
+
+    layout: Layout
+    document: Document
+    environment: str = ""  # the digest of this driver's
+    known: Known = field(default_factory=dict)
+    digest: str = ""
+    next_look: float = 0.0
+    read_bytes: int = 0
+    _looks: dict[str, tuple[tuple[int, ...], str]] = field(
+        default_factory=dict
+    )  # path -> (size, time, inode), what it was
+
+    def begin(self, state: State) -> dict[str, Any]:
+        """Purpose: note the conditions of a driver that starts; the fields of its ``driver_start``."""
+        self.known = self._look(state)
+        self.digest = self._keep()
+        return {"inputs": self.digest} if self.digest else {}
+
+    def compare(self, conductor: Conductor, environment: str, inputs: str) -> None:
+        """Purpose: say what differs from the driver before: the digests that its ``driver_start`` and findings named."""
+        lines: list[str] = []
+        try:
+            lines += settings_changed(self.layout, self.document, environment, self.environment)
+            lines += files_changed(_read(self.layout, inputs), self.known)
+        except RecordError:
+            return  # damage of the record, which is said elsewhere
+        self._say(conductor, lines, "since the last conductor left")
+
+    def consider(self, conductor: Conductor, now: float) -> None:
+        """Called at every wait: looks at the files when it is time to."""
+        if now >= self.next_look:
+            first, self.next_look = not self.next_look, now + LOOK_S
+            if not first:
+                self.look_again(conductor)
+
+    def look_again(self, conductor: Conductor, late: bool = False) -> None:
+        """Purpose: say what was changed while we drive, and note what came. ``late``: nothing runs any more, so no epoch begins."""
+        before, self.known = self.known, self._look(conductor.state)
+        lines = files_changed(before, self.known)
+        self.known = before | self.known
+        if self.known != before:
+            self.digest = self._keep() or self.digest
+        self._say(conductor, lines, "while the campaign was driven", late)
+
+    def _say(self, conductor: Conductor, lines: list[str], when: str, late: bool = False) -> None:
+        if not lines:
+            return
+        shown = lines[:SHOWN] + ([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])
+        count = plural(len(lines), "input, program or setting", "inputs, programs or settings")
+        why = f"{count} of the runs changed {when}: {some(lines)}"
+        value: dict[str, Any] = {"kind": "conditions_changed", "difference": shown}
+        value |= {"inputs": self.digest} if self.digest else {}
+        value |= {"late": True} if late else {}
+        conductor.log("finding", value=value, reason=why)
+
+    def _keep(self) -> str:
+        try:
+            return keep_named(
+                self.layout, json.dumps({"inputs": self.known}, sort_keys=True, ensure_ascii=True).encode()
+            )
+        except OSError:
+            return ""
+
+    # ---- looking ----
+
+    def _look(self, state: State) -> Known:
+        """What all files and programs are now. A build's source counts until it is built, then what was built from it."""
+        self.document = state.index.document if state.plan is not None else self.document
+        found: Known = {}
+        for path in self._files(state):
+            if len(found) >= MOST_FILES:
+                break
+            found[str(path)] = self._what(path)
+        for name, path in self._programs():
+            found[f"program {name}"] = f"{path} {self._what(path)}"
+        return found
+
+    def _files(self, state: State) -> Iterator[Path]:
+        for place in dict.fromkeys(path for case in self._cases() for _, path in case.files):
+            yield from files_in(Path(place))
+        for build in self.document.builds:
+            phase = state.builds[build.key].phase if build.key in state.builds else ""
+            if phase == "done":  # what else lies there may be what runs leave
+                yield from filter(_is_program, files_in(self.layout.build(build.key)))
+            elif build.source and phase != "failed":
+                yield from files_in(Path(build.source))
+
+    def _cases(self) -> Iterator[Case]:
+        return (case for case in self.document.cases if not case.unavailable)
+
+    def _programs(self) -> Iterator[tuple[str, Path]]:
+        scripts = dict.fromkeys(case.script for case in self._cases())
+        search = os.pathsep.join((os.path.join(sys.prefix, "bin"), os.environ.get("PATH", os.defpath)))  # noqa: PTH118
+        for name in dict.fromkeys(name for script in scripts for name in programs_in(script)):
+            path = name if name.startswith("/") else shutil.which(name, path=search) if "/" not in name else None
+            if path is not None and Path(path).is_file():
+                yield name, Path(path)
+
+    def _what(self, path: Path) -> str:
+        """What a file is, read again only where it may have changed."""
+        try:
+            status = path.stat()
+            mark = (status.st_size, status.st_mtime_ns, status.st_ino)
+            looked = self._looks.get(str(path))
+            if looked is None or looked[0] != mark:
+                digest = ""
+                if status.st_size <= HASHED_BYTES and self.read_bytes + status.st_size <= ALL_BYTES:
+                    self.read_bytes += status.st_size
+                    digest = _digest(path)
+                looked = self._looks[str(path)] = (mark, f"{status.st_size}@{status.st_mtime_ns}#{digest}")
+            return looked[1]
+        except OSError as error:
+            return f"cannot be read: {error.strerror}"
+
+
+def files_in(place: Path) -> Iterator[Path]:
+    """Purpose: the regular files of a place: itself, or all below it."""
+    try:
+        mode = place.stat().st_mode
+    except OSError:
+        yield place  # that it is not there is said as what it is
+        return
+    if stat.S_ISREG(mode):
+        yield place
+    elif stat.S_ISDIR(mode):
+        for folder, folders, names in os.walk(place):
+            folders.sort()
+            yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
+
+
+def _is_program(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & stat.S_IXUSR) or ".so" in path.suffixes
+    except OSError:
+        return False
+
+
+def _digest(path: Path) -> str:
+    hashed = hashlib.sha256()
+    with open_plain(path) as file:
+        while block := file.read(_BLOCK):
+            hashed.update(block)
+    return hashed.hexdigest()
+
+
+def programs_in(script: str) -> list[str]:
+    """Purpose: what a script names at the beginning of a command, as far as that is plain to see, and absolute paths."""
+    found: dict[str, None] = {}
+    for part in _SEPARATORS.split(script):
+        words = part.split()
+        while words and _ASSIGNMENT.match(words[0]):
+            words.pop(0)
+        if words and _PLAIN_WORD.fullmatch(words[0]) and not words[0].startswith("#"):
+            found[words[0]] = None
+        found.update((word, None) for word in words if word.startswith("/") and _PLAIN_WORD.fullmatch(word))
+    return list(found)
+
+
+# ---- what differs ----------------------------------------------------------------------------------------------------------
+
+
+def files_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Purpose: what is no longer what it was, a line each. What nobody asks for any more, or asks for now, was not changed."""
+    lines = []
+    for name in sorted(before.keys() & after.keys()):
+        was, now = before[name], after[name]
+        if not _is_same(was, now):
+            lines.append(f"{name} {_how(name, was, now)}")
+    return lines
+
+
+def _is_same(was: str, now: str) -> bool:
+    """Files by their sha256 where both have one: a file that was only touched is the same."""
+    (place, _, old), (new_place, _, new) = _parts(was), _parts(now)
+    return (place, old) == (new_place, new) if old and new else was.partition("#")[0] == now.partition("#")[0]
+
+
+def _parts(known: str) -> tuple[str, str, str]:
+    """Where a program is, its size and time, its sha256."""
+    mark, _, digest = known.partition("#")
+    place, _, mark = mark.rpartition(" ")
+    return place, mark, digest
+
+
+def _how(name: str, was: str, now: str) -> str:
+    if now.startswith("cannot be read"):
+        return now
+    if was.startswith("cannot be read"):
+        return "can be read now"
+    if name.startswith("program ") and was.partition(" ")[0] != now.partition(" ")[0]:
+        return f"is {now.partition(' ')[0]}, and was {was.partition(' ')[0]}"
+    return "was changed"
+
+
+def settings_changed(layout: Layout, document: Document, before: str, after: str) -> list[str]:
+    """Purpose: the variables that runs inherit and that are not what they were under the driver before, a line each.
+
+    What every case sets itself is none of them. Raises RecordError.
+    """
+    if not before or not after or before == after:
+        return []
+    was, now = read_environment(layout, before).variables, read_environment(layout, after).variables
+    names = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name) and is_setting(name))
+    own = _set_by_all(document)
+    return [f"{name} is {_value(now.get(name))}, and was {_value(was.get(name))}" for name in names if name not in own]
+
+
+def is_setting(name: str) -> bool:
+    return not any(fnmatchcase(name, pattern) for pattern in _NO_SETTING)
+
+
+def _set_by_all(document: Document) -> set[str]:
+    sets = [{name for name, _ in case.environment} for case in document.cases if not case.unavailable]
+    return set.intersection(*sets) if sets else set()
+
+
+def _value(value: str | None) -> str:
+    if value is None:
+        return "not set"
+    return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}...'"
+
+
+def _read(layout: Layout, digest: str) -> Known:
+    if not digest:
+        return {}
+    said = read_named(layout, digest).get("inputs")
+    return {str(key): str(value) for key, value in said.items()} if isinstance(said, dict) else {}

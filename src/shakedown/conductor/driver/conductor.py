@@ -1,0 +1,66 @@
+"""Who drives a campaign: its state, its ports, and how an event gets into the record and into the state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from shakedown.engine import State, evolve
+from shakedown.model.events import Event
+from shakedown.model.ports import Command, Ports
+
+if TYPE_CHECKING:
+    from shakedown.metrics.rows.table import Record
+
+Commands = dict[str, Callable[["Conductor", Command], Event | None]]
+
+
+@dataclass(slots=True)
+class Conductor:
+    """The state, the ports, and nothing else that matters: ``next_poll`` is a pace, not a fact.
+
+    ``watch`` is shown every event once it is in the state (progress on a terminal, the oracle of a test). ``reread`` gives
+    the whole log again; ``noticed`` what was found of the loop itself since the last time. ``record`` holds the log's rows once
+    a gate has asked for them, ``weighed`` up to where they were judged.
+    ``more_calls``: commands of the scheduler that were run beside its port.
+    """
+
+    state: State
+    ports: Ports
+    watch: Callable[[State, Event], None] | None = None
+    commands: Commands = field(default_factory=dict)
+    next_poll: float = 0.0
+    reread: Callable[[], Iterable[Event]] = tuple
+    noticed: Callable[[], Sequence[Event]] = tuple
+    record: Record | None = None
+    weighed: dict[str, int] = field(default_factory=dict)
+    next_asked: float = 0.0
+    more_calls: Counter[str] = field(default_factory=Counter)
+    pending: list[Event] = field(default_factory=list)
+
+    def log(self, event: str | Event, **fields: Any) -> Event:
+        """Give an event its place and time in the record and fold it into the state; ``commit`` makes it durable."""
+        bare = event if isinstance(event, Event) else Event(event, **fields)
+        now = max(self.state.time, self.ports.clock.now())
+        placed = msgspec.structs.replace(bare, seq=self.state.seq + 1, time=now)
+        self.pending.append(placed)
+        evolve(self.state, placed)
+        if self.record is not None:
+            self.record.add(placed)
+        if self.watch is not None:
+            self.watch(self.state, placed)
+        return placed
+
+    def flush(self) -> None:
+        """Hand what was logged to the record; it is durable after the next commit at the latest."""
+        if self.pending:
+            self.ports.log.append(self.pending)
+            self.pending = []
+
+    def commit(self) -> None:
+        self.flush()
+        self.ports.log.commit()

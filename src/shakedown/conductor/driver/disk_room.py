@@ -1,0 +1,124 @@
+"""Room on the disks of a campaign: where there is none, nothing new is submitted until there is some again; that is told once.
+
+``Room`` looks and says so in the record, where the engine learns of it. ``PatientLog`` waits where the record itself has no room.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.events.lease import Lease
+from shakedown.events.segments import Position
+from shakedown.events.writer import DiskFull, LogWriter
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+from shakedown.model.ports import Clock
+from shakedown.model.units import show_bytes
+
+LEAST_BYTES = 256 << 10  # less than this free on a file system: nothing new is begun there
+ENOUGH_BYTES = 1 << 20  # so much free again: it goes on
+LOOK_EVERY_S = 0.25
+_WAIT_S = 1.0
+
+
+class PatientLog:
+    """The Log port of a session: on a full disk ``commit`` waits for room instead of failing, and so does who waits for it.
+
+    What runs meanwhile is attended to, but nothing is decided and nothing carried out. ``give_up``: whether a person wants to
+    leave; then DiskFull comes through.
+    """
+
+    def __init__(self, log: LogWriter, lease: Lease, clock: Clock) -> None:
+        self.give_up: Callable[[], bool] = lambda: False
+        self.say: Callable[[str], None] = lambda text: None
+        self._log, self._lease, self._clock = log, lease, clock
+
+    @property
+    def full(self) -> bool:
+        return self._log.full
+
+    def append(self, events: Sequence[Event]) -> None:
+        self._log.append(events)
+
+    def flush(self) -> None:
+        self._patiently(self._log.flush)
+
+    def commit(self) -> None:
+        self._patiently(self._log.commit)
+
+    def tick(self, now: float) -> float | None:
+        wanted: list[float | None] = []
+        self._patiently(lambda: wanted.append(self._log.tick(now)))
+        return wanted[-1] if wanted else now + _WAIT_S
+
+    def position(self) -> Position:
+        return self._log.position()
+
+    def _patiently(self, work: Callable[[], object]) -> None:
+        """Do it, as soon as there is room for it. Where the reserve had room, all of it was done."""
+        said = False
+        while True:
+            try:
+                work()
+                return
+            except DiskFull as full:
+                if full.durable:
+                    return
+                if self.give_up():
+                    raise
+                if not said:
+                    self.say(f"{full.message}\nhint: make room there; it goes on by itself (Ctrl-C leaves)")
+                    said = True
+            self._lease.beat(self._clock.now())
+            self._clock.wait(self._clock.now() + _WAIT_S)
+
+
+class Room:
+    """Looks whether there is room where the campaign writes: its record, outputs, claims, and the directories of runs."""
+
+    def __init__(self, layout: Layout, log: PatientLog, say: Callable[[str], None] = lambda text: None) -> None:
+        self._log, self._say = log, say
+        self._places = (layout.root, layout.log, layout.packs, layout.outputs, layout.work)
+        self._next = 0.0
+
+    def look(self, conductor: Conductor) -> None:
+        """Purpose: a finding when a disk is full, and another one when it no longer is."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + LOOK_EVERY_S
+        known = conductor.state.no_room
+        why = self._why(ENOUGH_BYTES if known else LEAST_BYTES)
+        if why and not known:
+            conductor.log("finding", value={"kind": "disk_full"}, reason=why)
+            self._say(f"{why}; nothing new is submitted until there is room (what runs goes on)")
+        elif known and not why:
+            conductor.log("finding", value={"kind": "disk_has_room"}, reason="there is room again; it goes on")
+            self._say("there is room again; it goes on")
+
+    def _why(self, least: int) -> str:
+        for place in self._places:
+            why = no_room(place, least)
+            if why:
+                return why
+        return (
+            f"the file system of {self._places[1]} is full (its record has the reserve left)" if self._log.full else ""
+        )
+
+
+def no_room(place: Path, least: int) -> str:
+    """Purpose: why a directory's file system takes nothing new, or "". Of one that cannot be asked nothing is known."""
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return ""
+    free = found.f_bavail * found.f_frsize
+    if free < least:
+        return f"the file system of {place} is full ({show_bytes(free)} are free)"
+    if found.f_files and not found.f_favail:
+        return f"the file system of {place} is full (no more files)"
+    return ""

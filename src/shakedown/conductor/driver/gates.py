@@ -1,0 +1,104 @@
+"""How components came out, said in the log where a gate waits for it: the engine opens gates, the metrics judge.
+
+Only components that another waits for with ``gate: met`` are judged here, once they are over and after whatever may alter it.
+The rows are folded along with the events; they are a copy of what the log says and are made again after a crash.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shakedown.model.events import Event
+
+if TYPE_CHECKING:
+    from shakedown.conductor.driver.conductor import Conductor
+    from shakedown.metrics.judging.scorecard import ComponentScore
+    from shakedown.metrics.rows.table import Record
+
+_OUTCOMES = {"accepted": "met", "accepted with restrictions": "met", "rejected": "not met"}
+_SHOWN = 3  # criteria that are named
+_LONGEST = 500
+
+
+def log_outcomes(conductor: Conductor) -> None:
+    """Purpose: an event for each awaited component that is over and came out otherwise than was said before."""
+    state = conductor.state
+    for name in state.index.awaited:
+        if not state.finished(name):
+            continue
+        said = state.outcomes.get(name)
+        if said is not None and state.doubted <= max(said.seq, conductor.weighed.get(name, 0)):
+            continue
+        conductor.weighed[name] = state.seq
+        outcome, why = weigh(conductor, name)
+        if said is None or (said.outcome, said.why) != (outcome, why):
+            conductor.log(
+                Event("component_outcome", value={"component": name, "outcome": outcome}, reason=why[:_LONGEST])
+            )
+
+
+def weigh(conductor: Conductor, name: str) -> tuple[str, str]:
+    """Purpose: met, not met or undecided, and the criteria that say so."""
+    from shakedown.metrics.judging.criteria import score
+
+    state = conductor.state
+    over = [found.name for found in state.index.document.components if state.finished(found.name)]
+    scorecard = score(state.index.document, _with_consent(conductor), over)
+    component = next(found for found in scorecard.components if found.name == name)
+    outcome = _OUTCOMES.get(component.outcome, "undecided")
+    return outcome, _why(component, outcome)
+
+
+def _with_consent(conductor: Conductor) -> Record:
+    """The rows without what has no effect yet, because a party that the plan asks for consent has not agreed."""
+    document, record = conductor.state.index.document, rows_of(conductor)
+    if not document.consent or not document.parties:
+        return record
+    from shakedown.conductor.record.settling import signatures_under
+    from shakedown.metrics.judging.consent import weigh as weigh_consent
+    from shakedown.metrics.judging.people import acts_of
+    from shakedown.metrics.judging.without import IN_THE_ROWS, Variants
+
+    acts = acts_of(record)
+    void = weigh_consent(record, acts, lambda digest: document, signatures_under(record)).void
+    words = [act.number for act in acts if act.number in void and act.kind in IN_THE_ROWS]
+    return Variants(record, acts, conductor.reread).without(words) if words else record
+
+
+def rows_of(conductor: Conductor) -> Record:
+    """The rows of the whole log, folded along from the first time they are asked for."""
+    from shakedown.metrics.rows.table import fold_runs
+
+    if conductor.record is None:
+        conductor.commit()
+        conductor.record = fold_runs(conductor.reread())
+        assert conductor.record.seq == conductor.state.seq, "the log that is read again ends elsewhere"
+    return conductor.record
+
+
+def _why(component: ComponentScore, outcome: str) -> str:
+    """The criteria that count for this outcome, each with its arithmetic."""
+    if outcome == "met":
+        return _met(component)
+    mine = [item for item in component.criteria if item.outcome == outcome] or list(component.criteria)
+    told = [f"{item.name}: {item.arithmetic or item.reason or item.outcome}" for item in mine[:_SHOWN]]
+    more = f" and {len(mine) - _SHOWN} more" if len(mine) > _SHOWN else ""
+    return "; ".join(told) + more
+
+
+def _met(component: ComponentScore) -> str:
+    """What the page says: how many criteria are met, and how many are not and were waived or could not be judged."""
+    every = [item for item in component.criteria if not item.restricted]
+    met = sum(item.outcome == "met" for item in every)
+    waived = [item.name for item in every if item.outcome == "waived"]
+    parts = (
+        [f"{len(waived)} waived ({', '.join(waived[:_SHOWN])}{', ...' if len(waived) > _SHOWN else ''})"]
+        if waived
+        else []
+    )
+    unjudged = len(component.criteria) - len(every)
+    parts += [f"{unjudged} not judged"] if unjudged else []
+    parts += [f"{len(component.unavailable)} cases unavailable"] if component.unavailable else []
+    if not parts:
+        return f"{met} criteria are met"
+    return f"accepted with restrictions: {met} of {len(component.criteria)} criteria are met, {', '.join(parts)}"

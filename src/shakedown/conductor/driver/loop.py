@@ -1,0 +1,350 @@
+"""The one loop: facts from the ports -> events -> ``decide`` -> orders, durable before they are carried out.
+
+It keeps no fact of the campaign outside ``State``: throw the state away, fold the log again, and it goes on identically. The
+twin drives this very loop through other ports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from shakedown.checks.judge import judge
+from shakedown.conductor.driver.beside_submitting import hold, look_around, release, take_parts
+from shakedown.conductor.driver.changed_jobs import as_ordered
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.gates import log_outcomes
+from shakedown.engine import Decision, Order, State, decide
+from shakedown.engine.fold.bookkeeping import facts_of
+from shakedown.engine.policy.verdict_facts import verdict_value
+from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.orders import BATCH
+from shakedown.engine.state.plan import NO_LONGER_WANTED
+from shakedown.model.contracts import rows_of
+from shakedown.model.events import UNDETERMINED, Event
+from shakedown.model.ports import BuildReport, Command, Evidence, JobReport, JobView, SubmitAnswer
+from shakedown.model.units import show_duration
+
+ASKED_EVERY_S = 300.0  # between two records of how often the scheduler was asked
+
+
+def loop(conductor: Conductor, stop: Callable[[Conductor], bool]) -> None:
+    """Purpose: drive the campaign until it is over or ``stop`` says so.
+
+    Each turn: hear the ports, decide until there is nothing more to order, wait for news or the engine's next time.
+    """
+    while True:
+        hear(conductor)
+        wake_at = act(conductor)
+        if conductor.state.phase == "ended" or stop(conductor):
+            conductor.commit()
+            return
+        conductor.flush()
+        conductor.ports.clock.wait(_soonest(wake_at, conductor.next_poll))
+
+
+def _soonest(wake_at: float | None, next_poll: float) -> float | None:
+    if not next_poll:
+        return wake_at
+    return next_poll if wake_at is None else min(wake_at, next_poll)
+
+
+# ---- hearing: facts become events ------------------------------------------------------------------------------------
+
+
+def hear(conductor: Conductor) -> None:
+    """What every port has to say, in a fixed order."""
+    _notice(conductor)
+    _hear_commands(conductor)
+    for build in conductor.ports.builder.poll():
+        _log_build(conductor, build)
+    _hear_scheduler(conductor)
+    for evidence in conductor.ports.collector.poll():
+        _log_evidence(conductor, evidence)
+
+
+def _notice(conductor: Conductor) -> bool:
+    """Log that the loop stood still, or that the clock was set; whether it did."""
+    found = conductor.noticed()
+    for event in found:
+        conductor.log(event)
+    return bool(found)
+
+
+def _hear_commands(conductor: Conductor) -> None:
+    """Each command is logged once, durably, before its file is removed."""
+    commands = conductor.ports.inbox.poll()
+    if not commands:
+        return
+    for command in commands:
+        carry_out = conductor.commands.get(command.what)
+        event = carry_out(conductor, command) if carry_out else _refused(command, f"'{command.what}' is no command")
+        if event is not None:
+            conductor.log(event)
+    conductor.commit()
+    conductor.ports.inbox.acknowledge([command.request for command in commands])
+
+
+def _refused(command: Command, why: str) -> Event:
+    value = {"request": command.request, "what": command.what, "who": command.who}
+    return Event("command_refused", value=value, reason=command.reason if command.what == "refused" else why)
+
+
+def _log_build(conductor: Conductor, report: BuildReport) -> None:
+    if report.key not in conductor.state.builds:
+        return
+    if report.state == "started":
+        conductor.log("build_start", build=report.key, value=_present(identity=report.identity))
+    else:
+        value = _present(
+            state=report.state,
+            log=report.log,
+            elapsed_s=_rounded(report.elapsed_s),
+            transient=report.transient or None,
+        )
+        conductor.log("build_end", build=report.key, value=value, reason=report.message)
+
+
+def _hear_scheduler(conductor: Conductor) -> None:
+    """One poll for all jobs, at the scheduler's pace."""
+    scheduler = conductor.ports.scheduler
+    if scheduler.poll_s:
+        now = conductor.ports.clock.now()
+        if now < conductor.next_poll:
+            return
+        conductor.next_poll = now + scheduler.poll_s
+    if conductor.state.jobs:
+        log_reports(conductor, scheduler.poll(conductor.state.jobs))
+    look_around(conductor)
+    if conductor.ports.clock.now() >= conductor.next_asked:
+        log_asked(conductor)
+
+
+def log_asked(conductor: Conductor) -> None:
+    """How often the scheduler's commands were run, now and then: its administrators may want to know."""
+    counts = conductor.more_calls + Counter(conductor.ports.scheduler.calls())
+    calls = {name: count for name, count in sorted(counts.items()) if count}
+    if calls and calls != conductor.state.asked:
+        conductor.log("asked", value=calls)
+    conductor.next_asked = conductor.ports.clock.now() + ASKED_EVERY_S
+
+
+def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
+    """What differs from what was last said of a job becomes an event; no change makes no event."""
+    for said in reports:
+        report = as_ordered(conductor.state, said)
+        if _is_news(conductor.state, report):
+            conductor.log("job_report", **_report_fields(conductor.state, report))
+            if report.behind:
+                _say_behind(conductor, report)
+            if report.unseen_s is not None:
+                _say_unseen(conductor, report, report.unseen_s)
+
+
+def _say_behind(conductor: Conductor, report: JobReport) -> None:
+    """A run that leaves processes behind on purpose disturbs others."""
+    processes = list(report.behind[:20])
+    count = "a process" if len(report.behind) == 1 else f"{len(report.behind)} processes"
+    why = f"it left {count} behind, out of its session and without its environment; ended: {', '.join(processes)}"
+    value = {"kind": "left_behind", "processes": processes}
+    run = conductor.state.jobs[report.job].run if report.job in conductor.state.jobs else ""
+    conductor.log("finding", job=report.job, run=run, value=value, reason=why)
+
+
+def _say_unseen(conductor: Conductor, report: JobReport, within: tuple[float, float]) -> None:
+    """A run time that nobody measured is missing, and not as long as nobody looked."""
+    between = f"between {show_duration(within[0])} and {show_duration(within[1])} after its start"
+    why = f"it ended {between}, while the conductor and its watcher stood still: its run time is not known"
+    value = {"kind": "end_unseen", "within_s": [round(seconds, 6) for seconds in within]}
+    run = conductor.state.jobs[report.job].run if report.job in conductor.state.jobs else ""
+    conductor.log("finding", job=report.job, run=run, value=value, reason=why)
+
+
+def _is_news(state: State, report: JobReport) -> bool:
+    job = state.jobs.get(report.job)
+    if job is not None and report.run:
+        run = state.runs.get(report.run) if report.run in job.parts else None
+        return run is not None and report.state != run.seen and run.phase in ("ordered", "queued", "running")
+    return job is not None and (
+        report.state != job.seen
+        or report.restart > job.restart
+        or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
+        or (report.state == "running" and report.source != job.source)  # accounting alone may say so for ever
+        or (report.state in ("queued", "running") and _first(report.message) != _first(job.note))
+    )
+
+
+def _first(message: str) -> str:
+    """What a message is about, without particulars such as names of nodes, which come and go."""
+    return message.partition(",")[0]
+
+
+def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
+    value = _present(
+        state=report.state,
+        source=report.source,
+        id=report.scheduler_id,
+        restart=report.restart,
+        elapsed_s=_rounded(report.elapsed_s),
+        nodes=report.nodes,
+        output=report.output,
+        began=report.began,
+        over=report.over,
+        cause=report.cause,
+        part=bool(report.run) or None,
+        failed_nodes=list(report.failed_nodes),
+        launch_failure=report.launch_failure or None,
+        again=report.again,
+        dead=report.dead or None,
+    )
+    if report.exit_status is not None:
+        value["exit"] = report.exit_status
+    run = report.run or state.jobs[report.job].run
+    return {"job": report.job, "run": run, "value": value, "reason": report.message}
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    """The fields that say something: empty and missing ones are left out of the record. A time of 0.0 s is a measurement."""
+    return {
+        name: value for name, value in fields.items() if isinstance(value, float) or value not in (None, "", 0, {}, [])
+    }
+
+
+def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
+    """Judge what a worker collected; evidence of a run that is judged already comes from a driver's former life."""
+    state = conductor.state
+    run = state.runs.get(evidence.run)
+    if run is None or run.phase not in ("checking", "undetermined"):
+        return
+    case = state.index.cases[run.case]
+    facts = facts_of(state, run)
+    if "restart" in facts:
+        return  # its job was put back into the queue since, which judges it
+    report = JobReport(
+        run.job,
+        facts["state"],
+        "marks",
+        exit_status=facts.get("exit"),
+        elapsed_s=facts.get("elapsed_s"),
+        nodes=facts.get("nodes", ""),
+        message=facts.get("words", ""),
+        output=facts.get("output", {}),
+    )
+    unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
+    rows = () if unwanted else rows_of(state.index.document, case)
+    judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
+    value = verdict_value(state, run, judgement.verdict)
+    if run.phase == "undetermined":
+        if judgement.verdict == UNDETERMINED:
+            return  # as before: no news
+        value |= {"supersedes": state.undetermined[run.id].seq, "was": UNDETERMINED}
+    if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
+        value["gone"] = True
+    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
+    value |= _present(message=report.message)
+    value |= _present(
+        figures=dict(judgement.figures),
+        checks=[[c.text, c.held, c.detail] for c in judgement.checks],
+        problems=list(judgement.problems),
+        excerpt=judgement.excerpt if judgement.verdict != "passed" else "",
+        failure=judgement.failure.value() if judgement.failure is not None else {},
+    )
+    conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
+
+
+# ---- acting: orders are durable before they are carried out ------------------------------------------------------------
+
+
+def act(conductor: Conductor) -> float | None:
+    """Decide and carry out until there is nothing more to order. Returns when to decide again.
+
+    Where time passed unnoticed since the ports were heard (a disk that did not answer), they are heard first: no deadline may
+    pass in a time in which nobody listened.
+    """
+    while True:
+        log_outcomes(conductor)
+        now = max(conductor.state.time, conductor.ports.clock.now())
+        if _notice(conductor):
+            hear(conductor)
+            continue
+        decision = decide(conductor.state, now)
+        if not decision.orders:
+            return decision.wake_at
+        _carry_out(conductor, decision)
+        if _settles(decision):
+            return decision.wake_at
+        if (
+            not conductor.ports.scheduler.poll_s
+        ):  # it wakes us for what changes on the machine, not for what we want of it now
+            look_around(conductor)
+
+
+def _settles(decision: Decision) -> bool:
+    """Whether deciding again would order nothing: all it did was to have outputs collected and to say why something waits."""
+    return len(decision.orders) < BATCH and all(
+        order.kind == "collect" or order.event.event == "waiting" for order in decision.orders
+    )
+
+
+def _carry_out(conductor: Conductor, decision: Decision) -> None:
+    by_kind: dict[str, list[Order]] = {}
+    for order in decision.orders:
+        conductor.log(order.event)
+        by_kind.setdefault(order.kind, []).append(order)
+    if by_kind.keys() - {"record", "collect"}:
+        conductor.commit()
+    hold(conductor, by_kind.get("hold", []))
+    _submit(conductor, by_kind.get("submit", []))
+    _cancel(conductor, by_kind.get("cancel", []))
+    _claim(conductor, by_kind.get("claim", []))
+    release(conductor, by_kind.get("release", []))
+    take_parts(conductor, by_kind.get("claim_part", []))
+    if "build" in by_kind:
+        conductor.ports.builder.start([order.payload for order in by_kind["build"]])
+    if "collect" in by_kind:
+        conductor.ports.collector.start([order.payload for order in by_kind["collect"]])
+
+
+def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
+    """Jobs whose claim is ours can do nothing any more. They leave the queue now: perhaps nothing is polled from here on."""
+    void: list[JobView] = []
+    taken: bool | None = True
+    for order in orders:  # where nobody can tell of one, each of the others would be waited for in vain
+        taken = conductor.ports.scheduler.take_claim(order.payload) if taken is not None else None
+        name = "claim_unknown" if taken is None else "claim_taken" if taken else "claim_found"
+        conductor.log(name, job=order.event.job, run=order.event.run)
+        if taken and order.payload.scheduler_id:
+            void.append(order.payload)
+    if void:
+        conductor.ports.scheduler.cancel(void)
+
+
+def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:
+    if not orders:
+        return
+    for answer in conductor.ports.scheduler.submit([order.payload for order in orders]):
+        conductor.log(**_answer_fields(answer), run=conductor.state.jobs[answer.job].run)
+
+
+def _answer_fields(answer: SubmitAnswer) -> dict[str, Any]:
+    if answer.outcome == "accepted":
+        return {"event": "submit_accepted", "job": answer.job, "value": _present(id=answer.scheduler_id)}
+    if answer.outcome == "refused":
+        event = "submit_deferred" if answer.transient else "submit_refused"
+        return {"event": event, "job": answer.job, "reason": answer.message}
+    return {"event": "submit_unknown", "job": answer.job, "reason": answer.message}
+
+
+def _cancel(conductor: Conductor, orders: Sequence[Order]) -> None:
+    if not orders:
+        return
+    jobs = [order.payload for order in orders]
+    taken = set(conductor.ports.scheduler.cancel(jobs))
+    for job in jobs:
+        value = {} if job.id in taken else {"taken": False}
+        conductor.log("cancel_done", job=job.id, run=job.run, value=value)

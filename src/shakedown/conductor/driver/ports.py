@@ -1,0 +1,195 @@
+"""The real world's ports: this machine's cores or a cluster's scheduler, builds, workers, the record, the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shakedown.conductor.driver.awake import Awake
+from shakedown.events.inbox import FileInbox
+from shakedown.events.lease import Lease
+from shakedown.events.writer import LogWriter
+from shakedown.model.dialects import dialects, function
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Cluster, Document
+from shakedown.model.ports import Builder, Clock, JobReport, Opened, Ports, Scheduler
+
+if TYPE_CHECKING:
+    from shakedown.conductor.driver.disk_room import PatientLog
+    from shakedown.conductor.workers.collector import WorkerCollector
+    from shakedown.processes.reactor import Reactor
+
+BEAT_S = 2.0  # the longest wait: operators' wishes are seen at least so often
+INBOX_PACE_S = 0.2
+_FILES, _FILES_OF_A_RUN = (
+    40,
+    4,
+)  # what we have open beside the runs, the shells that stand by included; and of each run or build
+_PROCESSES = 16
+
+
+@dataclass(slots=True)
+class SessionClock:
+    """The real clock, in slices: heartbeat, group commit, snapshots and the display go on while the loop waits.
+
+    The beat is here, in the loop's own wait, and not in a thread: a loop that hangs must not look alive.
+    """
+
+    clock: Clock
+    lease: Lease
+    log: PatientLog
+    idle: Callable[[], float] | None = None  # redraws; returns in how many seconds it wants to again
+    at_rest: Callable[[], None] = lambda: None
+    idle_look: Callable[[float], None] = lambda now: None
+    next_show: float = 0.0
+    awake: Awake = field(default_factory=Awake)
+
+    def now(self) -> float:
+        return self.clock.now()
+
+    def wait(self, until: float | None) -> None:
+        now = self.clock.now()
+        self.lease.beat(now)
+        self.at_rest()
+        self.idle_look(now)
+        limit = now + BEAT_S
+        wanted = self.log.tick(now)
+        if wanted is not None:
+            limit = min(limit, wanted)
+        if self.idle is not None:
+            if now >= self.next_show:
+                self.next_show = now + self.idle()
+            limit = min(limit, self.next_show)
+        until = limit if until is None else min(until, limit)
+        self.awake.sleep(until - now, lambda: self.clock.wait(until))
+
+
+@dataclass(frozen=True, slots=True)
+class RealPorts:
+    """The ports of one session. ``end_runs`` ends what runs, where it cannot outlive us; None: jobs go on without us.
+
+    ``forsake``: the campaign is another conductor's by now; nothing in its directory is tidied up on leaving.
+    """
+
+    ports: Ports
+    clock: SessionClock
+    end_runs: Callable[[], Sequence[JobReport]] | None
+    collector: WorkerCollector
+    forsake: Callable[[], None]
+
+
+@contextmanager
+def open_ports(
+    layout: Layout, document: Document, log: LogWriter, lease: Lease, idle: Callable[[], float] | None
+) -> Iterator[RealPorts]:
+    """Purpose: everything a session needs of the world, let go of in the end. Workers are forked first, while we are small."""
+    from shakedown.builds.builder import LocalBuilder
+    from shakedown.builds.choosing import with_builds_in_jobs
+    from shakedown.conductor.driver.disk_room import PatientLog
+    from shakedown.conductor.workers.collector import WorkerCollector
+    from shakedown.processes.reactor import Reactor
+
+    clusters = clusters_of(document)
+    refuse_small_limits(document)
+    with ExitStack() as closing:
+        closing.callback(log.close)
+        reactor = Reactor()
+        closing.callback(reactor.close)
+        collector = WorkerCollector(layout, reactor, failures=lambda: document.failures)
+        closing.callback(collector.close)
+        here = LocalBuilder(layout, reactor)
+        closing.callback(here.close)
+        scheduler, end_runs, forsake = _open_scheduler(closing, layout, document, clusters, reactor)
+        builder: Builder = here
+        if end_runs is None:
+            builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
+        patient = PatientLog(log, lease, reactor)
+        clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
+        ports = Ports(clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S))
+
+        def forsake_all() -> None:
+            here.forsake()
+            forsake()
+
+        yield RealPorts(ports, clock, end_runs, collector, forsake_all)
+
+
+def _open_scheduler(
+    closing: ExitStack, layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor
+) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None, Callable[[], None]]:
+    """The port for these clusters' dialect, how to end what runs when we leave, and how to leave what is another's by now."""
+    refuse_cores_that_are_not_there(document)
+    opened: Opened = function(dialects()[clusters[0].scheduler].open)(layout, document, clusters, reactor)
+    closing.callback(opened.close)
+    return opened.scheduler, opened.end_runs, opened.forsake
+
+
+def clusters_of(document: Document) -> tuple[Cluster, ...]:
+    """Purpose: the clusters that a plan's cases run on; of a plan without any, the system's first one.
+
+    Raises UsageError where one campaign cannot have all of them.
+    """
+    used = {case.partition.partition(":")[0] for case in document.cases if not case.unavailable}
+    known = document.system.clusters
+    clusters = tuple(cluster for cluster in known if cluster.name in used) or known[:1]
+    for cluster in clusters:
+        if cluster.scheduler not in dialects():
+            hint = did_you_mean(cluster.scheduler, dialects()) or f"there are {', '.join(dialects())}"
+            raise UsageError(
+                f"cluster {cluster.name} has a scheduler that nobody knows: {cluster.scheduler}", hint=hint
+            )
+    if len({cluster.scheduler for cluster in clusters}) > 1:
+        names = ", ".join(f"{cluster.name} ({cluster.scheduler})" for cluster in clusters)
+        raise UsageError(
+            f"plan {document.plan} runs on clusters of different schedulers: {names}",
+            hint="make it one plan for each: a campaign has one kind of scheduler",
+        )
+    return clusters
+
+
+def refuse_cores_that_are_not_there(document: Document) -> None:
+    """Purpose: a plan for this machine's own cores needs those that its system has. Raises UsageError."""
+    cluster = clusters_of(document)[0]
+    if not cluster.embedded:
+        return
+    from shakedown.machine.room import room_here
+
+    system, node = document.system.name, document.system.node_type(cluster.partitions[0].type)
+    lacking = room_here().lacking(node)
+    if lacking:
+        hint = "start it where all of that may be used, or correct "
+        hint += f"systems/{system}.yaml (and amend a campaign that has begun)"
+        if system == "here":
+            hint = "go on with it where it was begun, or make a new campaign"
+        raise UsageError(f"system {system} is not what is here: {lacking}", hint=hint)
+
+
+def refuse_small_limits(document: Document) -> None:
+    """Purpose: a campaign needs open files and processes for what it does at once; where there are too few of them later, runs
+    cannot be started, or judged. Raises UsageError.
+    """
+    from shakedown.processes.allowance import lacking_files, lacking_processes
+
+    at_once, builds = _at_once(document), document.limits.builds
+    lacking = lacking_files(_FILES + _FILES_OF_A_RUN * at_once + _FILES_OF_A_RUN * builds)
+    lacking = lacking or lacking_processes(_PROCESSES + 2 * at_once + 2 * builds)
+    if lacking:
+        hint = "raise that limit (ulimit, or limits.conf) and start it again; with fewer runs at once it needs less"
+        raise UsageError(f"plan {document.plan} cannot be driven here: {lacking}", hint=hint)
+
+
+def _at_once(document: Document) -> int:
+    """How many runs of this machine are alive at once at most; on a cluster none is a process of ours."""
+    cluster = clusters_of(document)[0]
+    cases = [case for case in document.cases if not case.unavailable]
+    if not cluster.embedded or not cases:
+        return 0
+    cores = _cores(document, cluster)
+    return max(1 if case.shape.exclusive else max(1, cores // max(1, case.shape.units)) for case in cases)
+
+
+def _cores(document: Document, cluster: Cluster) -> int:
+    return document.system.node_type(cluster.partitions[0].type).cores

@@ -1,0 +1,68 @@
+"""Events that can be read and make no sense: the first one that the engine or the rows cannot take, with its place.
+
+It is asked once something else came out wrong, so it may take its time: every event is folded as ``resume`` and ``report`` do.
+"""
+
+from __future__ import annotations
+
+from shakedown.conductor.driver.startup import fold_one
+from shakedown.conductor.record.documents import Documents
+from shakedown.engine import State
+from shakedown.events.reader import Reader, line_of
+from shakedown.events.seal_check import Damage
+from shakedown.metrics.rows.table import Record
+from shakedown.model.errors import ShakedownError
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+
+
+def nonsense_of(layout: Layout) -> Damage | None:
+    """Purpose: the first event that says what cannot be, None where all of them make sense."""
+    state, record, documents = State(), Record(), Documents(layout)
+    try:
+        for event in Reader(layout.log).events():
+            strange = _of_another_kind(event)
+            if strange:
+                return _told(layout, event, strange)
+            try:
+                record.add(event)
+                fold_one(state, event, documents)
+            except ShakedownError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever a handler does not expect
+                return _at(layout, event, error)
+    except ShakedownError:
+        return None  # that is said by whoever reads it
+    return None
+
+
+def _at(layout: Layout, event: Event, error: Exception) -> Damage:
+    said = f"{error} is missing, or names nothing that there is" if isinstance(error, KeyError) else str(error)
+    return _told(layout, event, said)
+
+
+def _told(layout: Layout, event: Event, said: str) -> Damage:
+    path, number = line_of(layout.log, event.seq)
+    why = f"this '{event.event}' makes no sense: {said}"
+    return Damage(f"log/{path.name}", why, int(path.stem), number, event=event.seq)
+
+
+_WORDS = "component state source id message verdict kind document campaign plan name mode by who digest words request"
+_NUMBERS = "repeat attempt elapsed_s exit started ended began restart seed supersedes epoch not_before now at parts"
+_LISTS = "checks problems failed_nodes components difference orders"
+_TABLES = "output figures failure driver rehearsal rejudged targets counts"
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_WORDS.split(), (str,)),
+    **dict.fromkeys(_NUMBERS.split(), (int, float)),
+    **dict.fromkeys(_LISTS.split(), (list,)),
+    **dict.fromkeys(_TABLES.split(), (dict,)),
+}
+
+
+def _of_another_kind(event: Event) -> str:
+    """The first fact that is not of the kind that it is in every event, "" where all are."""
+    for name, value in event.value.items():
+        kinds = _KINDS.get(name)
+        if kinds is not None and value is not None and not isinstance(value, kinds):
+            return f"'{name}' is {type(value).__name__}, not {kinds[-1].__name__}"
+    return ""

@@ -1,0 +1,137 @@
+"""How a session is told to leave, and what it does before it goes.
+
+Local runs do not outlive their conductor. A cluster's jobs do: whoever leaves one leaves them where they are, and says so.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType
+
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import act, hear, log_reports
+from shakedown.engine import State
+from shakedown.engine.policy.explain import waits_for_people
+from shakedown.events.writer import DiskFull
+from shakedown.model.ports import JobReport
+
+TRIES = 5  # to judge what could not be judged, before a conductor leaves that has nothing else to do: half a minute
+HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
+_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+
+EndRuns = Callable[[], Sequence[JobReport]] | None  # None: jobs go on without us
+
+
+@dataclass(slots=True)
+class Interruptions:
+    """What signals asked for. The first Ctrl-C (or Ctrl-\\) lets runs end; the second, SIGTERM or a hang-up leave at once."""
+
+    say: Callable[[str], None]
+    jobs_go_on: bool = False
+    level: int = 0
+    told: int = 0
+    signal: str = ""  # the last one
+    people: str = ""  # what was said that people have to do
+
+    def signalled(self, number: int, frame: FrameType | None) -> None:
+        self.level = self.level + 1 if number in (signal.SIGINT, signal.SIGQUIT) else LEAVE
+        self.signal = signal.Signals(number).name
+
+    def should_stop(self, conductor: Conductor) -> bool:
+        """Called once a turn. Says what is going on, once, and whether the loop is to be left."""
+        state = conductor.state
+        if self.level >= LEAVE:
+            return True
+        if self.level == HURRY and self.told < HURRY:
+            self.told = HURRY
+            conductor.log("stop_request", value={"signal": self.signal}, reason="Ctrl-C at the conductor")
+            again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
+            self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
+        self._ask_people(state)
+        if stays_undetermined(state):
+            return True
+        open_runs = len(state.runs) > len(state.undetermined)
+        return bool(state.stopping) and not (state.jobs or open_runs or state.builds_running())
+
+    def _ask_people(self, state: State) -> None:
+        """Say once what nothing goes on without."""
+        asked = "" if state.jobs or state.stopping else waits_for_people(state, state.time)
+        if asked and asked != self.people:
+            self.say(f"nothing goes on before people act: {asked}\nhint: Ctrl-C leaves; shakedown resume goes on later")
+        self.people = asked
+
+
+@contextmanager
+def heard(interruptions: Interruptions) -> Iterator[None]:
+    """Signals reach ``interruptions``. Whoever made us deaf to a hang-up (nohup) meant it."""
+    numbers = [number for number in _SIGNALS if not (number == signal.SIGHUP and _is_deaf(number))]
+    before = {number: signal.signal(number, interruptions.signalled) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_deaf(number: signal.Signals) -> bool:
+    return signal.getsignal(number) == signal.SIG_IGN
+
+
+def stays_undetermined(state: State) -> str:
+    """Purpose: why a campaign that has nothing else to do is left: runs that were tried often enough still cannot be judged."""
+    if not state.only_undetermined or any(again.tries < TRIES for again in state.undetermined.values()):
+        return ""
+    names, count = list(state.undetermined), len(state.undetermined)
+    some = ", ".join(names[:3]) + (f" and {count - 3} more" if count > 3 else "")
+    of = "1 run" if count == 1 else f"{count} runs"
+    return f"{of} could not be judged ({some}); 'shakedown why {names[0]}' says why, and resume judges again"
+
+
+def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str:
+    """Purpose: put what is still open in order; why we leave, in words.
+
+    Local runs are ended, known dead, recorded as interrupted and tried again. A cluster's jobs stay as they are.
+    """
+    state = conductor.state
+    undetermined = "" if state.stopping else stays_undetermined(state)
+    if undetermined:
+        return undetermined
+    if not state.stopping:
+        by = {"signal": signal_name} if signal_name else {}
+        conductor.log("stop_request", value=by, reason="the conductor was told to leave at once")
+    if end_runs is None:
+        return state.stopping + _go_on(state)
+    if state.jobs:
+        log_reports(conductor, end_runs())
+        hear(conductor)
+        act(conductor)
+    return state.stopping
+
+
+def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) -> str:
+    """Purpose: nothing new is started on a full disk, and nothing of a cluster's is cancelled. The reserve is used to say why."""
+    if end_runs is not None:
+        end_runs()
+    conductor.log("finding", value={"kind": "disk_full"}, reason=full.message)
+    with suppress(DiskFull):
+        conductor.commit()
+    if end_runs is not None:
+        return f"{full.message}; what ran was ended and is tried again"
+    return full.message + _go_on(conductor.state)
+
+
+def _go_on(state: State) -> str:
+    """What becomes of the jobs that we leave behind."""
+    if not state.jobs:
+        return ""
+    return f"; {_jobs(state)} at the scheduler: they go on without us, and whoever resumes the campaign picks them up"
+
+
+def _jobs(state: State) -> str:
+    """How many jobs there are, and how many of them run."""
+    running = sum(job.phase == "running" for job in state.jobs.values())
+    count = len(state.jobs)
+    return f"{count} {'job' if count == 1 else 'jobs'} ({running} running)"

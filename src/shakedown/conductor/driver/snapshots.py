@@ -1,0 +1,115 @@
+"""Snapshots join the engine's state and the record: resume, status and why read a snapshot and the tail after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from shakedown.conductor.driver.startup import fold
+from shakedown.conductor.record.documents import Documents
+from shakedown.engine import State, index_plan
+from shakedown.engine.state.plan import PlanIndex
+from shakedown.engine.state.snapshot import freeze_state, thaw_state
+from shakedown.engine.state.state import FOLD_VERSION
+from shakedown.events.reader import read_events
+from shakedown.events.snapshots import load, read_snapshot, save, snapshot_files
+from shakedown.events.writer import LogWriter
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import SCHEMA
+
+Say = Callable[[str, dict[str, Any]], None]
+EVERY = 100_000  # events between two snapshots
+
+
+class Snapshots:
+    """Loads the newest usable snapshot and folds the rest of the log; saves one every so many events."""
+
+    def __init__(self, layout: Layout, documents: Documents, every: int = EVERY) -> None:
+        self.layout, self.documents, self.every = layout, documents, every
+        self.saved = 0
+        self.refused: list[Path] = []  # snapshots that the log speaks against
+
+    def load_and_fold(self) -> State:
+        """The state of the whole log, from the newest snapshot that fits; without one, from the beginning."""
+        state = self._load()
+        self.saved = state.seq
+        return fold(read_events(self.layout.log, after=state.seq), self.documents, state=state)
+
+    def _load(self) -> State:
+        self.refused = []
+        found = load(self.layout.log, FOLD_VERSION, refused=self.refused)
+        if found is None:
+            return State()
+        _, data = found
+        try:
+            raw = msgspec.msgpack.decode(data)
+            return thaw_state(raw["state"], self._index(raw["documents"]))
+        except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+            return State()  # disposable: the log says it all
+
+    def _index(self, digests: list[str]) -> PlanIndex:
+        """Every plan that came into force, one over the other: live runs may be of a case that only an older one has."""
+        first, *others = digests
+        index = index_plan(self.documents(first))
+        for digest in others:
+            index = index_plan(self.documents(digest), before=index)
+        return index
+
+    def consider(self, state: State, log: LogWriter, say: Say) -> None:
+        """Save one when it is due: what it holds must be durable first. Cheap enough to be called at every wait.
+
+        ``say`` logs an event and makes it durable: the log vouches for the snapshot.
+        """
+        if state.seq - self.saved < self.every or state.plan is None:
+            return
+        log.commit()
+        self.saved = state.seq
+        data = msgspec.msgpack.encode({"documents": self.documents.digests, "state": freeze_state(state)})
+        digest = save(self.layout.log, log.position(), FOLD_VERSION, data)
+        if digest:
+            say("snapshot", {"digest": digest, "through": self.saved})
+
+    def take_away(self) -> list[str]:
+        """Purpose: remove what the log speaks against, so that it is made again; their names."""
+        names = [path.name for path in self.refused]
+        for path in self.refused:
+            with suppress(OSError):
+                path.unlink()
+        self.refused = []
+        return names
+
+    def do_not_follow(self) -> list[str]:
+        """Purpose: the names of snapshots that are not what the log leads to. Folds the log up to each of them."""
+        found: list[str] = []
+        state = State()
+        for path in reversed(snapshot_files(self.layout.log)):
+            read = read_snapshot(path)
+            if read is None:
+                found.append(path.name)
+                continue
+            head, data = read
+            if head.fold != FOLD_VERSION or head.schema != SCHEMA:
+                continue
+            try:
+                raw = msgspec.msgpack.decode(data)
+                kept = thaw_state(raw["state"], self._index(raw["documents"]))
+            except (msgspec.MsgspecError, KeyError, TypeError, ValueError, RecordError):
+                found.append(path.name)
+                continue
+            until = (event for event in read_events(self.layout.log, after=state.seq) if event.seq <= head.position.seq)
+            state = fold(until, self.documents, state=state)
+            if kept != state:
+                found.append(path.name)
+        return found
+
+
+def read_state(layout: Layout, documents: Documents) -> tuple[State, list[str]]:
+    """Purpose: the state of a campaign as its log stands, for commands that only look; and the snapshots that were not believed."""
+    snapshots = Snapshots(layout, documents)
+    state = snapshots.load_and_fold()
+    return state, [path.name for path in snapshots.refused]

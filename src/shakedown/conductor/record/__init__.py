@@ -1,0 +1,1 @@
+"""What a session reads and keeps of its campaign: documents, environments, differences."""

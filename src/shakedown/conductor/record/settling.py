@@ -1,0 +1,42 @@
+"""A campaign on disk settled: the scorecard with every act on it, with the signatures under agreements checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shakedown.conductor.record.documents import Documents
+from shakedown.events.agreements import agreed_text, who_signed
+from shakedown.events.reader import read_events
+from shakedown.metrics.judging.consent import Consent, Signed, weigh
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.judging.settlement import settle
+from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+
+
+def settle_campaign(layout: Layout, document: Document, record: Record) -> Scorecard:
+    """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them."""
+    return settle(document, record, Documents(layout), lambda: read_events(layout.log), signatures_under(record))
+
+
+def settled(layout: Layout) -> Scorecard:
+    """Purpose: the same, read from the campaign's log. Errors: RecordError."""
+    record = fold_runs(read_events(layout.log))
+    return settle_campaign(layout, Documents(layout)(record.document), record)
+
+
+def consent_of(layout: Layout, record: Record) -> Consent:
+    """Purpose: who agreed to what, as far as the record says."""
+    return weigh(record, acts_of(record), Documents(layout), signatures_under(record))
+
+
+def signatures_under(record: Record) -> Mapping[int, Signed]:
+    """Purpose: what the signature under each agreement is worth: it must be under the very words that the record has of it."""
+    found = {}
+    for row in record.agreements:
+        if row.signature:
+            text = agreed_text(record.identity, row.acts, row.by, row.reason, row.at)
+            found[row.seq] = Signed(*who_signed(text, row.signature))
+    return found

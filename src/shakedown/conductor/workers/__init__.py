@@ -1,0 +1,1 @@
+"""Worker processes that turn outputs into evidence."""

@@ -1,0 +1,37 @@
+"""The classes of failures where outputs are read: those of the package are loaded when the first output has something to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shakedown.checks.classify.catalogue import Classifier
+from shakedown.checks.classify.reading import HEAD, TAIL, Scan, scan_parts
+from shakedown.conductor.workers.run_reader import RunReader
+from shakedown.model.failures import FailureClass
+
+QUICK_HEAD, QUICK_TAIL = 1 << 18, 1 << 20  # of an output in which all that was asked holds
+
+
+class Classes:
+    """The package's classes and a site's own, made ready once for all runs."""
+
+    def __init__(self, own: Sequence[FailureClass] = ()) -> None:
+        self._own = own
+        self._ready: Classifier | None = None
+
+    def scan(self) -> Scan:
+        return Scan(self.ready)
+
+    def ready(self) -> Classifier:
+        """Raises FileProblems where the package's own files are damaged."""
+        if self._ready is None:
+            from shakedown.plans.failures import shipped_failures
+
+            self._ready = Classifier(shipped_failures(), self._own)
+        return self._ready
+
+
+def failure_in(scan: Scan, reader: RunReader, doubtful: bool) -> None:
+    """Purpose: scan the beginning and the end of a run's output. ``doubtful``: something that was asked does not hold."""
+    head, tail = (HEAD, TAIL) if doubtful else (QUICK_HEAD, QUICK_TAIL)
+    scan_parts(scan, reader.parts(head, tail), head, tail)

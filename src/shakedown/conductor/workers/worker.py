@@ -1,0 +1,300 @@
+"""A worker process: takes orders from a pipe, turns each run's output into evidence under limits, answers by a pipe.
+
+``serve`` is its whole life. It was forked from the conductor and keeps nothing of it but the two pipes and one shared page: in
+that it says which order it works on and since when, and reads up to which order all were taken back. It ends when the
+conductor's end of the pipe closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import resource
+import signal
+import struct
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from mmap import mmap
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
+
+import msgspec
+
+from shakedown.checks import extract, figures
+from shakedown.checks.text import cut, printable
+from shakedown.conductor.workers.classifying import Classes, failure_in
+from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
+from shakedown.model.failures import FailureClass
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
+from shakedown.model.ports import CheckResult, Evidence
+from shakedown.model.units import show_bytes
+
+Item = Check | FigureSpec
+Result = CheckResult | figures.Figure
+Returned = TypeVar("Returned")
+
+HEADER = struct.Struct("<I")  # each message: its length, then msgpack
+COUNT, SECONDS = struct.Struct("<Q"), struct.Struct("<d")
+# places in the shared page: order (0: none), monotonic time, order, processor time
+AT_WORK, SINCE, TAKEN_BACK, SPENT = 0, 8, 16, 24
+ANSWER_AT_ONCE_S = 0.005  # answers wait no longer than this for others to be sent with
+DETAIL_LIMIT, PROBLEM_LIMIT, MOST_PROBLEMS = 300, 300, 20
+
+
+class Order(msgspec.Struct, array_like=True, gc=False):
+    """One run to look at. ``test`` comes along where ``test_number`` is new to this worker; so do the site's classes."""
+
+    number: int
+    run: str
+    test_number: int
+    output: dict[str, Any]
+    files: Pairs = ()
+    test: Test | None = None
+    failures: tuple[FailureClass, ...] | None = None  # the site's classes, where they are new to this worker
+
+
+class Answer(msgspec.Struct, array_like=True, gc=False):
+    """What an order came to."""
+
+    number: int
+    evidence: Evidence
+
+
+class Messages:
+    """Cuts a stream of bytes into messages."""
+
+    def __init__(self, kind: type) -> None:
+        self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(kind)
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        buffer = self._buffer
+        buffer += data
+        begin = 0
+        while len(buffer) - begin >= HEADER.size:
+            end = begin + HEADER.size + HEADER.unpack_from(buffer, begin)[0]
+            if end > len(buffer):
+                break
+            yield self._decoder.decode(bytes(buffer[begin + HEADER.size : end]))
+            begin = end
+        del buffer[:begin]
+
+
+def pack(message: Order | Answer) -> bytes:
+    """One message as it goes through a pipe."""
+    data = msgspec.msgpack.encode(message)
+    return HEADER.pack(len(data)) + data
+
+
+# ---- the process -----------------------------------------------------------------------------------------------------
+
+
+def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: ReadingLimits) -> None:
+    """Purpose: the life of a worker, from just after the fork until the orders end. ``orders``, ``answers``: descriptors."""
+    _become_a_worker({orders, answers}, limits)
+    messages, pack_file, classes = Messages(Order), OpenPack(), Classes()
+    tests: dict[int, Test] = {}
+    while data := os.read(orders, 1 << 16):
+        waiting, since = bytearray(), time.monotonic()
+        for order in messages.feed(data):
+            if order.test is not None:
+                tests[order.test_number] = order.test
+            if order.failures is not None:
+                classes = Classes(order.failures)
+            if order.number <= COUNT.unpack_from(page, TAKEN_BACK)[0]:
+                continue
+            SECONDS.pack_into(page, SINCE, time.monotonic())
+            SECONDS.pack_into(page, SPENT, time.process_time())
+            COUNT.pack_into(page, AT_WORK, order.number)
+            reader = RunReader(layout, order.run, order.output, order.files, limits, pack_file)
+            evidence = _safely(order.run, tests[order.test_number], reader, limits, classes)
+            waiting += pack(Answer(order.number, evidence))
+            if time.monotonic() - since > ANSWER_AT_ONCE_S:
+                _send(answers, waiting, page)
+                since = time.monotonic()
+        _send(answers, waiting, page)
+
+
+def _become_a_worker(kept: set[int], limits: ReadingLimits) -> None:
+    """Leave behind what belongs to the conductor: its files and locks, its signals, its garbage."""
+    gc.freeze()  # nothing inherited is ever finalized here: its descriptors are not ours any more
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_IGN)  # a terminal tells the whole group; the conductor decides
+    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, _alarm)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    for descriptor in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
+        if descriptor > 2 and descriptor not in kept:
+            with contextlib.suppress(OSError):  # the listing's own descriptor
+                os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit_memory(limits.memory)
+
+
+def _limit_memory(more: int) -> None:
+    """A regular expression that wants everything gets a MemoryError, not the machine's memory."""
+    pages = int(Path("/proc/self/statm").read_bytes().split()[0])
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = pages * os.sysconf("SC_PAGE_SIZE") + more
+    if soft == resource.RLIM_INFINITY or wanted < soft:
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def _send(answers: int, waiting: bytearray, page: mmap) -> None:
+    """Send what waits; from here on no order is in work, so that a conductor that listens late is no reason to be late."""
+    COUNT.pack_into(page, AT_WORK, 0)
+    view = memoryview(bytes(waiting))
+    waiting.clear()
+    while view:
+        view = view[os.write(answers, view) :]
+
+
+def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
+    """Trouble or a fault of ours at one run is told of that run, which is then undetermined; the others must not suffer."""
+    try:
+        evidence = take_evidence(run, test, reader, limits)
+        return with_failure(evidence, test, reader, limits, classes)
+    except (OSError, MemoryError) as error:
+        why = getattr(error, "strerror", None) or "there was no memory left"
+        return no_evidence(run, test, f"the worker that read it could not go on: {why}")
+    except Exception as error:  # noqa: BLE001 - said in the evidence, which makes the run undetermined
+        return no_evidence(run, test, f"a fault of Shakedown itself: {type(error).__name__}: {error}")
+
+
+def no_evidence(run: str, test: Test, why: str, trouble: bool = True) -> Evidence:
+    """Purpose: evidence that says why there is none. ``trouble``: neither the run nor its test is at fault."""
+    said = cut(printable(why), PROBLEM_LIMIT)
+    return Evidence(run, extract.undecided(test, said), (), (said,), trouble=said if trouble else "")
+
+
+# ---- one run ---------------------------------------------------------------------------------------------------------
+
+
+def take_evidence(run: str, test: Test, reader: RunReader, limits: ReadingLimits) -> Evidence:
+    """Purpose: everything that a test wants to know of a run, within the limits.
+
+    What is quick comes first, so that one regular expression that explodes does not take the others' time.
+    """
+    items: list[Item] = [check for check in test.checks if check.kind != "exit"]
+    items.extend(test.figures)
+    results: dict[int, Result] = {}
+    end = time.process_time() + limits.seconds
+    for turn in (limits.quick, limits.seconds):
+        for number, item in enumerate(items):
+            left = min(turn, end - time.process_time())
+            if number not in results and left > 0:
+                result = within(left, partial(_evaluate, item, reader, limits))
+                if result is not None:
+                    results[number] = result
+        if len(results) == len(items):
+            break
+    too_slow = (
+        f"it took more than the {limits.seconds:g} s of processor time that all checks and figures of a run may take"
+    )
+    everything = [results.get(number) or without(item, too_slow) for number, item in enumerate(items)]
+    return _evidence(run, everything, reader, limits)
+
+
+def _evaluate(item: Item, reader: RunReader, limits: ReadingLimits) -> Result:
+    try:
+        if isinstance(item, FigureSpec):
+            return figures.figure(item, reader.read(item.source))
+        if item.kind == "exists":
+            return extract.exists(item, reader.look(item.subject))
+        if item.kind == "golden":
+            return extract.golden(item, reader.sums(item.subject, _golden_paths(item)))
+        return extract.check(item, reader.read(item.subject))
+    except MemoryError:
+        return without(item, f"it takes more memory than the {show_bytes(limits.memory)} that a run may take")
+
+
+def _golden_paths(check: Check) -> list[str]:
+    try:
+        return list(extract.golden_sums(check))
+    except ValueError:
+        return []  # judged by ``extract.golden``, which says what is wrong
+
+
+def without(item: Item, why: str) -> Result:
+    """A check that is undecided, or a figure that is missing, through no fault of what was read."""
+    return figures.missing(item, why) if isinstance(item, FigureSpec) else CheckResult(extract.label(item), None, why)
+
+
+def _evidence(run: str, results: list[Result], reader: RunReader, limits: ReadingLimits) -> Evidence:
+    """Evidence small enough to travel: whatever was quoted from an output is cut."""
+    last_lines = within(limits.excerpt, reader.excerpt) or ""
+    checks = [result for result in results if isinstance(result, CheckResult)]
+    taken = [result for result in results if isinstance(result, figures.Figure)]
+    problems = [figure.problem for figure in taken if figure.problem] + reader.problems()
+    if len(problems) > MOST_PROBLEMS:
+        problems = [*problems[:MOST_PROBLEMS], f"there are {len(problems) - MOST_PROBLEMS} problems more"]
+    return Evidence(
+        run,
+        tuple(CheckResult(check.text, check.held, cut(printable(check.detail), DETAIL_LIMIT)) for check in checks),
+        tuple((figure.name, figure.value) for figure in taken if figure.value is not None),
+        tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
+        last_lines,
+        trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
+    )
+
+
+def with_failure(
+    evidence: Evidence, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes
+) -> Evidence:
+    """Purpose: the evidence with what the most telling line of the output says, found so far when its time is over.
+
+    Nobody here knows the exit status. Where all that was asked holds, less is looked at: it has most likely passed.
+    """
+    there = {name for name, _ in evidence.figures}
+    doubtful = any(check.held is not True for check in evidence.checks) or any(
+        spec.required and spec.name not in there for spec in test.figures
+    )
+    scan = classes.scan()
+    if reader.output.get("bytes"):
+        classes.ready()  # not in the time of one run
+    within(limits.classify, partial(failure_in, scan, reader, doubtful))
+    return msgspec.structs.replace(evidence, failure=scan.failure())
+
+
+# ---- time ------------------------------------------------------------------------------------------------------------
+
+
+class TimeUp(Exception):
+    """Raised by the alarm, wherever the worker is."""
+
+
+_ALARM_AGAIN_S = 0.25  # an exception that is raised in a finalizer is lost
+_armed = False
+
+
+def _alarm(number: int, frame: FrameType | None) -> None:
+    if _armed:
+        raise TimeUp
+
+
+def within(seconds: float, work: Callable[[], Returned]) -> Returned | None:
+    """Purpose: what ``work`` returns, or None where it takes more processor time.
+
+    Python's regular expressions heed signals. What does not heed them is ended from outside, see ``collector``.
+    """
+    global _armed
+    try:
+        _armed = True
+        signal.setitimer(signal.ITIMER_PROF, seconds, _ALARM_AGAIN_S)
+        try:
+            return work()
+        finally:
+            _armed = False
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    except TimeUp:
+        _armed = False
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        return None

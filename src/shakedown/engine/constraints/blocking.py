@@ -1,0 +1,332 @@
+"""Why a class of runs may not start now: exactly one binding reason, naming the thing and who holds it.
+
+``decide`` refuses by these predicates and ``explain`` shows them, so that what a person reads is what the engine did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason
+from shakedown.engine.constraints.overrides import component_reason, standing_reason
+from shakedown.engine.constraints.queue_guard import guard_reason
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.fold.bookkeeping import closed_key
+from shakedown.engine.state.modes import base, warm_up
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import State
+from shakedown.model.nouns import Loads
+from shakedown.model.shared_nodes import names_of
+
+__all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "outlook"]
+
+
+_PATIENCE = 4  # times its own width that a wide job may be overtaken by, before nodes are kept for it
+
+
+@dataclass(slots=True)
+class Outlook:
+    """What a decision has promised already, on top of what the state holds.
+
+    ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
+    it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
+    ``reserved``: pool -> the wide job that its nodes are kept for.
+    """
+
+    loads: ReservedLoads = field(default_factory=ReservedLoads)
+    jobs: dict[str, int] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
+    staged: dict[str, int] = field(default_factory=dict)
+    turns: dict[str, QueueKey] = field(default_factory=dict)
+    building: bool = False
+    allowed: set[str] = field(default_factory=set)
+    reserved: dict[str, str] = field(default_factory=dict)
+    known: dict[QueueKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
+    whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
+
+    def promise(self, key: QueueKey, loads: Loads) -> None:
+        """A job of this class may start."""
+        self.take_place(key, loads)
+        self.start(key, loads)
+
+    def take_place(self, key: QueueKey, loads: Loads) -> None:
+        """A job of this class is at the scheduler, whether or not it may start."""
+        self.known.clear()
+        self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
+        self._load((name, load) for name, load in loads if name.startswith("jobs:"))
+
+    def start(self, key: QueueKey, loads: Loads) -> None:
+        """A job that is there may start."""
+        self.known.clear()
+        self.units[key.pool] = self.units.get(key.pool, 0) + key.units
+        if key.stage:
+            self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
+        if key.test:
+            self.allowed.add(key.test)
+        self._load((name, load) for name, load in loads if not name.startswith("jobs:"))
+
+    def _load(self, loads: Iterable[tuple[str, float]]) -> None:
+        used = self.loads.used
+        for budget, load in loads:
+            used[budget] = used.get(budget, 0.0) + load
+
+
+def outlook(state: State, now: float, building: bool = False) -> Outlook:
+    """Purpose: nothing promised yet, and whose turn each pool is."""
+    return Outlook(
+        turns=_turns(state, now) if state.index.staged else {}, building=building, reserved=reservations(state)
+    )
+
+
+def binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
+    """Purpose: the first thing that holds this class back at ``now``, or None. ``ahead`` is of the same moment."""
+    if key not in ahead.known:
+        ahead.known[key] = _binding_reason(state, key, now, ahead)
+    return ahead.known[key]
+
+
+def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
+    if state.stopping:
+        return Reason("stopping", f"nothing new is submitted: {state.stopping}")
+    if state.no_room:
+        return Reason("no_room", f"nothing new is submitted before there is room: {state.no_room}")
+    whole = ahead.whole.get(key.component)
+    if whole is None:
+        whole = ahead.whole[key.component] = _gate(state, key), component_reason(state, key.component, now)
+    return (
+        whole[0]
+        or (standing_reason(state, key, now) if whole[1] or state.stopped or state.caps else None)
+        or _waits_for_build(state, key)
+        or (_too_few(state, key) if state.excluded else None)
+        or _disturbed(state, key, ahead.building)
+        or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
+        or (_next_door(state, key, ahead) if state.index.company else None)
+        or budget_reason(state, key, ahead.loads, now)
+        or _reserved(state, key, ahead)
+        or _stagger(state, key, now, ahead)
+        or (guard_reason(state, key.pool, now, ahead.units) if state.guards else None)
+        or _shut(state, key, now)
+    )
+
+
+def _too_few(state: State, key: QueueKey) -> Reason | None:
+    """So many nodes of a pool are excluded that no job of this width could ever start."""
+    place = state.index.places.get(key.pool)
+    if place is None:
+        return None
+    out = sum(name in names_of(place.nodes) for name in state.excluded)
+    if key.units <= place.count - out:
+        return None
+    left = f"{place.count - out} of {place.count} nodes of {key.pool} are left and it takes {key.units}"
+    return Reason(f"excluded:{key.pool}", f"{left}; the others are excluded (shakedown include NODES)")
+
+
+def reservations(state: State) -> dict[str, str]:
+    """Purpose: pool -> the wide job whose turn it is: so much was begun before it that was ordered later that it would starve.
+
+    Nothing is kept for a job that somebody must let go first, as its source says (JobHeldAdmin): nodes are not what it waits for.
+    """
+    found = {}
+    for pool, name in state.wide.items():
+        job = state.jobs.get(name)
+        if job is None or job.held is None or job.note:
+            continue
+        if job.overtaken > max(_PATIENCE * job.held.units, state.index.pools[pool].capacity):
+            found[pool] = name
+    return found
+
+
+def _reserved(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
+    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it."""
+    job = state.jobs.get(ahead.reserved.get(key.pool, ""))
+    if job is None or job.held is None:
+        return None
+    return Reason(
+        f"reserved:{key.pool}", f"{key.pool} drains for {job.id} of {job.case}, which waits for {job.held.units} nodes"
+    )
+
+
+def stagger_of(state: State, key: QueueKey) -> float:
+    """Purpose: how far apart two starts of this class's test must lie, in seconds."""
+    return max(state.index.document.limits.stagger_s, state.index.components[key.component].limits.stagger_s)
+
+
+def _stagger(state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
+    if not key.test:
+        return None
+    stagger = stagger_of(state, key)
+    if not stagger:
+        return None
+    due = state.allowed_at.get(key.test, now - stagger) + stagger
+    if key.test not in ahead.allowed and now >= due:
+        return None
+    return Reason(f"stagger:{key.test}", f"two runs of {key.test} start at least {stagger:g} s apart", notable=False)
+
+
+def _shut(state: State, key: QueueKey, now: float) -> Reason | None:
+    shut = state.shut.get(key.pool)
+    if shut is None or now >= shut.until:
+        return None
+    return Reason(f"shut:{key.pool}", f"the scheduler of {key.pool} takes no job for now: {shut.why}")
+
+
+def _gate(state: State, key: QueueKey) -> Reason | None:
+    component = state.index.components[key.component]
+    for name in component.after:
+        number = state.index.component_number[name]
+        tally = state.tallies[number]
+        if not tally.over:
+            open_results = tally.waiting + tally.in_flight
+            return Reason(
+                f"gate:{name}", f"component {name} comes first; {open_results} of its results {_are(open_results)} open"
+            )
+        if name in state.waived:
+            continue
+        missing = state.unattested(number)
+        if missing:
+            text = f"component {name} comes first; not attested yet: {', '.join(missing)} (shakedown attest)"
+            return Reason(f"gate:{name}:attest:{len(missing)}", text)
+        if component.gate == "met":
+            reason = _not_met(state, name)
+            if reason is not None:
+                return reason
+    return None
+
+
+def _not_met(state: State, name: str) -> Reason | None:
+    """The gate ``met``: closed until the component came out so."""
+    outcome = state.outcomes.get(name)
+    if outcome is None:
+        return Reason(f"gate:{name}:over", f"component {name} is over; how it came out is being worked out")
+    if outcome.outcome == "met":
+        return None
+    way_out = f"waive it (shakedown waive {name} --gate) or amend the plan"
+    return Reason(f"gate:{name}:{outcome.seq}", f"component {name} is {outcome.outcome}: {outcome.why}; {way_out}")
+
+
+# ---- modes: who has a pool to itself -----------------------------------------------------------------------------------
+
+
+def _turns(state: State, now: float) -> dict[str, QueueKey]:
+    """The stage that is next to have each pool to itself: the first in the plan's order that could begin if it were empty.
+
+    Everything else holds back for it, so that the pool drains; since a plan has so many stages and no more, nobody starves.
+    """
+    free = {pool for pool in state.index.pools if not state.floor.get(pool)}
+    due = [key for key in state.queues if key.stage and key.pool in free] if free else []
+    for entry in state.delayed:
+        if entry.not_before > now:
+            break
+        due += [key] if (key := state.index.class_of(entry.component, entry.case, entry.mode)).stage else []
+    turns: dict[str, QueueKey] = {}
+    for key in sorted((key for key in due if key.pool in free), key=lambda key: (key.component, key.place)):
+        if key.pool not in turns and not (_gate(state, key) or _waits_for_build(state, key) or _warm_up(state, key)):
+            turns[key.pool] = key
+    return turns
+
+
+def _turn(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
+    """One stage at a time has a pool to itself: the one with live jobs there, or else the one whose turn it is."""
+    holder = holder_of(state, key.pool, ahead)
+    live = state.live.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
+    if holder and holder != key.stage:
+        return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {_jobs(live)} there")
+    if not key.stage:
+        return None
+    warming = _warm_up(state, key)
+    if warming is not None:
+        return warming
+    mine = state.floor.get(key.pool, {}).get(key.stage, 0) + ahead.staged.get(key.stage, 0)
+    if live > mine or (live and base(key.mode) == "isolated"):
+        return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {_jobs(live)} still there")
+    copies = state.index.copies(key.component, key.case, key.mode)
+    if mine >= copies.fits:
+        short = f" ({copies.wanted} are asked for, but {copies.binding})" if copies.binding else ""
+        return Reason("copies", f"{mine} of {copies.fits} copies that run at once are live{short}")
+    return None
+
+
+def holder_of(state: State, pool: str, ahead: Outlook) -> str:
+    """The stage that has a pool to itself, or whose turn is next; "" for none."""
+    for stage in state.floor.get(pool, ()):
+        return stage
+    return ahead.turns[pool].stage if pool in ahead.turns else ""
+
+
+def _in_words(stage: str) -> str:
+    component, mode, case = stage.split(" ", 2)
+    return f"{'one isolated run' if mode == 'isolated' else 'a fill'} of {case} in component {component}"
+
+
+def _warm_up(state: State, key: QueueKey) -> Reason | None:
+    """A measured isolated run begins when the warm-up runs of its case are over."""
+    if key.mode != "isolated":
+        return None
+    word = state.index.mode_of(key.component, key.mode)
+    wanted = word.warm_up if word else 0
+    closed = len(state.closed.get(closed_key(key.component, key.case, warm_up(key.mode)), ())) if wanted else 0
+    if closed >= wanted:
+        return None
+    return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_are(wanted - closed)} open")
+
+
+# ---- builds and budgets ------------------------------------------------------------------------------------------------
+
+
+def _waits_for_build(state: State, key: QueueKey) -> Reason | None:
+    if not key.build:
+        return None
+    build = state.builds.get(key.build)
+    if build is not None and build.phase == "done":
+        return None
+    name = state.index.builds[key.build].name
+    if build is None:
+        why = build_reason(state, 0)
+        return Reason(f"build:{key.build}", f"build {name} has not started" + (f": {why}" if why else ""))
+    if build.phase == "held":
+        return Reason(f"build:{key.build}", f"build {name} is tried again: {build.message}")
+    if build.phase == "failed":
+        return Reason(f"build:{key.build}", f"build {name} failed: {build.message}")
+    return Reason(f"build:{key.build}", f"build {name} is running")
+
+
+def build_reason(state: State, started: int) -> str:
+    """Why no build may start now, or "". ``started``: builds ordered in this decision."""
+    if state.stopping:
+        return f"nothing new is started: {state.stopping}"
+    cap = state.index.document.limits.builds
+    running = state.builds_running() + started
+    if running >= cap:
+        return f"{running} builds are running, {cap} at once are allowed"
+    if state.index.policy.builds_disturb_runs and state.exclusive_live:
+        return f"{state.exclusive_live} exclusive runs have this machine to themselves"
+    return ""
+
+
+def _disturbed(state: State, key: QueueKey, building: bool) -> Reason | None:
+    if not (key.exclusive and state.index.policy.builds_disturb_runs):
+        return None
+    if state.builds_running() or building:
+        return Reason("builds", "it wants this machine to itself, and builds are running on it")
+    return None
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _next_door(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
+    """A pool whose nodes are in other pools too is nobody's alone while there is anybody in these, and the other way round."""
+    for other in state.index.company.get(key.pool, ()):
+        holder = holder_of(state, other, ahead) if not key.stage else next(iter(state.floor.get(other, ())), "")
+        if holder:
+            return Reason(f"turn:{other}", f"{_in_words(holder)} has {other}, where nodes of {key.pool} are, to itself")
+        live = state.live.get(other, 0) + ahead.jobs.get(other, 0)
+        if key.stage and live:
+            return Reason(f"alone:{other}", f"it wants {key.pool} to itself; {_jobs(live)} in {other}, on nodes of it")
+    return None
+
+
+def _jobs(count: int) -> str:
+    return "1 job is" if count == 1 else f"{count} jobs are"

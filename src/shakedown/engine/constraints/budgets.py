@@ -1,0 +1,207 @@
+"""Budgets: whether a run fits into what it loads, and which targets it gets.
+
+``budget_reason`` and ``choose_targets`` go by the same numbers: what is reserved, what this decision has promised, and the least
+of all limits that hold now. What a cluster hands out itself, as licences, is not refused here: it waits there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from shakedown.engine.constraints.overrides import narrowed
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.plan import QueueKey, is_place
+from shakedown.engine.state.state import State
+from shakedown.model.nouns import Loads
+
+_ROUNDING = 1 + 1e-9
+_SHOWN = 8  # targets in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A budget, or one target of it, for a class at this time. ``own``: its name. ``limit``: the least that holds; None = none.
+    ``most``: what we refuse beyond; infinite where the cluster itself does.
+    """
+
+    own: str
+    limit: float | None
+    most: float
+
+
+@dataclass(slots=True)
+class ReservedLoads:
+    """What a decision has promised already. ``used``: loads by budget; ``limits``: component -> what narrows its budgets now;
+    ``rooms``: (component, pool, budget) -> its targets, or itself.
+    """
+
+    used: dict[str, float] = field(default_factory=dict)
+    limits: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    rooms: dict[tuple[int, str, str], tuple[Room, ...]] = field(default_factory=dict)
+
+
+def budget_reason(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> Reason | None:
+    """Purpose: the first budget that has no room for one more run of this class, or None."""
+    used, more = state.used, promised.used
+    for name, load in key.loads:
+        rooms = _rooms(state, key, name, promised, now)
+        for room in rooms:
+            if used.get(room.own, 0.0) + more.get(room.own, 0.0) + load <= room.most:
+                break
+        else:
+            return Reason(f"budget:{name}", partial(_full_in_words, state, rooms, name, load, promised))
+    return None
+
+
+def choose_targets(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> dict[str, str]:
+    """Purpose: budget -> the target that the next run of this class loads: the least loaded one with room, by share of its limit.
+
+    Of equals the first. Only where ``budget_reason`` found nothing.
+    """
+    found = {}
+    for name, load in key.loads:
+        if name not in state.index.targets:
+            continue
+        best, least = "", math.inf
+        for room in _rooms(state, key, name, promised, now):
+            taken = _taken(state, promised, room)
+            share = taken / room.limit if room.limit else taken
+            if share < least and taken + load <= room.most:
+                best, least = room.own, share
+        assert best, f"{name} has no room"
+        found[name] = best.rpartition("@")[2]
+    return found
+
+
+def most_at_once(state: State, key: QueueKey, lanes: int, promised: ReservedLoads, now: float) -> int:
+    """Purpose: how many runs of this class may go on side by side in one job, of ``lanes`` that would fit its nodes; at least 1.
+
+    A job that asks a cluster for more of a licence than there is would wait there for ever.
+    """
+    while lanes > 1:
+        wider = at_once(key, lanes)
+        if budget_reason(state, wider, promised, now) is None and _could_fit(state, wider, promised, now):
+            break
+        lanes -= 1
+    return lanes
+
+
+def _could_fit(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> bool:
+    """Whether a run of this class has room where nothing else runs."""
+    for name, load in key.loads:
+        rooms = _rooms(state, key, name, promised, now)
+        if not any(room.limit is None or load <= room.limit * _ROUNDING for room in rooms):
+            return False
+    return True
+
+
+def at_once(key: QueueKey, lanes: int) -> QueueKey:
+    """Purpose: the class of a job that has so many runs of this class at once: each loads what it loads."""
+    if lanes == 1 or not key.loads:
+        return key
+    return replace(key, loads=tuple((name, load * (1 if is_place(name) else lanes)) for name, load in key.loads))
+
+
+def in_turn(keys: list[QueueKey]) -> QueueKey:
+    """Purpose: the class of a job that has runs of these classes one after the other: it loads the most of each budget."""
+    loads: dict[str, float] = {}
+    for key in keys:
+        for name, load in key.loads:
+            loads[name] = max(load, loads.get(name, 0.0))
+    return replace(keys[0], loads=tuple(loads.items())) if len(keys) > 1 else keys[0]
+
+
+def fits_slot(state: State, key: QueueKey, loads: Mapping[str, float], targets: Mapping[str, str]) -> bool:
+    """Purpose: whether a run of this class could take over what another one loads, on the same targets."""
+    return all(
+        loads.get(f"{name}@{targets[name]}" if name in targets else name, 0.0) * _ROUNDING >= load
+        for name, load in key.loads
+        if not is_place(name)
+    )
+
+
+def is_bound(state: State, key: QueueKey, now: float, promised: ReservedLoads) -> bool:
+    """Purpose: whether runs of this class wait for budgets at our side, and not in the queue of the cluster."""
+    return any(
+        any(room.most < math.inf for room in _rooms(state, key, name, promised, now))
+        for name, _ in key.loads
+        if not is_place(name)
+    )
+
+
+def shrunk(state: State, loads: Loads, component: int, pool: str, promised: ReservedLoads, now: float) -> str:
+    """Purpose: the first of the budgets that a job loads, by their own names, of which more is taken than holds now; "" = none."""
+    for own, _ in loads:
+        name = own.partition("@")[0]
+        limit = _limit(state, component, name, own, promised, now)
+        if limit is None or is_place(own) or _is_licensed(state, component, pool, own, promised, now):
+            continue
+        if state.used.get(own, 0.0) > limit * _ROUNDING:
+            return own
+    return ""
+
+
+def _taken(state: State, promised: ReservedLoads, room: Room) -> float:
+    return state.used.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
+
+
+def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads) -> str:
+    if rooms[0].own == name:
+        return (
+            f"{name}: {_taken(state, promised, rooms[0]):g} of {rooms[0].limit or 0.0:g} is taken and it needs {load:g}"
+        )
+    shown = [
+        f"{room.own.rpartition('@')[2]} {_taken(state, promised, room):g} of {room.limit or 0.0:g}"
+        for room in rooms[:_SHOWN]
+    ]
+    return f"{name}: no target has room for {load:g} more ({', '.join(shown)})"
+
+
+def _rooms(state: State, key: QueueKey, name: str, promised: ReservedLoads, now: float) -> tuple[Room, ...]:
+    at = (key.component, key.pool, name)
+    found = promised.rooms.get(at)
+    if found is None:
+        steady = not (state.caps or state.amounts or state.yielding or state.index.components[key.component].windows)
+        found = state.index.rooms.get(at) if steady else None
+        if found is None:
+            owns = state.index.targets.get(name) or (name,)
+            found = tuple(_room(state, key, name, own, promised, now) for own in owns)
+            if steady:  # nothing but the plan says how much it is
+                state.index.rooms[at] = found
+        promised.rooms[at] = found
+    return found
+
+
+def _room(state: State, key: QueueKey, name: str, own: str, promised: ReservedLoads, now: float) -> Room:
+    limit = _limit(state, key.component, name, own, promised, now)
+    ours = limit is not None and not _is_licensed(state, key.component, key.pool, own, promised, now)
+    return Room(own, limit, limit * _ROUNDING if ours and limit is not None else math.inf)
+
+
+def _limit(state: State, component: int, name: str, own: str, promised: ReservedLoads, now: float) -> float | None:
+    """The least that holds now; ``own`` is a target of the budget ``name``, or the same."""
+    narrow = narrowed_now(state, component, promised, now)
+    known = [state.index.budgets.get(own), narrow.get(name), narrow.get(own)]
+    return min((one for one in known if one is not None), default=None)
+
+
+def narrowed_now(state: State, component: int, promised: ReservedLoads, now: float) -> Mapping[str, float]:
+    """Purpose: what narrows budgets for a component at this time: its own limits, windows, yields, people's words."""
+    if component not in promised.limits:
+        limits = state.index.components[component].limits
+        found = dict(limits.budgets) | {f"copies:{test}": float(most) for test, most in limits.copies}
+        for name, amount in narrowed(state, component, now).items():
+            found[name] = min(amount, found.get(name, amount))
+        promised.limits[component] = found
+    return promised.limits[component]
+
+
+def _is_licensed(state: State, component: int, pool: str, own: str, promised: ReservedLoads, now: float) -> bool:
+    """Whether the cluster charges this budget itself, and nothing holds now that it does not know of."""
+    if (pool.partition(":")[0], own) not in state.index.licensed:
+        return False
+    narrow = narrowed_now(state, component, promised, now)
+    return own not in narrow and own.partition("@")[0] not in narrow

@@ -1,0 +1,87 @@
+"""The time of components that run for a time, as their clocks measure it: when a part of it is over, and when it is up.
+
+``tell_time`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.retirement import drained
+from shakedown.engine.state.state import State
+from shakedown.model.clocks import Act, when
+from shakedown.model.events import Event
+
+
+def tell_time(state: State, decision: Decision, now: float) -> bool:
+    """Purpose: say once that the time of a mix, or a part of it, is up; until then be woken for it. Whether it was said."""
+    before = len(decision.orders)
+    for number in state.index.rolling:
+        name = state.index.components[number].name
+        roll = state.rolls.get(name)
+        if roll is not None and roll.up:
+            continue
+        why = drained(state, number) or _why_up(state, number, now)
+        if why:
+            why = f"{why}; nothing new of it is ordered"
+            decision.record(Event("finding", value={"kind": "time_is_up", "component": name}, reason=why))
+        else:
+            _tell_part(state, decision, number, now)
+            _wake(decision, ends_at(state, number, now), now)
+    return len(decision.orders) > before
+
+
+def acts_of(state: State, number: int) -> list[Act]:
+    """Purpose: what was said of a component's clock. It starts with the first order, or when a person says so."""
+    component = state.index.components[number]
+    said = [(spell.at, spell.act) for spell in state.clocks.get(component.name, ())]
+    roll, terms = state.rolls.get(component.name), component.clock
+    if roll is not None and roll.started is not None and terms.start == "first order":
+        said.insert(0, (roll.started + (0.0 if terms.ramp else component.fill.ramp_s), "start"))
+    return said
+
+
+def ends_at(state: State, number: int, now: float) -> float | None:
+    """Purpose: when the time of a component is up, as its clock stands at ``now``; None where it stands still."""
+    return when(acts_of(state, number), state.index.components[number].duration_s, now)
+
+
+def is_up(state: State, number: int, now: float) -> bool:
+    """Purpose: whether the time of a component has passed at ``now``."""
+    end = ends_at(state, number, now)
+    return end is not None and now >= end
+
+
+def has_started(state: State, number: int) -> bool:
+    """Purpose: whether a clock that a person starts was started. One that starts by itself needs no word."""
+    component = state.index.components[number]
+    if not component.duration_s or component.clock.start == "first order":
+        return True
+    return any(spell.act in ("start", "restart") for spell in state.clocks.get(component.name, ()))
+
+
+def _why_up(state: State, number: int, now: float) -> str:
+    component = state.index.components[number]
+    if not is_up(state, number, now):
+        return ""
+    return f"the {component.duration_s:g} s of component {component.name} have passed"
+
+
+def _tell_part(state: State, decision: Decision, number: int, now: float) -> None:
+    """After each part but the last the component pauses, and its clock stands still from the very end of the part."""
+    component = state.index.components[number]
+    over = state.parts_over.get(component.name, 0)
+    if over >= len(component.phases) - 1 or component.name in state.paused:
+        return
+    phase = component.phases[over]
+    end = when(acts_of(state, number), sum(part.duration_s for part in component.phases[: over + 1]), now)
+    if end is not None and now >= end:
+        way_out = f"shakedown resume --component {component.name}"
+        why = f"part {over + 1} of {len(component.phases)}, {phase.name}, of component {component.name} is over; {way_out}"
+        value = {"component": component.name, "phase": phase.name, "from": end, "clock": "stops"}
+        decision.record(Event("paused", value=value, reason=why))
+    _wake(decision, end, now)
+
+
+def _wake(decision: Decision, when: float | None, now: float) -> None:
+    if when is not None and when > now:
+        decision.wake(when)

@@ -1,0 +1,224 @@
+"""What standing orders of people and of the plan hold back: pauses, drains, windows, caps, yielding, stopped cases.
+
+``standing_reason`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.engine.constraints.component_clock import has_started
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.moments import moment
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.retirement import drained, stopped
+from shakedown.engine.state.state import Pause, State
+from shakedown.model import windows
+from shakedown.model.filling import Window, Yield
+from shakedown.model.nouns import Component
+
+FOR_PEOPLE = ("stopped:", "paused:", "clock:", "excluded:")  # reasons that last until a person says otherwise
+
+
+def standing_reason(state: State, key: QueueKey, now: float) -> Reason | None:
+    """Purpose: the standing order that holds this class back at ``now``, or None."""
+    return _stopped(state, key) or component_reason(state, key.component, now) or _capped(state, key)
+
+
+def component_reason(state: State, number: int, now: float) -> Reason | None:
+    """Purpose: the standing order that holds all of a component back at ``now``, or None."""
+    component = state.index.components[number]
+    return (
+        _paused(state, component)
+        or _drained(state, number)
+        or _not_started(state, number)
+        or _closed_window(component, now)
+        or _closed_yield(state, component)
+    )
+
+
+def _stopped(state: State, key: QueueKey) -> Reason | None:
+    why = stopped(state, key.component, key.case) if key.case else ""
+    return Reason(f"stopped:{key.case}", why) if why else None
+
+
+def _paused(state: State, component: Component) -> Reason | None:
+    pause = state.paused.get(component.name)
+    return Reason(f"paused:{component.name}", pause_in_words(component.name, pause)) if pause is not None else None
+
+
+def pause_in_words(name: str, pause: Pause) -> str:
+    """Who paused a component, since when, why, and how it goes on."""
+    if pause.phase:
+        return pause.why
+    cause = f" ({pause.cause})" if pause.cause else ""
+    said = f"component {name} is paused by {pause.by or 'somebody'} since {moment(pause.since)}{cause}: {pause.why}"
+    return f"{said}; shakedown resume --component {name}"
+
+
+def _drained(state: State, number: int) -> Reason | None:
+    why = drained(state, number)
+    return Reason(f"drained:{state.index.components[number].name}", f"{why}; nothing new is ordered") if why else None
+
+
+def _not_started(state: State, number: int) -> Reason | None:
+    if has_started(state, number):
+        return None
+    name = state.index.components[number].name
+    why = f"the clock of component {name} is started by a person: shakedown clock start --component {name}"
+    return Reason(f"clock:{name}", why)
+
+
+def _closed_window(component: Component, now: float) -> Reason | None:
+    for window in _open_windows(component, now):
+        if window.closed:
+            until = windows.next_change(window, now)
+            lasts = f"until {windows.show_local(window, until)}" if until is not None else "for good; amend the plan"
+            why = f"component {component.name} orders nothing in the window {window.text}, {lasts}"
+            return Reason(f"window:{component.name}", why)
+    return None
+
+
+def _closed_yield(state: State, component: Component) -> Reason | None:
+    for word in _yields(state, component):
+        if word.closed:
+            return Reason(f"yield:{component.name}", yield_in_words(state, component, word))
+    return None
+
+
+def yield_in_words(state: State, component: Component, word: Yield) -> str:
+    """To whom a component leaves room, and until when."""
+    waits = ", ".join(f"{state.pending.get(cluster, 0)} on {cluster}" for cluster in word.clusters)
+    until = f"until no more than {word.until} wait" + (" on each" if len(word.clusters) > 1 else " there")
+    return f"component {component.name} leaves room for the jobs that wait on other clusters ({waits}), {until}"
+
+
+def _capped(state: State, key: QueueKey) -> Reason | None:
+    """A cap by a person that is reached."""
+    cap = state.caps.get(key.test) if key.test else None
+    live = state.used.get(f"copies:{key.test}", 0.0)
+    if cap is None or live + 1 <= cap * (1 + 1e-9):
+        return None
+    return Reason(f"cap:{key.test}", f"{cap_in_words(state, key.test)}; {live:g} are live")
+
+
+def cap_in_words(state: State, test: str) -> str:
+    """A cap by a person, and how it is lifted."""
+    words = state.said_by.get(f"cap {test}", "")
+    return f"{test} is capped at {state.caps[test]} at once {words}; shakedown cap {test} none lifts it"
+
+
+# ---- what holds less ---------------------------------------------------------------------------------------------------
+
+
+def narrowed(state: State, component: int, now: float) -> dict[str, float]:
+    """Purpose: budgets (by name, ``budget@target``, or ``copies:TEST``) that hold less at ``now`` than the plan's own amount."""
+    found = state.index.components[component]
+    if not (state.caps or state.amounts or found.windows or state.yielding):
+        return {}
+    least: dict[str, float] = {}
+    for name, amount in _amounts(state, found, now):
+        own = state.index.budgets.get(name)
+        if (own is None or amount < own) and amount < least.get(name, float("inf")):
+            least[name] = amount
+    return least
+
+
+def narrowed_by(state: State, number: int, name: str, now: float) -> str:
+    """Purpose: "window" or "yield" where one of these makes a budget hold less at ``now`` than anything else does; else ""."""
+    component, least = state.index.components[number], narrowed(state, number, now).get(name)
+    own = dict(component.limits.budgets) | {f"copies:{test}": float(most) for test, most in component.limits.copies}
+    if least is None or least >= own.get(name, float("inf")):
+        return ""
+    for word, holding in (("window", _open_windows(component, now)), ("yield", _yields(state, component))):
+        for one in holding:
+            said = dict(one.budgets) | {f"copies:{test}": float(most) for test, most in one.copies}
+            if said.get(name) == least:
+                return word
+    return ""
+
+
+def _amounts(state: State, component: Component, now: float) -> Iterator[tuple[str, float]]:
+    yield from state.amounts.items()
+    yield from ((f"copies:{test}", float(copies)) for test, copies in state.caps.items())
+    holding: list[Window | Yield] = [*_open_windows(component, now), *_yields(state, component)]
+    for word in holding:
+        yield from word.budgets
+        yield from ((f"copies:{test}", float(copies)) for test, copies in word.copies)
+
+
+def _open_windows(component: Component, now: float) -> Iterator[Window]:
+    return (window for window in component.windows if windows.is_open(window, now))
+
+
+def _yields(state: State, component: Component) -> Iterator[Yield]:
+    if not state.yielding:
+        return iter(())
+    return (word for number, word in enumerate(component.yields) if f"{component.name} {number}" in state.yielding)
+
+
+# ---- when, and what else -----------------------------------------------------------------------------------------------
+
+
+def next_change(state: State, now: float) -> float | None:
+    """Purpose: when a standing order by the clock on the wall (a window) next changes; None = never."""
+    changes = [windows.next_change(window, now) for component in _at_work(state) for window in component.windows]
+    return min((change for change in changes if change is not None), default=None)
+
+
+def clusters_watched(state: State) -> tuple[str, ...]:
+    """Purpose: the clusters whose queues are to be counted: those that components with results left leave room for."""
+    named = [name for component in _at_work(state) for word in component.yields for name in word.clusters]
+    return tuple(dict.fromkeys(named))
+
+
+def _at_work(state: State) -> Iterator[Component]:
+    """Components with results left, of those that have windows or leave room for others."""
+    for number, component in enumerate(state.index.components):
+        if (component.windows or component.yields) and not state.tallies[number].over:
+            yield component
+
+
+def withdrawn(state: State, component: str) -> str:
+    """Purpose: why what is queued of a component, and has not started, is to be taken back; "" where it stays in the queue."""
+    pause = state.paused.get(component)
+    if pause is not None:
+        return pause_in_words(component, pause)
+    return drained(state, state.index.component_number[component]) if state.draining else ""
+
+
+def in_force(state: State, now: float) -> list[str]:
+    """Purpose: every standing order that holds at ``now``, as sentences."""
+    said = [pause_in_words(name, pause) for name, pause in state.paused.items()]
+    said += state.draining.values()
+    for number, component in enumerate(state.index.components):
+        if state.tallies[number].over:
+            continue
+        waits = _not_started(state, number)
+        said += [waits.text] if waits is not None else []
+        said += [_window_in_words(component, window, now) for window in _open_windows(component, now)]
+        said += [yield_in_words(state, component, word) for word in _yields(state, component)]
+    said += [cap_in_words(state, test) for test in state.caps]
+    for name, amount in state.amounts.items():
+        words = state.said_by.get(f"budget {name}", "")
+        said.append(f"budget {name} holds at most {amount:g} {words}; shakedown budget {name} none lifts it")
+    said += state.stopped.values()
+    return said + _excluded_in_words(state)
+
+
+def _excluded_in_words(state: State) -> list[str]:
+    """Nodes that were excluded for the same reason, together."""
+    alike: dict[str, list[str]] = {}
+    for node, why in state.excluded.items():
+        alike.setdefault(why, []).append(node)
+    return [f"{_some(nodes)}: {why}" for why, nodes in alike.items()]
+
+
+def _some(nodes: list[str], most: int = 20) -> str:
+    return ", ".join(nodes[:most]) + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
+
+
+def _window_in_words(component: Component, window: Window, now: float) -> str:
+    until = windows.next_change(window, now)
+    lasts = f" until {windows.show_local(window, until)}" if until is not None else ""
+    return f"component {component.name} is in the window {window.text}{lasts}"

@@ -1,0 +1,224 @@
+"""A queue is not burnt: what keeps every waiting job from starting must not cost each of them an attempt.
+
+After a few jobs in a row that end before they take their claims, or submissions that are refused for the same reason, the queue
+of their pool is held: nothing new is ordered, what waits at the scheduler is kept from starting, and after a while one job
+probes. When it took its claim the rest follows. What ends before its claim while the queue is held spends no attempt.
+
+``keep_queues`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.fold.queue_guard import pool_of
+from shakedown.engine.state.moments import moment
+from shakedown.engine.state.orders import BATCH, Decision, Order
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import Guard, Job, State
+from shakedown.model.events import Event
+from shakedown.model.ports import ReleaseOrder
+
+FEW = 3  # jobs in a row
+PROVEN_S = 20.0  # that a probe runs: its script takes its claim, or ends, at once
+
+
+def keep_queues(state: State, decision: Decision, now: float) -> bool:
+    """Purpose: hold queues and let them go on; keep what waits at the scheduler, and let one job probe.
+
+    Whether anything was ordered.
+    """
+    before = len(decision.orders)
+    for pool, guard in state.guards.items():
+        if not guard.since:
+            if _is_due(guard):
+                decision.record(_held(pool, guard))
+        elif _is_proven(state, decision, guard, now):
+            decision.record(_let_go(state, pool, guard, now))
+        elif not state.stopping:
+            _keep(state, decision, pool, now)
+            _probe(state, decision, pool, guard, now)
+    return len(decision.orders) > before
+
+
+def guard_reason(state: State, pool: str, now: float, promised: Mapping[str, int]) -> Reason | None:
+    """Purpose: why nothing new is ordered in a pool whose queue is held; None where a job may, to probe.
+
+    ``promised``: units by pool that are ordered or released in this decision.
+    """
+    guard = state.guards.get(pool)
+    if guard is None or not guard.since:
+        return None
+    if _may_probe(state, pool, guard, now) and not promised.get(pool) and not _to_release(state, pool, guard):
+        return None
+    return Reason(f"held:{pool}", queue_in_words(state, pool, guard))
+
+
+def _may_probe(state: State, pool: str, guard: Guard, now: float) -> bool:
+    """Whether it is time for a job to probe a held queue: not before the claims of those that ended are ours."""
+    if now < guard.until or guard.probe in state.jobs:
+        return False
+    ended = (job for job in state.jobs.values() if job.phase == "refused" and job.spared)
+    return not any(pool_of(state, job) == pool for job in ended)
+
+
+def is_held(state: State, pool: str) -> bool:
+    guard = state.guards.get(pool)
+    return guard is not None and bool(guard.since)
+
+
+def held_queues(state: State) -> list[str]:
+    """Purpose: the pools whose queues are held."""
+    return [pool for pool, guard in state.guards.items() if guard.since]
+
+
+def was_tried(state: State, pool: str, case: str) -> bool:
+    """Purpose: whether a case probed a held queue in vain, so that others go before it."""
+    guard = state.guards.get(pool)
+    return guard is not None and bool(guard.since) and case in guard.tried
+
+
+def queue_in_words(state: State, pool: str, guard: Guard) -> str:
+    """Purpose: why a queue is held, since when, and what is done about it."""
+    said = f"the queue of {pool} is held since {moment(guard.since)}: {_what(guard)}"
+    if guard.probe in state.jobs:
+        return f"{said}; {guard.probe} probes, and the rest follows when it has taken its claim"
+    return f"{said}; one job probes at {moment(guard.until)}, and the rest follows when it has taken its claim"
+
+
+def _what(guard: Guard) -> str:
+    why = guard.why or "nobody says why"
+    return f"submissions are refused: {why}" if guard.what else f"jobs end before they take their claims: {why}"
+
+
+# ---- held and let go ---------------------------------------------------------------------------------------------------
+
+
+def _is_due(guard: Guard) -> bool:
+    """A submission may be refused for what its case asks for: only the same words about several cases concern the queue."""
+    if len(guard.row) < FEW:
+        return False
+    return not guard.what or len({case for _, case in guard.row.values()}) > 1
+
+
+def _held(pool: str, guard: Guard) -> Event:
+    jobs = list(guard.row)
+    value: dict[str, Any] = {"kind": "queue_held", "pool": pool, "jobs": jobs[:20], "count": len(jobs)}
+    why = f"the queue of {pool} is held: {len(jobs)} jobs in a row did not come to run ({', '.join(jobs[:5])}): {_what(guard)}"
+    then = (
+        "one job probes now and then, and the rest follows when it has taken its claim; until then no attempt is spent"
+    )
+    return Event("finding", value=value, reason=f"{why}; {then}")
+
+
+def _is_proven(state: State, decision: Decision, guard: Guard, now: float) -> bool:
+    if guard.proved:
+        return True
+    job = state.jobs.get(guard.probe)
+    if guard.what or job is None or job.phase != "running" or job.seen != "running":
+        return False
+    due = (job.started if job.started is not None else now) + PROVEN_S
+    if now < due:
+        decision.wake(due)
+    return now >= due
+
+
+def _let_go(state: State, pool: str, guard: Guard, now: float) -> Event:
+    job = state.jobs.get(guard.probe)
+    case = guard.proved or (job.case if job is not None else "")
+    value: dict[str, Any] = {"kind": "queue_released", "pool": pool, "held_s": round(now - guard.since, 3)}
+    did = "was taken" if guard.what else "has taken its claim"
+    why = f"the queue of {pool} goes on after {now - guard.since:.0f} s: {guard.probe} {did}"
+    return Event("finding", case=case, value=value, reason=why)
+
+
+# ---- what waits at the scheduler ---------------------------------------------------------------------------------------
+
+
+def _keep(state: State, decision: Decision, pool: str, now: float) -> None:
+    """Jobs that could start are kept from it by the scheduler. Where it is our own, they are taken back: see ``attend``."""
+    if state.index.policy.withdraw_on_stop:
+        return
+    most = len(decision.orders) + BATCH
+    for job in _waiting_there(state, pool):
+        if job.kept in ("", "wanted") and job.charged:
+            if now < job.keep_after:
+                decision.wake(job.keep_after)
+                continue
+            event = Event("hold_order", case=job.case, run=job.run, job=job.id, reason=f"the queue of {pool} is held")
+            decision.orders.append(Order("hold", event, job))
+            if len(decision.orders) >= most:
+                return
+
+
+def _waiting_there(state: State, pool: str) -> Iterator[Job]:
+    guard = state.guards[pool]
+    for job in state.jobs.values():
+        if job.phase != "queued" or job.id == guard.probe or pool_of(state, job) != pool:
+            continue
+        if job.seen not in ("", "queued"):
+            continue  # it may be over: nobody could tell
+        stale = job.stale and not job.restart  # what the scheduler started again is taken back by nobody
+        if not (job.claim or job.cancelling or stale or job.release in ("ordered", "wanted")):
+            yield job
+
+
+def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float) -> None:
+    """When it is time, a job that is kept at the scheduler probes; where there is none, the next that is ordered does."""
+    if guard.probe in state.jobs:
+        return
+    if now < guard.until:
+        decision.wake(guard.until)
+        return
+    job = _to_release(state, pool, guard) if _may_probe(state, pool, guard, now) else None
+    if job is None:
+        return
+    value = {"targets": job.targets, "again": True, "probe": True}
+    event = Event("release_order", case=job.case, run=job.run, job=job.id, value=value)
+    case = state.index.cases[job.case]
+    order = ReleaseOrder(job.id, job.run, case, job.scheduler_id, job.restart, tuple(job.targets.items()))
+    decision.orders.append(Order("release", event, order))
+
+
+def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
+    """The kept job that probes next: of a case that did not probe yet, if there is one, kept or waiting for its order."""
+    kept = [job for job in _waiting_there(state, pool) if job.kept == "taken" and job.charged]
+    kept.sort(key=lambda job: job.held.units if job.held is not None else 0)  # the narrowest begins soonest
+    fresh = next((job for job in kept if job.case not in guard.tried), None)
+    if fresh is not None or not kept:
+        return fresh
+    others = (entry.case for key, queue in state.queues.items() if key.pool == pool for entry in queue)
+    return None if any(case not in guard.tried for case in others) else kept[0]
+
+
+# ---- what ended before its claim ---------------------------------------------------------------------------------------
+
+
+def give_back(decision: Decision, job: Job, now: float) -> bool:
+    """Purpose: the runs of a job that ended before its claim wait again, once it is known that nothing of them ran or ever will.
+
+    Whether that is so, or is being found out.
+    """
+    if not job.spared:
+        return False
+    why = f"it ended before it took its claim, while its queue is held: {job.message}"
+    if job.not_taken or (job.claim == "found" and job.seen == "refused"):
+        decision.record(Event("returned", case=job.case, run=job.run, job=job.id, reason=why))
+    elif job.claim == "":
+        if now >= job.claim_after:
+            order = Event("claim_order", job=job.id, run=job.run, reason=why)
+            decision.orders.append(Order("claim", order, job))
+        else:
+            decision.wake(job.claim_after)
+    return True
+
+
+def probe_first(state: State, key: QueueKey) -> int:
+    """Purpose: a class whose next result probed a held queue in vain comes after others."""
+    guard = state.guards.get(key.pool)
+    if guard is None or not guard.since:
+        return 0
+    queue = state.queues.get(key)
+    return int(queue is not None and all(entry.case in guard.tried for entry in queue))

@@ -1,0 +1,1 @@
+"""Logged events into the state, one file a subject. ``evolve`` is the way in."""

@@ -1,0 +1,158 @@
+"""Folding an amendment: what is closed stays closed, what flies goes on, what waits keeps its attempt and its back-off."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from dataclasses import replace
+
+from shakedown.engine.fold.bookkeeping import count_closed, enqueue, fly
+from shakedown.engine.fold.overrides import standing_orders_after
+from shakedown.engine.state.job_index import job_index_of
+from shakedown.engine.state.plan import NO_LONGER_WANTED
+from shakedown.engine.state.state import MixProgress, PendingResult, Run, State, Tally
+from shakedown.engine.state.wanted_results import wanted_results
+from shakedown.model.events import Event
+from shakedown.model.waived import gate_digest
+
+Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
+
+
+def amended(state: State, event: Event) -> None:
+    """A new document is in force (its index was put in place before). Only what is newly wanted begins anew."""
+    state.epoch += 1
+    state.cancelled = ""
+    standing_orders_after(state)
+    if state.phase == "ended":
+        state.phase = "running"
+    before = _Before(state, event.value.get("components", []))
+    state.queues, state.delayed, state.to_cancel, state.unannounced, state.closed = {}, [], [], [], {}
+    state.outcomes, state.said_short = {}, []
+    _close_gates(state)
+    state.tallies = [Tally() for _ in state.index.components]
+    for roll in state.rolls.values():
+        roll.up, roll.up_at, roll.live = False, None, {}
+    for number, component in enumerate(state.index.components):
+        if component.name in before.verdicts:
+            state.tallies[number].verdicts = before.verdicts[component.name]
+        missing: dict[str, None] = {}
+        for mode, case, repeat in _wanted(state, before, number):
+            if _want_again(state, before, number, mode, case, repeat):
+                missing[case] = None
+        state.unannounced += [(number, case) for case in missing]
+    _retire(state, before)
+    state.job_index = job_index_of(state.jobs.values())
+
+
+def _close_gates(state: State) -> None:
+    """A gate was opened as it was then: one that asks for something else, or holds back others, is closed. Old records say only
+    whose it was.
+    """
+    document = state.index.document
+    same = [name for name, digest in state.gates.items() if digest in ("", gate_digest(document, name))]
+    state.waived = {name: why for name, why in state.waived.items() if name in same or name not in state.gates}
+    state.gates = {name: state.gates[name] for name in same}
+
+
+class _Before:
+    """What an amendment finds, by wanted result.
+
+    ``unwanted`` and ``taken_back``: runs and entries that an earlier one stopped wanting, of any component: they are no result's.
+    """
+
+    def __init__(self, state: State, old: list[str]) -> None:
+        self.closed = set(_closed(state, old))
+        gone = old.index(NO_LONGER_WANTED) if NO_LONGER_WANTED in old else -1
+        self.unwanted = [run for run in state.runs.values() if run.component == gone]
+        flying = [run for run in state.runs.values() if run.component != gone]
+        self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in flying}
+        self.cancelled = {id(entry) for entry in state.to_cancel}
+        entries = [entry for queue in state.queues.values() for entry in queue]
+        entries += state.delayed + state.to_cancel
+        self.taken_back = [entry for entry in entries if entry.component == gone]
+        entries = [entry for entry in entries if entry.component != gone]
+        self.waiting: dict[Want, PendingResult] = {(old[e.component], e.mode, e.case, e.repeat): e for e in entries}
+        self.verdicts = {name: tally.verdicts for name, tally in zip(old, state.tallies, strict=False)}
+
+    def repeats_of(self, component: str) -> dict[str, list[int]]:
+        """Every repeat of a component without modes that was ever begun, by case."""
+        found: dict[str, list[int]] = {}
+        begun = [want for want, entry in self.waiting.items() if not entry.fresh or id(entry) in self.cancelled]
+        for name, mode, case, repeat in sorted([*self.closed, *self.flying, *begun]):
+            if name == component and not mode:
+                found.setdefault(case, []).append(repeat)
+        return found
+
+
+def _closed(state: State, old: list[str]) -> Iterator[Want]:
+    for key, repeats in state.closed.items():
+        number, mode, case = key.split(" ", 2)
+        yield from ((old[int(number)], mode, case, repeat) for repeat in repeats)
+
+
+def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, str, int]]:
+    """What the new plan wants. Of a mix: all that was begun, and the next result of each case."""
+    component = state.index.components[number]
+    if not component.duration_s:
+        yield from wanted_results(state.index, number)
+        return
+    state.rolls.setdefault(component.name, MixProgress())
+    begun = before.repeats_of(component.name)
+    for case in component.cases:
+        repeats = begun.get(case, [])
+        yield from (("", case, repeat) for repeat in repeats)
+        if not repeats or not state.index.cases[case].unavailable:
+            yield "", case, max(repeats, default=0) + 1
+
+
+def _want_again(state: State, before: _Before, number: int, mode: str, case: str, repeat: int) -> bool:
+    """One result that the new plan wants: closed, flying, waiting as it did, new, or (True) unavailable."""
+    tally = state.tallies[number]
+    tally.wanted += 1
+    key = (state.index.components[number].name, mode, case, repeat)
+    if state.index.cases[case].unavailable and key not in before.flying:
+        tally.unavailable += 1
+        return True
+    if key in before.closed:
+        count_closed(state, number, case, repeat, mode)
+    elif key in before.flying:
+        _fly_on(state, before.flying.pop(key), number)
+    else:
+        entry = before.waiting.pop(key, None) or PendingResult(number, case, repeat, mode=mode)
+        entry.component = number
+        _wait_on(state, entry, cancelled=id(entry) in before.cancelled)
+    return False
+
+
+def _retire(state: State, before: _Before) -> None:
+    """What the new plan does not want: live runs go on and count nowhere; a run that was taken back still needs a verdict."""
+    retired = state.index.component_number[NO_LONGER_WANTED]
+    for run in (*before.unwanted, *before.flying.values()):
+        _fly_on(state, run, retired)
+        state.tallies[retired].wanted += 1
+    for entry in (*before.taken_back, *before.waiting.values()):
+        if entry.void_run:
+            entry.component = retired
+            state.tallies[retired].wanted += 1
+            _wait_on(state, entry, cancelled=True)
+
+
+def _fly_on(state: State, run: Run, number: int) -> None:
+    """Its job asks for what it needs by the limits of the component that it is of now, which has a new number."""
+    run.component = number
+    job = state.jobs.get(run.job)
+    if job is not None:
+        job.component = number
+        job.held = replace(job.held, component=number) if job.held is not None else None
+    fly(state, run)
+
+
+def _wait_on(state: State, entry: PendingResult, cancelled: bool) -> None:
+    if cancelled:
+        state.to_cancel.append(entry)
+    elif entry.not_before > state.time:
+        insort(state.delayed, entry, key=lambda e: e.not_before)
+    else:
+        enqueue(state, entry)
+        return
+    state.tallies[entry.component].waiting += 1

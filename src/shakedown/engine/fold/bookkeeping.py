@@ -1,0 +1,295 @@
+"""Where results wait and what jobs hold: the few moves that every fold is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from shakedown.engine.state.job_index import job_index_of
+from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
+from shakedown.engine.state.retirement import why_unwanted
+from shakedown.engine.state.state import STANDSTILL, Job, MixProgress, PendingResult, Queue, Run, State
+from shakedown.model.nouns import Loads
+
+_NOTHING = 1e-9
+
+
+def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
+    """It waits for its turn, or to be judged cancelled where nothing new is ordered of it any more."""
+    entry.cancelled = why_unwanted(state, entry)
+    if entry.cancelled:
+        state.to_cancel.append(entry)
+        state.tallies[entry.component].waiting += 1
+        return
+    key = state.index.class_of(entry.component, entry.case, entry.mode)
+    queue = state.queues.get(key)
+    if queue is None:
+        queue = state.queues[key] = Queue()
+    queue.put(entry, first)
+    state.tallies[entry.component].waiting += 1
+
+
+def take(state: State, component: int, case: str, repeat: int, mode: str) -> PendingResult:
+    """Remove a waiting entry from wherever it waits. The usual place is the head of its queue."""
+    key = state.index.class_of(component, case, mode)
+    queue = state.queues.get(key)
+    taken = queue.entries.pop((case, repeat), None) if queue is not None else None
+    if queue is not None and not queue:
+        del state.queues[key]
+    if taken is not None:
+        state.tallies[component].waiting -= 1
+        return taken
+    for place in (state.delayed, state.to_cancel):
+        for number, entry in enumerate(place):
+            if entry.same(component, case, repeat, mode):
+                del place[number]
+                state.tallies[component].waiting -= 1
+                return entry
+    raise ValueError(f"nothing waits for repeat {repeat} of {case}")
+
+
+def number_of(identifier: str) -> int:
+    return int(identifier[1:])
+
+
+def fly(state: State, run: Run, sign: int = 1) -> None:
+    """A run of a component is in flight, or no longer. One that only could not be judged yet is live in no mix."""
+    state.tallies[run.component].in_flight += sign
+    if run.phase != "undetermined":
+        count_live(state, run, sign)
+
+
+def count_live(state: State, run: Run, sign: int) -> None:
+    """A run of a mix lives, or no longer."""
+    roll = roll_of(state, run.component)
+    if roll is not None:
+        test = state.index.cases[run.case].test
+        left = roll.live[test] = roll.live.get(test, 0) + sign
+        if left:
+            roll.idle.pop(test, None)
+            roll.fallen.pop(test, None)
+        else:
+            roll.idle[test] = state.time
+
+
+def begins(state: State, run: Run, when: float) -> None:
+    """A run began: its test has not fallen out, whatever waits of it."""
+    roll = roll_of(state, run.component)
+    if roll is not None:
+        test = state.index.cases[run.case].test
+        roll.begun[test] = max(when, roll.begun.get(test, 0.0))
+        roll.missed.pop(test, None)
+        roll.stalled.pop(test, None)
+        roll.stalled.pop(STANDSTILL, None)
+
+
+def roll_of(state: State, component: int) -> MixProgress | None:
+    """What the mix of a component has had; None for a component that wants a number of results."""
+    if component not in state.index.rolling:
+        return None
+    return state.rolls.setdefault(state.index.components[component].name, MixProgress())
+
+
+def facts_of(state: State, run: Run) -> dict[str, Any]:
+    """What the end of a run was reported with: of a part its own, else its job's, which is forgotten once it is judged."""
+    if run.phase == "undetermined":
+        return run.facts
+    job = state.jobs[run.job]
+    return run.facts if job.bundle else job.facts
+
+
+# ---- what jobs hold ----------------------------------------------------------------------------------------------------
+
+
+def resolved(index: PlanIndex, key: QueueKey, targets: Mapping[str, str], side_by_side: int = 1) -> Loads:
+    """Purpose: what a job of this class loads, each target by its own name; of several runs at once each does."""
+    at = (key, tuple(targets.items()), side_by_side)
+    if at not in index.loaded:
+        found = tuple(
+            (
+                f"{name}@{targets[name]}" if name in targets else name,
+                load * (1 if is_place(name) else side_by_side),
+            )
+            for name, load in key.loads
+        )
+        if len(index.loaded) > REMEMBERED:
+            index.loaded.clear()
+        index.loaded[at] = found
+    return index.loaded[at]
+
+
+def hold(state: State, job: Job) -> None:
+    """Count a new job; what it loads and the units that it takes only where it may start."""
+    key = job.held = job.held or state.index.class_of(job.component, job.case, job.mode)
+    state.live[key.pool] = state.live.get(key.pool, 0) + 1
+    _load(state, ((name, load) for name, load in job.loads if is_place(name)), 1)
+    if job.charged:
+        _reserve(state, job, 1)
+    else:
+        state.uncharged[job.id] = None
+    state.job_index.add(job)
+
+
+def widen(state: State, job: Job, run: Run) -> None:
+    """One more run of a job of several: of each budget the job loads the most that any of its runs does."""
+    key = state.index.class_of(run.component, run.case, run.mode)
+    loads = dict(job.loads)
+    more = [one for one in resolved(state.index, key, job.targets, job.at_once) if one[1] > loads.get(one[0], 0.0)]
+    if not more:
+        return
+    added = [(name, load - loads.get(name, 0.0)) for name, load in more]
+    job.loads = tuple((loads | dict(more)).items())
+    _load(state, ((name, load) for name, load in added if job.charged or is_place(name)), 1)
+
+
+def charge(state: State, job: Job, sign: int = 1) -> None:
+    """Reserve what a job takes that may start, or give it back."""
+    job.charged = sign > 0
+    state.uncharged.pop(job.id, None)
+    state.job_index.charge(job, sign)
+    _reserve(state, job, sign)
+
+
+def _reserve(state: State, job: Job, sign: int) -> None:
+    key = job.held
+    assert key is not None
+    state.units[key.pool] = state.units.get(key.pool, 0) + sign * key.units
+    state.exclusive_live += sign if key.exclusive else 0
+    if key.stage:
+        _stand(state, key, sign)
+    _load(state, ((name, load) for name, load in job.loads if not is_place(name)), sign)
+
+
+def _load(state: State, loads: Iterable[tuple[str, float]], sign: int) -> None:
+    for budget, load in loads:
+        left = state.used.get(budget, 0.0) + sign * load
+        state.used[budget] = left if abs(left) > _NOTHING else 0.0
+
+
+def _stand(state: State, key: QueueKey, sign: int) -> None:
+    stages = state.floor.setdefault(key.pool, {})
+    stages[key.stage] = stages.get(key.stage, 0) + sign
+    if not stages[key.stage]:
+        del stages[key.stage]
+
+
+def forget_job(state: State, job: Job) -> None:
+    """The job is known to be dead or never to have lived: what it held is free, or its successor's."""
+    key = job.held
+    assert key is not None
+    if job.charged:
+        charge(state, job, -1)
+    state.uncharged.pop(job.id, None)
+    state.job_index.forget(job)
+    state.stale.pop(job.id, None)
+    state.unreleased.pop(job.id, None)
+    state.live[key.pool] -= 1
+    _load(state, ((name, load) for name, load in job.loads if is_place(name)), -1)
+    state.attention.pop(job.id, None)
+    del state.jobs[job.id]
+    while state.deadlines and state.deadlines[0][1] not in state.jobs:
+        del state.deadlines[0]
+    _pass_on(state, job)
+    if state.wide.get(key.pool) == job.id:
+        next_wide(state, key.pool)
+
+
+def _pass_on(state: State, job: Job) -> None:
+    """Who waited for this one may start now. One that was to follow a job that never ran would start beside the job before."""
+    successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
+    if before is not None and before.successor == job.id:
+        before.successor = ""
+    if successor is None:
+        return
+    successor.after = ""
+    if before is not None and job.started is None:
+        doubt(state, successor, f"job {job.id}, which it was to follow, was taken back")
+    if not successor.charged and successor.phase not in ("ended", "haunting"):
+        charge(state, successor)
+    else:
+        state.job_index.follows_no_more(successor)
+
+
+def doubt(state: State, job: Job, why: str) -> None:
+    """A job is to be ordered again, if it has not begun."""
+    job.stale = why
+    state.stale[job.id] = None
+
+
+# ---- wide jobs ---------------------------------------------------------------------------------------------------------
+
+
+def next_wide(state: State, pool: str) -> None:
+    """The job of more than one unit that may start and waits in a pool for the longest time."""
+    state.wide.pop(pool, None)
+    waiting = [name for name in state.job_index.wide.get(pool, ()) if _waits_wide(state.jobs[name])]
+    if waiting:
+        state.wide[pool] = min(waiting, key=number_of)
+
+
+def watch_wide(state: State, job: Job) -> None:
+    """A job was ordered or released, or waits again."""
+    if job.held is None or not _waits_wide(job):
+        return
+    state.job_index.wide.setdefault(job.held.pool, {})[job.id] = None
+    if job.held.pool not in state.wide:
+        state.wide[job.held.pool] = job.id
+
+
+def overtake(state: State, job: Job) -> None:
+    """A job begins: the wide one that was ordered before it and still waits was overtaken."""
+    if job.held is None:
+        return
+    pool = job.held.pool
+    state.job_index.begin(job)
+    waiting = state.jobs.get(state.wide.get(pool, ""))
+    if waiting is job:
+        next_wide(state, pool)
+    elif waiting is not None and number_of(job.id) > number_of(waiting.id):
+        waiting.overtaken += job.held.units
+
+
+def _waits_wide(job: Job) -> bool:
+    waits = job.phase in ("ordered", "ambiguous", "queued") and job.charged
+    return waits and job.held is not None and job.held.units > 1
+
+
+def count_closed(state: State, component: int, case: str, repeat: int, mode: str) -> None:
+    state.tallies[component].closed += 1
+    state.closed.setdefault(closed_key(component, case, mode), []).append(repeat)
+
+
+def closed_key(component: int, case: str, mode: str) -> str:
+    return f"{component} {mode} {case}"
+
+
+def cap_test(state: State, test: str) -> None:
+    """From now on a test's copies are limited: what waits of it gets classes of its own, and what lives is counted."""
+    if test in state.index.capped:
+        return
+    state.index.cap(test)
+    entries = [(entry, queue.reason) for queue in state.queues.values() for entry in queue]
+    state.queues = {}
+    for entry, reason in entries:
+        key = state.index.class_of(entry.component, entry.case, entry.mode)
+        state.queues.setdefault(key, Queue(reason=reason)).put(entry)
+    for job in state.jobs.values():
+        _count_copies(state, job, test)
+    state.job_index = job_index_of(state.jobs.values())
+
+
+def _count_copies(state: State, job: Job, test: str) -> None:
+    """A job that lives counts as so many copies of a test as it may run at once; one that is held will, when it is released."""
+    cases = [state.runs[part].case for part in job.parts if part in state.runs] if job.bundle else [job.case]
+    copies = sum(state.index.cases[case].test == test for case in cases)
+    load = (f"copies:{test}", float(min(copies, job.at_once)))
+    if not copies or any(name == load[0] for name, _ in job.loads):
+        return
+    job.loads = (*job.loads, load)
+    if job.charged:
+        _load(state, (load,), 1)
+    if job.held is not None and state.index.cases[job.case].test == test:
+        places = tuple(one for one in job.held.loads if is_place(one[0]))
+        others = tuple(one for one in job.held.loads if not is_place(one[0]))
+        job.held = replace(job.held, loads=(*others, (load[0], 1.0), *places), test=test)

@@ -1,0 +1,28 @@
+"""Folding what concerns builds: ordered, begun, over."""
+
+from __future__ import annotations
+
+from shakedown.engine.state.state import BuildState, State
+from shakedown.model.events import Event
+
+LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
+
+
+def build_order(state: State, event: Event) -> None:
+    before = state.builds.get(event.build)
+    state.builds[event.build] = BuildState("ordered", tries=before.tries + 1 if before else 1)
+
+
+def build_start(state: State, event: Event) -> None:
+    state.builds[event.build].phase = "started"
+
+
+def build_end(state: State, event: Event) -> None:
+    """Done, failed, or not carried out at all: that says nothing about the build, and it is tried again."""
+    build = state.builds[event.build]
+    build.message, build.log = event.reason, event.value.get("log", "")
+    if event.value.get("transient"):
+        build.phase = "held"
+        build.not_before = event.time + min(2.0**build.tries, LONGEST_HOLD_S)
+    else:
+        build.phase = event.value["state"]

@@ -1,0 +1,388 @@
+"""Folding what concerns jobs: ordered, accepted, seen, ended, restarted, claimed, cancelled."""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from shakedown.engine.fold import parts as fold_parts
+from shakedown.engine.fold import queue_guard as fold_guard
+from shakedown.engine.fold.bookkeeping import (
+    begins,
+    charge,
+    enqueue,
+    fly,
+    forget_job,
+    hold,
+    number_of,
+    overtake,
+    resolved,
+    roll_of,
+    take,
+    watch_wide,
+    widen,
+)
+from shakedown.engine.fold.lost_starts import let_go
+from shakedown.engine.state.modes import mode_in
+from shakedown.engine.state.retirement import why_unwanted
+from shakedown.engine.state.state import Job, PendingResult, Run, State, SubmitBackoff
+from shakedown.model.events import Event
+from shakedown.model.ports import ENDED, SEEN_HERE
+
+CANCEL_AGAIN_S = 30.0
+RELEASE_AGAIN_S = 5.0
+SHUT_S, LONGEST_SHUT_S = 5.0, 60.0  # before a scheduler that takes nothing is tried again; doubled each time
+DEFER_S, LONGEST_DEFER_S = 10.0, 300.0  # before one job that was not taken is
+OF_THE_END = (  # of a report: what a verdict is made of
+    "state",
+    "exit",
+    "elapsed_s",
+    "nodes",
+    "output",
+    "failed_nodes",
+    "launch_failure",
+    "dead",
+    "again",
+    "cause",
+)
+_OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
+_DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
+
+
+def submit_order(state: State, event: Event) -> None:
+    value = event.value
+    number = state.index.component_number[value["component"]]
+    mode = mode_in(value)
+    entry = take(state, number, event.case, value["repeat"], mode)
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
+    run.deferrals, run.part = entry.deferrals, value.get("part", 0)
+    state.runs[event.run] = run
+    state.next_run = max(state.next_run, number_of(event.run) + 1)
+    state.next_job = max(state.next_job, number_of(event.job) + 1)
+    fly(state, run)
+    if event.job in state.jobs:
+        state.jobs[event.job].parts[run.id] = None
+        widen(state, state.jobs[event.job], run)
+    else:
+        _new_job(state, event, run)
+        if state.jobs[event.job].charged:
+            fold_guard.probes(state, state.jobs[event.job], event.time)
+    _roll_on(state, entry, event.time)
+
+
+def _new_job(state: State, event: Event, run: Run) -> None:
+    value = event.value
+    job = Job(event.job, run.id, run.case, run.component, event.time, mode=run.mode)
+    job.targets = dict(value.get("targets", {}))
+    job.bundle, job.at_once = value.get("bundle", ""), value.get("at_once", 1)
+    job.after = value.get("after", "")
+    if job.after not in state.jobs:
+        job.after = ""  # it is over by now: who follows it may start at once
+    job.charged = not (value.get("held") or job.after)
+    job.held = state.index.class_of(job.component, job.case, job.mode)
+    job.loads = resolved(state.index, job.held, job.targets, job.at_once)
+    if job.bundle:
+        job.parts[run.id], job.limit_s, job.size = None, value.get("limit_s", 0.0), value.get("parts", 0)
+    if job.after in state.jobs:
+        state.jobs[job.after].successor = job.id
+    state.jobs[job.id] = job
+    hold(state, job)
+    if job.charged:
+        _allowed(state, job, event.time)
+    if "node" in value and value["node"] in state.idle.get(job.held.pool, ()):
+        state.idle[job.held.pool].remove(value["node"])
+
+
+def _allowed(state: State, job: Job, now: float) -> None:
+    """A run may start from now on."""
+    test = state.index.cases[job.case].test
+    if test in state.index.capped:
+        state.allowed_at[test] = now
+    watch_wide(state, job)
+
+
+def release_order(state: State, event: Event) -> None:
+    """From here the budgets of a held job are charged; it is released again and again until the scheduler took that."""
+    job = state.jobs[event.job]
+    job.release = "ordered"
+    fold_guard.probes(state, job, event.time)
+    if not job.charged:
+        job.targets = dict(event.value.get("targets", {}))
+        assert job.held is not None
+        job.loads = resolved(state.index, job.held, job.targets)
+        charge(state, job)
+        _allowed(state, job, event.time)
+
+
+def released(state: State, event: Event) -> None:
+    job = state.jobs.get(event.job)
+    if job is None or job.release != "ordered":
+        return
+    if event.value.get("taken", True):
+        job.release = "taken"
+        state.unreleased.pop(job.id, None)
+    else:
+        job.release, job.release_after = "wanted", event.time + RELEASE_AGAIN_S
+        state.unreleased[job.id] = None
+
+
+def _roll_on(state: State, entry: PendingResult, now: float) -> None:
+    """Of a mix the next result of the case is wanted as soon as one is ordered, until its time is over."""
+    roll = roll_of(state, entry.component)
+    if roll is None:
+        return
+    if roll.started is None:
+        roll.started = now
+    if entry.fresh and not roll.up:
+        state.tallies[entry.component].wanted += 1
+        bundle = state.index.bundles.get((entry.component, state.index.cases[entry.case].partition))
+        step = bundle.nodes if bundle is not None else 1  # of a sweep: the same node in the next round
+        enqueue(state, PendingResult(entry.component, entry.case, entry.repeat + step, mode=entry.mode))
+
+
+def submit_accepted(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    job.scheduler_id = event.value.get("id", "")
+    state.shut.pop(_pool(state, job), None)
+    fold_guard.count_answer(state, job, event)
+    if job.phase in ("ordered", "ambiguous"):
+        job.phase = "queued"
+        for run in runs_of(state, job):
+            run.phase = "queued"
+
+
+def runs_of(state: State, job: Job) -> list[Run]:
+    """The runs of a job that are not judged yet."""
+    names = list(job.parts) if job.bundle else [job.run]
+    return [state.runs[name] for name in names if name in state.runs]
+
+
+def submit_deferred(state: State, event: Event) -> None:
+    """Nothing was attempted: the runs keep their ids and wait, and so does every other of their pool for a moment."""
+    job = state.jobs[event.job]
+    _shut(state, _pool(state, job), event)
+    fold_guard.probe_is_gone(state, job, event.time)
+    for run in reversed(runs_of(state, job)):
+        if job.bundle:
+            fold_parts.go_back(state, job, run)  # its pool waits as a whole, and so they go together again
+        else:
+            _put_off(state, job, run, event)
+    forget_job(state, job)
+
+
+def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
+    del state.runs[run.id]
+    fly(state, run, -1)
+    wait = min(DEFER_S * 2.0 ** min(run.deferrals, 10), LONGEST_DEFER_S)
+    entry = PendingResult(
+        run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1
+    )
+    entry.deferred, entry.mode = event.reason, run.mode
+    state.tallies[run.component].waiting += 1
+    entry.cancelled = why_unwanted(state, entry)
+    if job.cancelling or run.cancelled or entry.cancelled:
+        state.to_cancel.append(entry)
+    else:
+        insort(state.delayed, entry, key=lambda e: e.not_before)
+
+
+def _pool(state: State, job: Job) -> str:
+    return (job.held or state.index.class_of(job.component, job.case, job.mode)).pool
+
+
+def _shut(state: State, pool: str, event: Event) -> None:
+    before = state.shut.get(pool)
+    if before is not None and event.time < before.until:
+        return  # one of the same batch
+    strikes = before.strikes + 1 if before else 1
+    wait = min(SHUT_S * 2.0 ** min(strikes - 1, 10), LONGEST_SHUT_S)
+    state.shut[pool] = SubmitBackoff(event.time + wait, strikes, event.reason)
+
+
+def submit_refused(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    job.phase, job.message = "refused", event.reason
+    fold_guard.count_answer(state, job, event)
+    state.attention[job.id] = None
+
+
+def submit_unknown(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    if job.phase == "ordered":
+        job.phase, job.since, job.message = "ambiguous", event.time, event.reason
+        state.attention[job.id] = None
+
+
+def job_report(state: State, event: Event) -> None:
+    job = state.jobs.get(event.job)
+    if job is None:
+        return
+    value = event.value
+    said = value["state"]
+    if value.get("part"):
+        fold_parts.part_report(state, job, event)
+        return
+    changed = said != job.seen
+    fold_guard.count_report(state, job, event)
+    if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
+        job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
+    job.seen, job.source = said, value.get("source", "")
+    job.note = event.reason if said in ("queued", "running") else ""
+    job.scheduler_id = value.get("id", job.scheduler_id)
+    if value.get("restart", job.restart) > job.restart or said == "requeued":
+        kept = (
+            _OF_A_RESTART if said == "requeued" else _OF_A_RESTART[:3]
+        )  # of another state: the rest is of the later start
+        job.facts = {k: v for k, v in value.items() if k in kept}
+        job.facts["restart"] = max(value.get("restart", 0), job.restart + 1)
+        job.message = event.reason
+        state.attention[job.id] = None
+    elif said in _DOUBTFUL:
+        if changed:
+            job.since = event.time
+        state.attention[job.id] = None
+    elif job.phase == "haunting":
+        state.attention[job.id] = None
+    elif said == "void":
+        _did_nothing(state, job, event)
+    elif job.bundle:
+        fold_parts.job_report(state, job, event)
+    elif job.phase != "ended" and job.run in state.runs:
+        _advance(state, job, state.runs[job.run], event)
+        if job.phase in ("queued", "running") and job.cancelling != "wanted":
+            state.attention.pop(job.id, None)
+
+
+def _did_nothing(state: State, job: Job, event: Event) -> None:
+    """It was started, and ended without doing anything, because it must not: with its claim taken its runs wait again."""
+    job.message = event.reason
+    if job.phase != "ended":
+        job.phase = "queued"
+        state.attention[job.id] = None
+
+
+def _advance(state: State, job: Job, run: Run, event: Event) -> None:
+    """A live job moves forward: queued, running, ended. It never moves back: a stale queue may still say "queued"."""
+    said = event.value["state"]
+    if said == "running" and not (job.charged or job.after) and job.source == "accounting":
+        said = "queued"  # it was never released: accounting alone is not believed that it runs
+    if said == "queued" and job.source == "queue" and job.hearsay:  # the queue knows better than accounting
+        job.phase, job.hearsay = "queued", False
+        run.started = job.started = None
+        watch_wide(state, job)
+    if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
+        job.phase = run.phase = "queued"
+    elif said == "running":
+        job.hearsay = job.source == "accounting" and (job.hearsay or job.phase != "running")
+        if job.phase != "running":
+            overtake(state, job)
+        job.phase = run.phase = "running"
+        if not job.charged:
+            charge(state, job)
+        if run.started is None:
+            run.started = job.started = event.time
+            begins(state, run, event.time)
+            limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
+            insort(state.deadlines, (event.time + limit, job.id))
+    elif said == "refused":
+        job.phase, job.message = "refused", event.reason
+        state.attention[job.id] = None
+    elif said in ENDED:
+        job.phase = run.phase = "ended"
+        run.started = job.started = _began(state, job, run, event)
+        job.message = job.message if job.cancelling else event.reason
+        job.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
+        if said == "failed" and job.source != SEEN_HERE and event.reason and "again" not in event.value:
+            job.facts["words"] = (
+                event.reason
+            )  # the scheduler's: a status alone does not tell "out of memory" from a kill
+        if said in ("completed", "failed"):
+            state.to_collect[run.id] = None
+        else:
+            state.attention[job.id] = None
+
+
+def _began(state: State, job: Job, run: Run, event: Event) -> float | None:
+    """When a run began that is over: as the job itself says, for we heard of it a poll later.
+
+    A time before we ordered the job, or one that leaves no room for the run, is of a clock that is not ours: not believed.
+    Without its word it began when it was seen, but early enough to be over when we heard of its end.
+    """
+    elapsed: float | None = event.value.get("elapsed_s")
+    began: float | None = event.value.get("began")
+    if began is not None and job.ordered <= began <= event.time - (elapsed or 0.0):
+        return began
+    if elapsed is None:
+        return run.started
+    seen, latest = run.started, round(event.time - elapsed, 6)
+    return latest if seen is None or seen > latest >= job.ordered else seen
+
+
+def requeued(state: State, event: Event) -> None:
+    """The job lives on under the same id with a new run; the old run was judged just before."""
+    job = state.jobs[event.job]
+    value = event.value
+    number = state.index.component_number[value["component"]]
+    entry = take(state, number, event.case, value["repeat"], mode_in(value))
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase="queued")
+    run.mode = entry.mode
+    state.runs[run.id] = run
+    state.next_run = max(state.next_run, number_of(run.id) + 1)
+    fly(state, run)
+    _roll_on(state, entry, event.time)
+    if value.get("lost_start"):
+        job.lost_start = job.restart
+    job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
+    job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
+    job.release, job.after, job.overtaken, job.kept = "", "", 0, ""
+    state.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
+    state.job_index.follows_no_more(job)
+    state.attention.pop(job.id, None)
+    watch_wide(state, job)
+
+
+def claim_order(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    if event.value.get("part"):
+        job_run = state.runs.get(event.run)
+        if job_run is not None:
+            job_run.claim = "ordered"
+    else:
+        job.claim = "ordered"
+
+
+def claim_taken(state: State, event: Event) -> None:
+    """The job, or this part of it, never ran and never will. Its runs keep their ids and wait again, before all others."""
+    job = state.jobs[event.job]
+    runs = [state.runs[event.run]] if event.value.get("part") else runs_of(state, job)
+    fold_guard.probe_is_gone(state, job, event.time)
+    for run in reversed(runs):
+        fold_parts.go_back(state, job, run)
+    if not event.value.get("part") or (not job.parts and job.phase == "ended"):
+        let_go(state, job)
+
+
+def claim_found(state: State, event: Event) -> None:
+    job = state.jobs[event.job]
+    if event.value.get("part"):
+        if event.run in state.runs:
+            state.runs[event.run].claim = "found"
+        return
+    job.claim = "found"
+    if job.spared and job.phase == "refused":  # it may have run after all: it is asked about again
+        job.phase, job.seen = "running" if job.started is not None else "queued", ""
+    state.attention[job.id] = None
+
+
+def cancel_order(state: State, event: Event) -> None:
+    state.jobs[event.job].cancelling = "ordered"
+
+
+def cancel_done(state: State, event: Event) -> None:
+    """The scheduler took it, or could not be asked: then it is asked again after a while."""
+    job = state.jobs.get(event.job)
+    if job is None:
+        return
+    if event.value.get("taken", True):
+        job.cancelling = "taken"
+    else:
+        job.cancelling, job.cancel_after = "wanted", event.time + CANCEL_AGAIN_S

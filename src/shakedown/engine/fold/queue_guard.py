@@ -1,0 +1,183 @@
+"""Folding what concerns queues that are held: jobs that end before their claim, jobs kept at the scheduler, the job that probes.
+
+``count_report`` and ``count_answer`` count; whether a queue is held is decided in ``guard.py`` and folded by ``finding``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shakedown.engine.fold import parts as fold_parts
+from shakedown.engine.fold.bookkeeping import forget_job
+from shakedown.engine.state.state import Guard, Job, State
+from shakedown.model.events import Event
+from shakedown.model.ports import ENDED, SEEN_HERE
+
+ROW_S = 600.0  # what ended longer ago is no part of a row any more
+PROBE_S, LONGEST_PROBE_S = 5.0, 300.0  # before a job probes a held queue; doubled each time
+SUSPECT_S = 600.0  # for which a case that failed as a probe, while another one began, is judged by itself
+KEEP_AGAIN_S = 5.0  # before a job that could not be kept from starting is kept again
+CLAIM_AGAIN_S = 5.0  # before a claim of which nobody could tell is tried again
+LAUNCH_FAILURE = "launch failure"  # how the reason of a node failure begins that kept a job from starting
+_PARTICULARS = re.compile(r"[a-z]*\d+|\(.*?\)")
+
+
+def count_report(state: State, job: Job, event: Event) -> None:
+    """What a source said of a job, as far as it concerns its queue."""
+    said, source = event.value["state"], event.value.get("source", "")
+    if job.seen == "no_answer" and job.source == "marks" and said not in ("no_answer", "unknown"):
+        _look_again(state, job, event.time)
+    broken = said == "no_answer" and source == "marks"  # nobody can read its files: nor may jobs write theirs
+    if said == "refused" or broken or (said == "node_fail" and event.reason.startswith(LAUNCH_FAILURE)):
+        _count(state, job, event, "")
+    elif (said in ENDED and event.value.get("elapsed_s") is not None) or (said == "running" and source == SEEN_HERE):
+        _prove(state, job)
+
+
+def _look_again(state: State, job: Job, now: float) -> None:
+    """Files of jobs can be read again: a job may probe soon, however often others did in vain."""
+    guard = state.guards.get(pool_of(state, job))
+    if guard is not None and guard.since:
+        guard.until, guard.strikes = min(guard.until, now + PROBE_S), 0
+
+
+def count_answer(state: State, job: Job, event: Event) -> None:
+    """A submission was refused for good (``submit_refused``), or taken."""
+    if event.event == "submit_refused":
+        job.not_taken = True
+        _count(state, job, event, _PARTICULARS.sub("", event.reason) or "refused")
+        return
+    guard = state.guards.get(pool_of(state, job))
+    if guard is None or not guard.what:
+        return
+    if guard.since:
+        guard.proved = job.case if guard.probe == job.id else guard.proved
+    else:
+        guard.row.clear()
+
+
+def pool_of(state: State, job: Job) -> str:
+    return (job.held or state.index.class_of(job.component, job.case, job.mode)).pool
+
+
+def _count(state: State, job: Job, event: Event, what: str) -> None:
+    """One more of a row. ``what``: of refused submissions, why, without ids and places; of other jobs nothing."""
+    if job.spared:
+        return  # counted before
+    guard = state.guards.setdefault(pool_of(state, job), Guard())
+    if guard.since:
+        job.spared = True
+        guard.row[job.id] = (event.time, job.case)
+        if guard.probe == job.id:
+            _probe_again(guard, event)
+        return
+    suspected = guard.suspects.get(job.case)
+    if suspected is not None and event.time < suspected + SUSPECT_S:
+        return
+    guard.suspects.pop(job.case, None)
+    if what != guard.what:
+        guard.row.clear()
+    guard.what, guard.why = what, event.reason
+    guard.row[job.id] = (event.time, job.case)
+    guard.row = {name: at for name, at in guard.row.items() if event.time - at[0] <= ROW_S}
+
+
+def _probe_again(guard: Guard, event: Event) -> None:
+    guard.strikes += 1
+    guard.why, guard.probe = event.reason, ""
+    guard.until = event.time + min(PROBE_S * 2.0 ** min(guard.strikes, 10), LONGEST_PROBE_S)
+
+
+def _prove(state: State, job: Job) -> None:
+    """A job took its claim: it ends a row, unless it did so before the row began."""
+    guard = state.guards.get(pool_of(state, job))
+    if guard is None:
+        return
+    guard.suspects.pop(job.case, None)
+    if guard.since:
+        guard.proved = job.case if guard.probe == job.id else guard.proved
+    elif guard.row and job.ordered >= min(when for when, _ in guard.row.values()):
+        guard.row.clear()
+
+
+# ---- held, probed, let go ----------------------------------------------------------------------------------------------
+
+
+def finding(state: State, event: Event) -> None:
+    """The engine holds a queue, or lets it go on."""
+    pool = event.value["pool"]
+    guard = state.guards.setdefault(pool, Guard())
+    if event.value["kind"] == "queue_held":
+        guard.since, guard.until = event.time, event.time + PROBE_S
+        guard.strikes, guard.probe, guard.tried, guard.proved = 0, "", {}, ""
+        for name in guard.row:
+            if name in state.jobs:
+                state.jobs[name].spared = True
+        return
+    guard.suspects |= {case: event.time for case in guard.tried if case != event.case}
+    guard.since, guard.probe, guard.proved, guard.row, guard.tried = 0.0, "", "", {}, {}
+    for job in state.jobs.values():
+        if job.kept and pool_of(state, job) == pool:
+            _let_go(state, job, event.time)
+
+
+def _let_go(state: State, job: Job, now: float) -> None:
+    """A job that was kept from starting is released as one is whose release the scheduler did not take."""
+    job.kept = ""
+    if job.charged and job.phase == "queued":
+        job.release, job.release_after = "wanted", now
+        state.unreleased[job.id] = None
+
+
+def probes(state: State, job: Job, now: float) -> None:
+    """A job was ordered, or may start: in a held queue it is the one that probes."""
+    guard = state.guards.get(pool_of(state, job))
+    if guard is None or not guard.since or guard.probe in state.jobs:
+        return
+    guard.probe = job.id
+    guard.tried[job.case] = None
+    guard.until = now + PROBE_S
+    if job.kept:
+        job.kept = ""
+
+
+def probe_is_gone(state: State, job: Job, now: float) -> None:
+    """A job was put off, taken back or forgotten: if it probed, another one does, after a while."""
+    guard = state.guards.get(pool_of(state, job))
+    if guard is not None and guard.since and guard.probe == job.id:
+        guard.probe, guard.until = "", max(guard.until, now + PROBE_S)
+
+
+# ---- kept at the scheduler, given back ---------------------------------------------------------------------------------
+
+
+def hold_order(state: State, event: Event) -> None:
+    state.jobs[event.job].kept = "ordered"
+
+
+def held(state: State, event: Event) -> None:
+    """The scheduler keeps a job from starting, or could not be asked: then it is asked again after a while."""
+    job = state.jobs.get(event.job)
+    if job is None or job.kept != "ordered":
+        return
+    if event.value.get("taken", True):
+        job.kept = "taken"
+    else:
+        job.kept, job.keep_after = "wanted", event.time + KEEP_AGAIN_S
+
+
+def claim_unknown(state: State, event: Event) -> None:
+    """The file system did not let us tell whether a claim is taken: it is tried again after a while."""
+    job = state.jobs.get(event.job)
+    if job is not None and job.claim == "ordered":
+        job.claim, job.claim_after = "", event.time + CLAIM_AGAIN_S
+
+
+def returned(state: State, event: Event) -> None:
+    """The job is over and nothing of its payload ran. Its runs keep their ids and wait again, before all others."""
+    job = state.jobs[event.job]
+    names = list(job.parts) if job.bundle else [job.run]
+    probe_is_gone(state, job, event.time)
+    for run in reversed([state.runs[name] for name in names if name in state.runs]):
+        fold_parts.go_back(state, job, run)
+    forget_job(state, job)

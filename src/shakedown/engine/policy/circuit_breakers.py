@@ -1,0 +1,77 @@
+"""Standing orders that the plan gives by itself: nodes that fail too often are given no more work, cases no more tries.
+
+``stand`` is the table of contents.
+"""
+
+from __future__ import annotations
+
+from shakedown.engine.constraints.overrides import next_change
+from shakedown.engine.fold.overrides import runs_in
+from shakedown.engine.state.orders import BATCH, Decision
+from shakedown.engine.state.retirement import lasts
+from shakedown.engine.state.state import State
+from shakedown.model.events import Event
+
+TOLD_EACH = 0.1  # share of the machine's nodes: that so many are excluded is a finding of its own
+
+
+def stand(state: State, decision: Decision, now: float) -> bool:
+    """Purpose: exclude nodes and stop cases where it is time; be woken for windows. Whether anything was ordered."""
+    before = len(decision.orders)
+    _exclude(state, decision)
+    _stop_cases(state, decision)
+    change = next_change(state, now)
+    if change is not None:
+        decision.wake(change)
+    return len(decision.orders) > before
+
+
+def _exclude(state: State, decision: Decision) -> None:
+    """A node that failed so many jobs is excluded, with the runs that say so."""
+    most = state.index.document.limits.exclude_after
+    if not most:
+        return
+    due = [
+        node for node, failures in state.node_failures.items() if len(failures) >= most and node not in state.excluded
+    ]
+    for node in due[:BATCH]:
+        runs = runs_in(state.node_failures[node])
+        times = "once" if len(runs) == 1 else f"{len(runs)} times"
+        why = f"{node} failed {times} ({', '.join(runs)}), and the plan's exclude_after is {most}"
+        why += f"; shakedown include {node} gives it work again"
+        decision.record(Event("excluded", value={"nodes": [node], "runs": runs}, reason=why))
+    if due:
+        _say_many(state, decision, len(due[:BATCH]))
+
+
+def _say_many(state: State, decision: Decision, more: int) -> None:
+    """That a plan takes a tenth of the machine out of the campaign, and each tenth after it, is not left to be noticed."""
+    nodes, before = _nodes(state), len(state.excluded)
+    step = TOLD_EACH * nodes
+    if step and (before + more) // step > before // step:
+        of = f"{before + more} of {nodes} nodes are excluded"
+        why = f"{of}; shakedown status lists them, shakedown include NODES gives them work again"
+        value = {"kind": "many_excluded", "excluded": before + more, "nodes": nodes}
+        decision.record(Event("finding", value=value, reason=why))
+
+
+def _nodes(state: State) -> int:
+    """How many nodes the machine has, as far as can be told without taking node sets apart."""
+    sets = {(one.cluster, one.nodes): one.count for one in state.index.document.system.partitions()}
+    return sum(sets.values())
+
+
+def _stop_cases(state: State, decision: Decision) -> None:
+    """A case that failed so often in a row is ordered no more."""
+    for key, row in state.streaks.items():
+        name, case = key.split(" ", 1)
+        number = state.index.component_number.get(name)
+        most = state.index.components[number].stop_after if number is not None else 0
+        if number is None or not most or len(row) < most or key in state.stopped:
+            continue
+        then = f"; shakedown resume --case {case}" if lasts(state.index, number) else "; what waits of it is cancelled"
+        why = f"{case} did not pass {len(row)} times in a row ({', '.join(row)}), and stop_after of component {name} is {most}"
+        value = {"component": name, "runs": runs_in(row)}
+        decision.record(Event("case_stopped", case=case, value=value, reason=why + then))
+        if len(decision.orders) >= BATCH:
+            return

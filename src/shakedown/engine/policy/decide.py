@@ -1,0 +1,201 @@
+"""What to order next, and when to look again. Pure: the state is read, never altered; every order comes with its event.
+
+``decide`` is the table of contents: what is announced, settled, attended to, collected, built and submitted, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from shakedown.engine.constraints.blocking import build_reason
+from shakedown.engine.constraints.component_clock import tell_time
+from shakedown.engine.constraints.queue_guard import keep_queues
+from shakedown.engine.fold.bookkeeping import facts_of
+from shakedown.engine.policy.circuit_breakers import stand
+from shakedown.engine.policy.job_recovery import attend
+from shakedown.engine.policy.submit import queues_in_order, submit
+from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.orders import BATCH, Decision, Order
+from shakedown.engine.state.retirement import why_no_more
+from shakedown.engine.state.state import BuildState, PendingResult, Run, State
+from shakedown.model.events import UNDETERMINED, Event
+from shakedown.model.nouns import Retry
+from shakedown.model.ports import CollectOrder
+
+LONGEST_WAIT_S = 300.0
+_GONE = Retry(
+    UNDETERMINED, times=1000
+)  # what a run wrote is gone for good, through no fault of its own: it is run again
+
+
+def decide(state: State, now: float) -> Decision:
+    """Purpose: the orders that policy permits at ``now``. The same state and time give the same decision, always."""
+    decision = Decision()
+    if state.phase != "running" or not state.driven:
+        return decision
+    _announce(state, decision)
+    if tell_time(state, decision, now) or stand(state, decision, now):
+        return decision  # they take waiting entries away; the rest is decided without them
+    if keep_queues(state, decision, now):
+        return decision
+    _settle(state, decision, now)
+    attend(state, decision, now)
+    _collect(state, decision)
+    _judge_again(state, decision, now)
+    _judge_cancelled(state, decision)
+    if state.no_room:
+        return decision
+    _build(state, decision, now)
+    if not any(order.event.event == "requeued" for order in decision.orders):  # it takes a waiting entry for itself
+        submit(state, decision, now)
+    _end(state, decision)
+    return decision
+
+
+# ---- bookkeeping orders ----------------------------------------------------------------------------------------------
+
+
+def _announce(state: State, decision: Decision) -> None:
+    for number, case in islice(state.unannounced, BATCH):
+        component = state.index.components[number].name
+        why = state.index.cases[case].unavailable
+        decision.record(Event("unavailable", case=case, value={"component": component}, reason=why))
+
+
+def _settle(state: State, decision: Decision, now: float) -> None:
+    """After a verdict that may be retried: another attempt, later if need be, or the end of it."""
+    for name in islice(state.to_settle, BATCH):
+        run = state.runs[name]
+        value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
+        value |= mode_facts(run.mode)
+        rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
+        unwanted = why_no_more(state, run.component, run.case)
+        if rule is None or run.attempt > rule.times or state.cancelled or run.cancelled or unwanted:
+            why = _why_no_more(state, run, rule.times if rule else 0, unwanted)
+            decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))
+            continue
+        wait = _wait_before(rule, run.attempt)
+        value |= {"attempt": run.attempt + 1, "not_before": now + wait if wait else 0.0}
+        why = f"{run.verdict} is attempted again: retry {run.attempt} of {rule.times}"
+        decision.record(Event("retry", case=run.case, run=name, value=value, reason=why))
+
+
+def _wait_before(rule: Retry, attempt: int) -> float:
+    """The plan's back-off, doubled each time. Without one the first three retries are at once, and later ones wait all the
+    same: what goes wrong again and again must not be tried a thousand times a minute.
+    """
+    if rule.backoff_s:
+        return rule.backoff_s * 2.0 ** min(attempt - 1, 10)
+    return min(2.0 ** (attempt - 4), LONGEST_WAIT_S) if attempt > 3 else 0.0
+
+
+def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
+    if state.cancelled:
+        return f"the campaign was cancelled: {state.cancelled}"
+    if run.cancelled:
+        return f"it was cancelled: {run.cancelled}"
+    if times and run.attempt <= times:
+        return f"{run.verdict}, and {unwanted}"
+    retries = "1 retry" if times == 1 else f"{times} retries"
+    return f"{run.verdict} after {retries}" if times else f"{run.verdict} is not retried by this plan"
+
+
+def _collect(state: State, decision: Decision) -> None:
+    for name in islice(state.to_collect, BATCH):
+        run = state.runs[name]
+        facts = facts_of(state, run)
+        if "restart" in facts:
+            continue  # put back into the queue since: that judges the run, in this decision
+        if "again" in facts:
+            decision.record(_started_again(state, run, facts))
+        _order_collecting(state, decision, run, facts)
+
+
+def _order_collecting(state: State, decision: Decision, run: Run, facts: dict[str, Any]) -> None:
+    case = state.index.cases[run.case]
+    payload = CollectOrder(run.id, case, state.index.test_of(case), facts.get("output", {}))
+    decision.orders.append(Order("collect", Event("check_start", run=run.id), payload))
+
+
+def _judge_again(state: State, decision: Decision, now: float) -> None:
+    """What could not be judged is tried again, less and less often, until it can be or a person wants no more of it."""
+    for name, again in islice(state.undetermined.items(), BATCH):
+        run = state.runs[name]
+        unwanted = state.cancelled or run.cancelled
+        if unwanted:
+            value = {"component": state.index.components[run.component].name, "repeat": run.repeat}
+            why = f"{run.verdict}, and it was cancelled: {unwanted}"
+            decision.record(Event("given_up", case=run.case, run=name, value=value | mode_facts(run.mode), reason=why))
+        elif again.again_at <= now:
+            _order_collecting(state, decision, run, run.facts)
+        else:
+            decision.wake(again.again_at)
+
+
+def _started_again(state: State, run: Run, facts: Mapping[str, Any]) -> Event:
+    """The scheduler started a job again that had come to its own end, perhaps since it lost a node that went on working."""
+    value = {"kind": "started_again", "restart": facts["again"]}
+    value |= {key: facts[key] for key in ("cause", "nodes", "failed_nodes") if key in facts}
+    why = state.jobs[run.job].message or "the scheduler put it back into the queue, although it had come to its own end"
+    return Event("finding", job=run.job, run=run.id, case=run.case, value=value, reason=f"{why}; it does nothing more")
+
+
+def _judge_cancelled(state: State, decision: Decision) -> None:
+    for entry in islice(state.to_cancel, BATCH):
+        why = state.cancelled or entry.cancelled or "cancelled before it started"
+        _judge_waiting(state, decision, entry, "cancelled", why)
+
+
+def _judge_waiting(state: State, decision: Decision, entry: PendingResult, verdict: str, why: str) -> None:
+    value = {
+        "verdict": verdict,
+        "component": state.index.components[entry.component].name,
+        "repeat": entry.repeat,
+        "attempt": entry.attempt,
+        "final": True,
+    } | mode_facts(entry.mode)
+    run = entry.void_run or decision.new_run(state)
+    decision.record(Event("verdict", case=entry.case, run=run, value=value, reason=why))
+
+
+def _end(state: State, decision: Decision) -> None:
+    if state.over and not decision.orders and not state.builds_running():
+        counts: dict[str, int] = {}
+        for tally in state.tallies:
+            for verdict, count in tally.verdicts.items():
+                counts[verdict] = counts.get(verdict, 0) + count
+        why = state.cancelled or "every wanted result is judged or unavailable"
+        decision.record(Event("campaign_end", value={"counts": dict(sorted(counts.items()))}, reason=why))
+
+
+# ---- builds ------------------------------------------------------------------------------------------
+
+
+def _build(state: State, decision: Decision, now: float) -> None:
+    """Start what waiting classes need, in the plan's order; a failed build judges everything that waits for it."""
+    builds = state.builds
+    if all((build := builds.get(key)) is not None and build.phase == "done" for key in state.index.builds):
+        return
+    started: set[str] = set()
+    for key, queue in queues_in_order(state):
+        build = state.builds.get(key.build)
+        if build is not None and build.phase == "failed":
+            why = f"build {state.index.builds[key.build].name} failed: {build.message}; its log is {build.log}"
+            for entry in islice(queue, BATCH):
+                case = state.index.cases[entry.case]
+                expected = f" (as expected: {case.because})" if case.expect == "build_failed" else ""
+                _judge_waiting(state, decision, entry, "build_failed", why + expected)
+        elif build is not None and build.phase == "held" and build.not_before > now:
+            if not state.stopping:
+                decision.wake(build.not_before)
+        elif key.build and _may_build(build) and key.build not in started and not build_reason(state, len(started)):
+            started.add(key.build)
+            spec = state.index.builds[key.build]
+            event = Event("build_order", build=key.build, value={"name": spec.name, "now": now, "at": state.seq})
+            decision.orders.append(Order("build", event, spec))
+
+
+def _may_build(build: BuildState | None) -> bool:
+    return build is None or build.phase == "held"

@@ -1,0 +1,186 @@
+"""Why something waits, in words, from the very predicates that ``decide`` uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shakedown.engine.constraints.blocking import Outlook, binding_reason, outlook
+from shakedown.engine.constraints.overrides import FOR_PEOPLE
+from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
+from shakedown.engine.fold.queue_guard import pool_of
+from shakedown.engine.policy.mix import Mix, mixes
+from shakedown.engine.policy.packs import pack_reason
+from shakedown.engine.policy.sweeps import sweep_reason
+from shakedown.engine.state.moments import moment
+from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import Job, PendingResult, Queue, Run, State
+from shakedown.model.units import show_duration
+
+_DOING = {
+    "ordered": "it is being submitted",
+    "queued": "the scheduler has it in its queue",
+    "running": "it is running",
+    "ended": "it ended and its output is about to be collected",
+    "checking": "its output is being checked",
+    "undetermined": "it ended and could not be judged; it is judged again by itself, or by shakedown rejudge",
+    "judged": "it is judged; whether it is attempted again is being settled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Some wanted results of one case that wait, and the one reason that binds them. ``key`` is stable."""
+
+    component: str
+    case: str
+    count: int
+    key: str
+    text: str
+    until: float = 0.0
+
+
+def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
+    """Purpose: each group of waiting results (of ``case``, or of all) with its one binding reason at ``now``."""
+    found: list[Waiting] = []
+    ahead = outlook(state, now)
+    rolling = mixes(state, Decision(), now)
+    for key, queue in state.queues.items():
+        name, text = _why(state, key, now, ahead, rolling.get(key.component))
+        component = state.index.components[key.component].name
+        found += [Waiting(component, c, n, name, text) for c, n in _count(queue, case).items()]
+    found += [_why_delayed(state, entry, now, ahead) for entry in state.delayed if case in ("", entry.case)]
+    return found
+
+
+def _why(state: State, key: QueueKey, now: float, ahead: Outlook, mix: Mix | None = None) -> tuple[str, str]:
+    reason = mix.reason(state, key, now, ahead) if mix else binding_reason(state, key, now, ahead)
+    if reason is None:
+        reason = sweep_reason(state, key) or pack_reason(state, key)
+    return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key))
+
+
+def _why_delayed(state: State, entry: PendingResult, now: float, ahead: Outlook) -> Waiting:
+    """A back-off until its time has come, then whatever else holds it."""
+    component = state.index.components[entry.component].name
+    if entry.not_before <= now:
+        key = state.index.class_of(entry.component, entry.case, entry.mode)
+        return Waiting(component, entry.case, 1, *_why(state, key, now, ahead))
+    due = f"{entry.not_before - now:.0f} s"
+    text = f"attempt {entry.attempt} is due in {due} (back-off after a failure)"
+    if entry.deferred:
+        text = f"it is tried again in {due}; it was not taken: {entry.deferred}"
+    return Waiting(component, entry.case, 1, "backoff", text, entry.not_before)
+
+
+def waits_for_people(state: State, now: float = 0.0) -> str:
+    """Purpose: what a person has to do before anything goes on, or "" where something goes on by itself."""
+    idle = not (state.jobs or state.runs or state.delayed or state.to_cancel or state.builds_running())
+    if state.phase != "running" or state.stopping or not idle or not state.queues:
+        return ""
+    ahead = outlook(state, now)
+    reasons = [binding_reason(state, key, now, ahead) for key in state.queues]
+    if not all(reason is not None and reason.key.startswith(("gate:", *FOR_PEOPLE)) for reason in reasons):
+        return ""
+    asked = [_asks_people(state, number) for number in range(len(state.index.components))]
+    asked += [reason.text for reason in reasons if reason is not None and reason.key.startswith(FOR_PEOPLE)]
+    return "; ".join(dict.fromkeys(filter(None, asked)))
+
+
+def _asks_people(state: State, number: int) -> str:
+    """What a component that is over needs from a person, where others wait for it."""
+    component = state.index.components[number]
+    awaited = {name for other in state.index.components for name in other.after}
+    if component.name not in awaited or component.name in state.waived or not state.tallies[number].over:
+        return ""
+    missing = state.unattested(number)
+    if missing:
+        return f"component {component.name} is over but not attested: {', '.join(missing)} (shakedown attest)"
+    outcome = state.outcomes.get(component.name)
+    if outcome is None or outcome.outcome == "met" or component.name not in state.index.awaited:
+        return ""
+    way_out = f"shakedown waive {component.name} --gate, or shakedown amend"
+    return f"component {component.name} is {outcome.outcome}: {outcome.why} ({way_out})"
+
+
+def _count(queue: Queue, case: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for entry in queue:
+        if case in ("", entry.case):
+            counts[entry.case] = counts.get(entry.case, 0) + 1
+    return counts
+
+
+def _why_not_yet(state: State, key: QueueKey) -> str:
+    live, limits = state.live.get(key.pool, 0), state.index.pools[key.pool]
+    if key.component in state.index.rolling:
+        return f"{key.pool} is full, or another test of the mix is further behind its share"
+    if live > limits.low:
+        return f"{live} jobs are with the scheduler of {key.pool}; more are ordered when {limits.low} are left"
+    return "it is about to be ordered"
+
+
+def explain_run(state: State, run_id: str, now: float | None = None) -> str:
+    """Purpose: what a live run is doing and what is in doubt about it; "" for a run that is not live. ``now``: the time of the last
+    event where it is not given.
+    """
+    said, run = _explain_run(state, run_id, state.time if now is None else now), state.runs.get(run_id)
+    job = state.jobs.get(run.job) if run is not None else None
+    if run is None or job is None or not job.bundle or run.id not in job.parts:
+        return said
+    part = f"part {run.part} of {job.size} of {job.id}"
+    not_begun = run.phase in ("ordered", "queued") and job.phase == "running"
+    return f"{part}, not begun" if not_begun else f"{part}: {said}"
+
+
+def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
+    """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
+    pool = pool_of(state, job)
+    if job.phase == "queued" and job.kept in ("ordered", "taken") and pool in held_queues(state):
+        return f"it is kept in the scheduler's queue: {queue_in_words(state, pool, state.guards[pool])}"
+    if job.phase != "queued" or job.charged:
+        return ""
+    if job.after:
+        return f"it is in the scheduler's queue and follows {job.after}: it begins when that is over"
+    assert job.held is not None
+    ahead = outlook(state, now)
+    mix = mixes(state, Decision(), now).get(job.component)
+    reason = mix.reason(state, job.held, now, ahead) if mix else binding_reason(state, job.held, now, ahead)
+    text = reason.text if reason is not None else _why_not_yet(state, job.held)
+    return f"it waits at the scheduler for its release: {text}"
+
+
+def _explain_run(state: State, run_id: str, now: float) -> str:
+    run = state.runs.get(run_id)
+    if run is None:
+        return ""
+    job = state.jobs.get(run.job)
+    if job is not None and not job.cancelling:
+        waits = _waits_there(state, run, job, now) if job.seen in ("", "queued") else ""
+        if waits:
+            return waits
+    note = job.note if job is not None and run.phase == job.seen else ""
+    doubt = _doubt(state, job) if job is not None else ""
+    if job is not None and job.phase == "refused" and job.spared:
+        return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
+    if job is not None and job.seen == "absent" and run.phase == "queued":
+        return f"the scheduler took it; {doubt}"
+    return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
+
+
+def _doubt(state: State, job: Job) -> str:
+    policy = state.index.policy
+    if job.phase == "ambiguous":
+        return f"whether the scheduler took it is not known ({job.message or 'the conductor stopped while it was ordered'})"
+    if job.seen == "absent":
+        since = f"no source has known it since {moment(job.since)}"
+        if job.phase == "running" or job.claim == "found":
+            return f"{since}; after {show_duration(policy.lost_after_s)} it is lost"
+        return f"{since}; after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"
+    if job.seen in ("no_answer", "unknown"):
+        since = f"no source has answered since {moment(job.since)}"
+        wanted = "; it is to be cancelled" if job.cancelling else ""
+        return f"{since}; after {show_duration(policy.no_answer_s)} it is lost{wanted}"
+    if job.cancelling:
+        return "its cancellation is on the way"
+    return ""

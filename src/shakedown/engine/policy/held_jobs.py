@@ -1,0 +1,247 @@
+"""Jobs that wait at the scheduler for a word: held ones until their budgets have room, followers until another job is over.
+
+``release_held`` lets held jobs start, the test furthest behind its share first. ``top_up`` keeps them in store: held ones for
+what budgets bind, so that a freed budget is used at once; followers where the plan wants to survive without a conductor.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Container, Iterator, Mapping
+from itertools import chain
+
+from shakedown.engine.constraints.blocking import binding_reason
+from shakedown.engine.constraints.budgets import choose_targets, fits_slot, is_bound, shrunk
+from shakedown.engine.constraints.queue_guard import is_held
+from shakedown.engine.fold.bookkeeping import resolved
+from shakedown.engine.policy.job_recovery import withdrawn
+from shakedown.engine.policy.mix import Mix
+from shakedown.engine.policy.submissions import Reservations, order_after, order_held, room_for
+from shakedown.engine.state.orders import Decision, Order
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import Job, PendingResult, State
+from shakedown.model.events import Event
+from shakedown.model.ports import ReleaseOrder
+
+_LONGEST_CHAIN = 64  # jobs that follow each other
+_WAITS_FOR_ROOM = ("budget:", "cap:", "stagger:")
+
+
+def release_held(
+    state: State, decision: Decision, plan: Reservations, rolling: Mapping[int, Mix | None], now: float
+) -> set[QueueKey]:
+    """Purpose: release orders for held jobs that may start now, and again for those that the scheduler did not take.
+
+    Gives the classes that leave their turn to a test further behind its share, of which nothing is held: that is ordered first,
+    and nothing new of these.
+    """
+    _release_again(state, decision, now)
+    waiting, left = _by_class(state), set[QueueKey]()
+    ranked = [(_behind(rolling, key), next(jobs).id, number, key) for number, (key, jobs) in enumerate(waiting.items())]
+    heapq.heapify(ranked)
+    while ranked:
+        behind, name, number, key = heapq.heappop(ranked)
+        if behind < _behind(rolling, key):  # another class of its test had its turn since
+            heapq.heappush(ranked, (_behind(rolling, key), name, number, key))
+            continue
+        foreign = _is_of_another_plan(rolling, key)
+        mix = None if foreign else rolling.get(key.component)
+        if key.component in rolling and not foreign and (mix is None or mix.full(state, plan.ahead, key)):
+            continue
+        reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
+        if reason is not None:
+            continue
+        if mix is not None and _another_first(state, plan, mix, key, waiting, now):
+            left.add(key)
+            continue
+        targets = choose_targets(state, key, plan.ahead.loads, now)
+        plan.ahead.start(key, resolved(state.index, key, targets))
+        if mix is not None:
+            mix.released(key)
+        _release(state, decision, state.jobs[name], targets, now)
+        after = next(waiting[key], None)
+        if after is not None:
+            heapq.heappush(ranked, (_behind(rolling, key), after.id, number, key))
+    return left
+
+
+def _another_first(
+    state: State, plan: Reservations, mix: Mix, key: QueueKey, waiting: Container[QueueKey], now: float
+) -> bool:
+    """Whether a class of the mix that is further behind, and of which nothing is held, may be ordered now."""
+    if key.mode:
+        return False
+    behind = mix.behind(key)
+    for other, _ in mix.next():
+        if other.pool != key.pool or other in waiting or mix.behind(other) >= behind:
+            continue
+        if room_for(state, plan, other) > 0 and mix.reason(state, other, now, plan.ahead) is None:
+            return True
+    return False
+
+
+def _is_of_another_plan(rolling: Mapping[int, Mix | None], key: QueueKey) -> bool:
+    """An amendment took its case out of the mix, or put a mix where there was none: what is held of it asks for no share."""
+    mix = rolling.get(key.component)
+    return mix is not None and key.case not in mix.tests
+
+
+def _by_class(state: State) -> dict[QueueKey, Iterator[Job]]:
+    """Held jobs that may be released, first come first served in each class; no class without any."""
+    found: dict[QueueKey, Iterator[Job]] = {}
+    gone = {number for number in {key.component for key in state.job_index.held} if withdrawn(state, number)}
+    for key, names in state.job_index.held.items():
+        if key.component in gone:
+            continue
+        jobs = (state.jobs[name] for name in names)
+        ready = (job for job in jobs if _is_held(job) and _is_wanted(job))
+        first = next(ready, None)
+        if first is not None:
+            found[key] = chain((first,), ready)
+    return found
+
+
+def _release_again(state: State, decision: Decision, now: float) -> None:
+    for job in [state.jobs[name] for name in state.unreleased]:
+        if job.phase != "queued" or job.seen == "absent" or not _may_go(state, job):
+            continue
+        if is_held(state, _class(job).pool) and state.guards[_class(job).pool].probe != job.id:
+            continue
+        if now >= job.release_after:
+            _release(state, decision, job, job.targets)
+        else:
+            decision.wake(job.release_after)
+
+
+def _is_held(job: Job) -> bool:
+    return not job.after and job.phase == "queued" and job.release == ""
+
+
+def _may_go(state: State, job: Job) -> bool:
+    """Nobody wants it gone, or is about to take it back. What the scheduler started again is not taken back: it goes on."""
+    if job.restart:
+        paused = state.index.components[job.component].name in state.paused
+        return not (job.claim or job.cancelling or paused)
+    return _is_wanted(job) and not withdrawn(state, job.component)
+
+
+def _is_wanted(job: Job) -> bool:
+    return not (job.stale or job.claim or job.cancelling)
+
+
+def _behind(rolling: Mapping[int, Mix | None], key: QueueKey) -> float:
+    mix = rolling.get(key.component)
+    ranked = mix is not None and key.mode == "" and not _is_of_another_plan(rolling, key)
+    return mix.behind(key) if mix is not None and ranked else math.inf
+
+
+def _release(state: State, decision: Decision, job: Job, targets: Mapping[str, str], now: float | None = None) -> None:
+    value = {"targets": dict(targets)} | ({"now": now, "at": state.seq} if now is not None else {"again": True})
+    event = Event("release_order", case=job.case, run=job.run, job=job.id, value=value)
+    case = state.index.cases[job.case]
+    order = ReleaseOrder(job.id, job.run, case, job.scheduler_id, job.restart, tuple(targets.items()))
+    decision.orders.append(Order("release", event, order))
+
+
+# ---- in store ----------------------------------------------------------------------------------------------------------
+
+
+def top_up(state: State, decision: Decision, plan: Reservations, mix: Mix, now: float) -> None:
+    """Purpose: orders of held jobs and of followers, as many as the plan wants in store."""
+    fill = state.index.components[mix.number].fill
+    if fill.survive_s:
+        _order_followers(state, decision, plan, mix, fill.survive_s, now)
+    elif fill.queue_ahead_s:
+        _order_held(state, decision, plan, mix, fill.queue_ahead_s, now)
+
+
+def _order_held(state: State, decision: Decision, plan: Reservations, mix: Mix, ahead_s: float, now: float) -> None:
+    """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
+    lacking = {
+        key: lacks for key in mix.queues if not key.mode and (lacks := _lacks(state, plan, mix, key, ahead_s, now))
+    }
+    for key, entry in (
+        list(mix.candidates()) if lacking else ()
+    ):  # ranking them is most of the work, and mostly for nothing
+        waiting: PendingResult | None = entry
+        for _ in range(lacking.get(key, 0)):
+            if waiting is None or room_for(state, plan, key) <= 0:
+                break
+            order_held(state, decision, plan, key, waiting, now)
+            mix.stored(key)
+            waiting = next((entry for own, entry in mix.next() if own == key), None)
+
+
+def _lacks(state: State, plan: Reservations, mix: Mix, key: QueueKey, ahead_s: float, now: float) -> int:
+    """How many more of a class are wanted in store, where it waits for room in a budget."""
+    reason = mix.reason(state, key, now, plan.ahead)
+    if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
+        return 0
+    test = mix.tests[key.case]
+    if key.pool in state.shut or not mix.in_time(test, now, ahead_s):
+        return 0
+    alive, each_s = state.job_index.charged.get(key, 0), mix.seconds[test]
+    wanted = max(1, math.ceil(alive * ahead_s / each_s)) if each_s > 0 else 1
+    return max(0, wanted - len(state.job_index.held.get(key, ())))
+
+
+def _order_followers(
+    state: State, decision: Decision, plan: Reservations, mix: Mix, survive_s: float, now: float
+) -> None:
+    """Each job of the mix that budgets bind is followed by others of the mix on the same targets, for the time to be survived.
+
+    A follower takes over what the job before it loads: so the budgets are obeyed although nobody watches.
+    """
+    for job in list(state.jobs.values()):
+        if (
+            _class(job).pool in state.shut
+            or not _can_be_followed(job, mix, now)
+            or not is_bound(state, _class(job), now, plan.ahead.loads)
+        ):
+            continue
+        covered_s = _covered_s(state, job, mix, now)
+        if covered_s >= survive_s:
+            continue
+        if shrunk(state, job.loads, job.component, _class(job).pool, plan.ahead.loads, now):
+            continue  # its place is to be given up, not handed on
+        loads = dict(job.loads)
+        for key, entry in list(mix.candidates()):
+            test = mix.tests[key.case]
+            if key.pool != _class(job).pool or key.units != _class(job).units or room_for(state, plan, key) <= 0:
+                continue
+            if mix.is_ahead(test) or not mix.in_time(test, now, covered_s):
+                continue
+            if not fits_slot(state, key, loads, job.targets) or _held_back(state, plan, mix, key, now):
+                continue
+            order_after(state, decision, plan, key, entry, now, job)
+            mix.ordered(key)
+            break
+
+
+def _class(job: Job) -> QueueKey:
+    assert job.held is not None
+    return job.held
+
+
+def _can_be_followed(job: Job, mix: Mix, now: float) -> bool:
+    alive = job.phase in ("queued", "running") and not job.cancelling and not job.stale and job.claim == ""
+    known = job.component == mix.number and bool(job.scheduler_id) and not job.successor and not job.bundle
+    return alive and known and job.mode == "" and job.seen not in ("absent", "no_answer", "unknown")
+
+
+def _covered_s(state: State, job: Job, mix: Mix, now: float) -> float:
+    """For how long this job and those that it follows will be at it, from now on."""
+    covered, links = 0.0, 0
+    at: Job | None = job
+    while at is not None and links < _LONGEST_CHAIN:
+        each_s = mix.seconds.get(mix.tests.get(at.case, ""), 0.0)
+        covered += max(0.0, each_s - (now - at.started)) if at.started is not None else each_s
+        at, links = state.jobs.get(at.after), links + 1
+    return covered if links < _LONGEST_CHAIN else math.inf
+
+
+def _held_back(state: State, plan: Reservations, mix: Mix, key: QueueKey, now: float) -> bool:
+    """Whether anything but a budget holds it back: its slot's load is there already."""
+    reason = mix.reason(state, key, now, plan.ahead)
+    return reason is not None and not reason.key.startswith(_WAITS_FOR_ROOM)

@@ -1,0 +1,173 @@
+"""What keeps idle nodes idle, by the predicates that ``decide`` itself goes by: causes with a share each. Pure.
+
+It is a first guess: where several things bind at once, only rehearsing without one of them tells what that one costs.
+
+A cause is a word, and what it is about behind a colon: ``budget:f2/mdt``, ``copies:cm4``, ``build:slots``, ``build:time``,
+``stagger:cm4``, ``share:cm4``, ``queued`` (the most jobs at the scheduler), ``ahead`` (enough is queued, as far as the engine
+knows), ``licence:NAME`` (what waits at the scheduler waits for it), ``window:NAME`` and ``yield:NAME`` (of a component: no
+order, or narrower budgets and copies), ``wide`` (what waits at the scheduler is wider than what is idle), ``walltime`` (it is not,
+and may not start all the same), ``says:WORD`` (the scheduler holds it and says why), ``ramp``, ``drain``, ``tail`` (nothing is left
+to order), and what people and gates hold back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shakedown.engine.constraints.blocking import binding_reason, outlook
+from shakedown.engine.constraints.overrides import narrowed_by
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.policy.mix import Mix, mixes
+from shakedown.engine.policy.submissions import Reservations, room_for
+from shakedown.engine.state.modes import FILLER
+from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import State
+
+_NOTES = ("JobHeldUser", "Dependency")  # what the queue says of jobs that we hold back ourselves
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause of idle nodes of a pool at a moment, with the component whose work it keeps, and how much of them it explains."""
+
+    component: str
+    cause: str
+    weight: float
+
+
+def why_idle(
+    state: State, pool: str, idle: int, queued: int, now: float, licences: tuple[str, ...] = ()
+) -> list[Cause]:
+    """Purpose: why ``idle`` nodes of a pool are idle at ``now``, when everything is decided; the weights add up to one.
+
+    ``queued``: the units of the narrowest job that may start and waits for nodes there, 0 = none does. ``licences``: those that
+    jobs wait for at the scheduler.
+    """
+    ahead = outlook(state, now)
+    rolling = mixes(state, Decision(), now)
+    plan = Reservations(
+        ahead, {name: limits.high - state.live.get(name, 0) for name, limits in state.index.pools.items()}
+    )
+    found: dict[tuple[str, str], float] = {}
+    for key, cause, weight in _classes(state, plan, rolling, pool, idle, now):
+        at = (state.index.components[key.component].name, cause)
+        found[at] = found.get(at, 0.0) + weight
+    bound = {at: weight for at, weight in found.items() if at[1] not in ("ahead", "wide")}
+    if fillers := _fillers(state, plan, rolling, pool, now):
+        found = fillers
+    elif bound and not (licences and all(at[1].startswith("share:") for at in bound)):
+        found = bound
+    elif noted := _noted(state, pool):
+        found = noted
+    elif licences and not 0 < queued <= idle:
+        found = {(_at_work(state), f"licence:{name}"): 1.0 for name in licences}
+    elif queued:
+        found = {(_at_work(state), "wide" if queued > idle else "walltime"): 1.0}
+    total = sum(found.values())
+    if total <= 0:
+        found, total = {(_at_work(state), _nothing_waits(state)): 1.0}, 1.0
+    return [Cause(component, cause, weight / total) for (component, cause), weight in found.items()]
+
+
+def _classes(
+    state: State, plan: Reservations, rolling: dict[int, Mix | None], pool: str, idle: int, now: float
+) -> Iterator[tuple[QueueKey, str, float]]:
+    """What waits and could use the idle nodes: its class, what holds it back, and how much it weighs."""
+    for key, queue in state.queues.items():
+        if key.pool != pool or key.mode == FILLER:
+            continue
+        mix = rolling.get(key.component)
+        if key.component in rolling:
+            weight = _share(state, key)
+        else:
+            weight = float(max(1, len(queue)) * key.units)
+        if key.component in rolling and _ramps(state, key.component, now):
+            yield key, "ramp", weight
+            continue
+        if key.component in rolling and mix is None:
+            yield key, "ahead", weight
+            continue
+        reason = mix.reason(state, key, now, plan.ahead) if mix else binding_reason(state, key, now, plan.ahead)
+        yield key, _cause(state, plan, key, reason, now), weight
+
+
+def _fillers(
+    state: State, plan: Reservations, rolling: dict[int, Mix | None], pool: str, now: float
+) -> dict[tuple[str, str], float]:
+    """What holds back the fillers of a mix, where nothing of them may start: they would take whatever is idle."""
+    found: dict[tuple[str, str], float] = {}
+    for key in state.queues:
+        mix = rolling.get(key.component)
+        if key.pool != pool or key.mode != FILLER or mix is None or _ramps(state, key.component, now):
+            continue
+        reason = mix.reason(state, key, now, plan.ahead)
+        cause = _cause(state, plan, key, reason, now)
+        if cause == "ahead":
+            return {}
+        at = (state.index.components[key.component].name, cause)
+        found[at] = found.get(at, 0.0) + 1.0
+    return found
+
+
+def _share(state: State, key: QueueKey) -> float:
+    """Of the node-hours of its mix; without one all tests are alike."""
+    mix = dict(state.index.components[key.component].mix)
+    return mix.get(state.index.cases[key.case].test, 0.0) if mix else 1.0
+
+
+def _cause(state: State, plan: Reservations, key: QueueKey, reason: Reason | None, now: float) -> str:
+    if reason is None:
+        return "queued" if room_for(state, plan, key) <= 0 else "ahead"
+    if reason.key.startswith("build:"):
+        build = state.builds.get(key.build)
+        return "build:slots" if build is None else "build:time"
+    if reason.key.startswith("budget:") and (word := narrowed_by(state, key.component, reason.key[7:], now)):
+        return f"{word}:{state.index.components[key.component].name}"
+    if reason.key.startswith("budget:copies:"):
+        return reason.key.removeprefix("budget:")
+    if reason.key.startswith("budget:jobs:"):
+        return "queued"
+    return reason.key
+
+
+def _ramps(state: State, number: int, now: float) -> bool:
+    component = state.index.components[number]
+    roll = state.rolls.get(component.name)
+    if roll is None or roll.started is None:
+        return False  # it begins with the first order: what keeps that back is something else
+    return bool(component.fill.ramp_s) and now - roll.started < component.fill.ramp_s
+
+
+def _noted(state: State, pool: str) -> dict[tuple[str, str], float]:
+    """Jobs that the scheduler has, may start and do not wait for nodes: something in front of it holds them, and it says what."""
+    found: dict[tuple[str, str], float] = {}
+    for job in state.jobs.values():
+        if job.phase == "queued" and job.held is not None and job.held.pool == pool and job.note:
+            word = job.note.partition(",")[0]
+            if word not in _NOTES:
+                at = (state.index.components[job.component].name, f"says:{word}")
+                found[at] = found.get(at, 0.0) + job.held.units
+    return found
+
+
+def _at_work(state: State) -> str:
+    """The component that jobs are of, or the first that is not over."""
+    for job in state.jobs.values():
+        return state.index.components[job.component].name
+    return next(
+        (
+            component.name
+            for component, tally in zip(state.index.components, state.tallies, strict=True)
+            if not tally.over
+        ),
+        "",
+    )
+
+
+def _nothing_waits(state: State) -> str:
+    """Nothing is left to order: a mix whose time is over drains, of anything else the last runs go on."""
+    name = _at_work(state)
+    roll = state.rolls.get(name)
+    return f"drain:{name}" if roll is not None and roll.up else "tail"

@@ -1,0 +1,251 @@
+"""Components that run a mix of tests for a time: each test is to have its share of the node-hours, and the machine is to be full.
+
+One fresh result of each case always waits; when it is ordered the next one is wanted. Which test comes next is decided by what
+each has had: unit-seconds of judged runs, and what the live ones can be expected to take. A filler comes after all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from shakedown.engine.constraints.blocking import Outlook, binding_reason
+from shakedown.engine.constraints.component_clock import ends_at
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.modes import FILLER
+from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import MixProgress, PendingResult, Queue, State
+
+_STORE = 0.02  # of the busy units: what waits of a filler
+
+
+@dataclass(slots=True)
+class Mix:
+    """One component's mix in one decision. ``expected``: test -> unit-seconds it has had or will have by what is live.
+
+    ``each``: test -> unit-seconds that one run of it is expected to take; ``seconds``: the same in time. ``busy`` and ``topped``:
+    pool -> units that are to be busy, and up to which it is topped up so that something always waits. ``ends``: when its time is
+    over, None where nobody can tell. ``filled``: a filler takes what is left, so no test needs more than its share.
+    """
+
+    number: int
+    shares: dict[str, float]
+    expected: dict[str, float]
+    each: dict[str, float]
+    seconds: dict[str, float]
+    longest: dict[str, float]
+    queues: dict[QueueKey, Queue]
+    tests: dict[str, str]  # case -> its test
+    busy: dict[str, float]
+    topped: dict[str, float]
+    ends: float | None = None
+    drain: bool = True
+    filled: bool = False
+    taken: dict[QueueKey, int] = field(default_factory=dict)
+    total: float = 0.0  # of ``expected``, of the tests that have a share
+
+    def __post_init__(self) -> None:
+        self.total = sum(self.expected.get(name, 0.0) for name in self.shares)
+
+    def candidates(self) -> Iterator[tuple[QueueKey, PendingResult]]:
+        """The next result of each case: the test furthest behind its share first, its case with the fewest results first."""
+        ranked = sorted(
+            ((self.behind(key), entry.repeat, place, key, entry) for place, (key, entry) in enumerate(self.next())),
+            key=lambda item: item[:3],
+        )
+        return ((key, entry) for *_, key, entry in ranked)
+
+    def fillers(self) -> Iterator[tuple[QueueKey, PendingResult]]:
+        """What takes the nodes that the mix leaves idle."""
+        return self.next(FILLER)
+
+    def behind(self, key: QueueKey) -> float:
+        test = self.tests[key.case]
+        share = self.shares.get(test, 0.0)
+        return self.expected[test] / share if share else float("inf")
+
+    def next(self, mode: str = "") -> Iterator[tuple[QueueKey, PendingResult]]:
+        """What waits, then the results that will be wanted once that is ordered."""
+        for key, queue in self.queues.items():
+            if key.mode != mode:
+                continue
+            taken = self.taken.get(key, 0)
+            if taken < len(queue):
+                yield key, next(islice(queue, taken, None))
+            else:
+                last = next((entry for entry in reversed(queue.entries.values()) if entry.fresh), None)
+                beyond = taken - len(queue) + 1
+                if last is not None:
+                    yield key, replace(last, repeat=last.repeat + beyond)
+
+    def ordered(self, key: QueueKey) -> None:
+        """One more of this class is ordered and may start."""
+        self.released(key)
+        self.stored(key)
+
+    def stored(self, key: QueueKey) -> None:
+        """One more of this class is ordered, and waits for its release."""
+        self.taken[key] = self.taken.get(key, 0) + 1
+
+    def released(self, key: QueueKey) -> None:
+        """One of this class that was ordered before may start."""
+        test = self.tests[key.case]
+        self.expected[test] += self.each[test]
+        if test in self.shares:
+            self.total += self.each[test]
+
+    def full(self, state: State, ahead: Outlook, key: QueueKey) -> bool:
+        """Enough is at the scheduler. A run wider than what is left is ordered all the same: the machine drains for it."""
+        return self._units(state, ahead, key) >= self.topped[key.pool]
+
+    def full_for_fillers(self, state: State, ahead: Outlook, key: QueueKey) -> bool:
+        """Nothing is idle that a filler could take, and a little of it waits for what falls idle before we hear of it."""
+        return self._units(state, ahead, key) >= self.busy[key.pool] + max(1.0, _STORE * self.busy[key.pool])
+
+    def _units(self, state: State, ahead: Outlook, key: QueueKey) -> float:
+        return state.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
+
+    def reason(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
+        """Purpose: what holds a class of the mix back, beside a full machine."""
+        return binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
+
+    def _ahead(self, key: QueueKey) -> Reason | None:
+        """Where a filler takes what others leave idle, a test that is two runs ahead of its share waits for them."""
+        test = self.tests[key.case]
+        if not self.filled or not self.is_ahead(test):
+            return None
+        text = f"{test} is ahead of its share of the mix; a filler takes what is idle"
+        return Reason(f"share:{test}", text, notable=False)
+
+    def is_ahead(self, test: str) -> bool:
+        """Whether a test has had, or is about to have, two runs more than its share."""
+        if test not in self.shares:
+            return False
+        return self.expected[test] - self.shares[test] * self.total > 2 * self.each[test]
+
+    def is_behind(self, test: str) -> bool:
+        """Whether a test lacks a run or more of its share."""
+        return self.shares[test] * self.total - self.expected[test] >= self.each[test]
+
+    def in_time(self, test: str, now: float, wait_s: float) -> bool:
+        """Whether a run that begins so much later would be over before the component's time is."""
+        return self.ends is None or now + wait_s + self.longest.get(test, 0.0) <= self.ends
+
+    def _too_late(self, state: State, key: QueueKey, now: float) -> Reason | None:
+        """Near the end only what can be over in time is ordered; of a test that never ran nobody knows."""
+        longest = self.longest.get(self.tests[key.case], 0.0)
+        if not self.drain or self.ends is None or not longest or now + longest <= self.ends:
+            return None
+        name = state.index.components[self.number].name
+        text = f"it would not be over in time: its longest run took {longest:.0f} s, and component {name} ends sooner"
+        return Reason(f"drain:{name}", text)
+
+
+def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]:
+    """Purpose: the mixes whose time is not over, by the number of their component; None for one with no room anywhere."""
+    found: dict[int, Mix | None] = {}
+    for number in state.index.rolling:
+        component = state.index.components[number]
+        roll = state.rolls.get(component.name) or MixProgress()
+        if roll.up or any(at[0] == number and bundle.kind == "sweep" for at, bundle in state.index.bundles.items()):
+            continue
+        ends = ends_at(state, number, now)
+        over = ends is not None and now >= ends
+        mix = None if over else _mix(state, number, roll, ends)
+        if mix is not None:
+            _ramp(state, decision, mix, roll, now)
+        crowded = mix is not None and all(state.units.get(pool, 0) >= units for pool, units in mix.topped.items())
+        found[number] = None if crowded and not component.fill.survive_s else mix
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What of a mix is the plan's, and the same in every decision. ``limits``: test -> unit-seconds of a run at its time limit."""
+
+    classes: tuple[QueueKey, ...]
+    tests: dict[str, str]
+    units: dict[str, int]
+    limits: dict[str, float]
+    own: tuple[str, ...]
+    shares: dict[str, float]
+    widest: int
+
+
+def _terms(state: State, number: int) -> Terms:
+    """Made once: a mix is weighed in every decision."""
+    found = state.index.terms.get(number)
+    if found is None:
+        component = state.index.components[number]
+        cases = [state.index.cases[name] for name in state.index.all_cases(number)]
+        classes = [state.index.class_of(number, name) for name in component.cases]
+        classes += [state.index.class_of(number, name, FILLER) for name in component.fillers]
+        own = tuple(dict.fromkeys(state.index.cases[name].test for name in component.cases))
+        found = state.index.terms[number] = Terms(
+            classes=tuple(classes),
+            tests={case.id: case.test for case in cases},
+            units={case.test: case.shape.units for case in reversed(cases)},
+            limits={case.test: case.shape.units * case.shape.time_limit_s for case in reversed(cases)},
+            own=own,
+            shares=dict(component.mix) or dict.fromkeys(own, 1.0 / len(own)),
+            widest=max((case.shape.units for case in cases), default=0),
+        )
+    terms: Terms = found
+    return terms
+
+
+def _mix(state: State, number: int, roll: MixProgress, ends: float | None) -> Mix:
+    component, terms = state.index.components[number], _terms(state, number)
+    queues = {key: state.queues[key] for key in terms.classes if key in state.queues}
+    each = dict(terms.limits)
+    for test, count in roll.judged.items():
+        if count and test in each:
+            each[test] = roll.work.get(test, 0.0) / count
+    held = _held(state, number)
+    expected = {
+        test: roll.work.get(test, 0.0) + (roll.live.get(test, 0) - held.get(test, 0)) * one
+        for test, one in each.items()
+    }
+    seconds = {test: work / max(1, terms.units[test]) for test, work in each.items()}
+    busy = {pool: component.fill.target * _capacity(state, pool) for pool in state.index.topped(number)}
+    typical = sum([terms.shares.get(test, 0.0) * seconds[test] for test in terms.own])
+    bridged = max(component.fill.queue_ahead_s, component.fill.survive_s)
+    topped = {pool: units + _ahead(terms, bridged, units, typical) for pool, units in busy.items()}
+    mix = Mix(number, terms.shares, expected, each, seconds, roll.longest, queues, terms.tests, busy, topped, ends)
+    mix.drain, mix.filled = component.fill.drain, bool(component.fillers)
+    return mix
+
+
+def _held(state: State, number: int) -> dict[str, int]:
+    """Runs by test that wait for their release: nobody knows when they will take anything."""
+    counts: dict[str, int] = {}
+    for jobs in state.job_index.held.values():
+        first = state.jobs[next(iter(jobs))]  # a class of a mix is one case of one component
+        if first.component == number:
+            test = state.index.cases[first.case].test
+            counts[test] = counts.get(test, 0) + len(jobs)
+    return counts
+
+
+def _capacity(state: State, pool: str) -> float:
+    return float(state.index.pools[pool].capacity)
+
+
+def _ahead(terms: Terms, bridged_s: float, busy: float, typical_s: float) -> float:
+    """Units that are to wait beside the busy ones: one run of the widest, or as much as ends in the time to be bridged."""
+    return max(float(terms.widest), busy * bridged_s / typical_s if typical_s > 0 else 0.0)
+
+
+def _ramp(state: State, decision: Decision, mix: Mix, roll: MixProgress, now: float) -> None:
+    """While it grows, the units that may be taken do with the time since the first order."""
+    ramp_s = state.index.components[mix.number].fill.ramp_s
+    since = now - roll.started if roll.started is not None else 0.0
+    if not ramp_s or since >= ramp_s:
+        return
+    for pool, units in mix.busy.items():
+        allowed = max(1.0, units * since / ramp_s)
+        mix.busy[pool] = mix.topped[pool] = min(allowed, units)
+        if units > 0:
+            decision.wake(now + ramp_s / units)

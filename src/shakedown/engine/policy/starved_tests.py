@@ -1,0 +1,120 @@
+"""Tests of a mix that fall out: nothing of them runs although something should, which is said once, with what holds them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.engine.constraints.blocking import outlook
+from shakedown.engine.constraints.overrides import component_reason, standing_reason
+from shakedown.engine.policy.mix import Mix
+from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.state import STANDSTILL, Run, State
+from shakedown.model.events import Event
+from shakedown.model.units import show_duration
+
+STALLED_S = 3600.0  # for which nothing of a test begins although something is submitted, before that is worth a finding
+RUNS_MISSED = 3.0  # and how many runs of it its share of what the others had since then would have been
+IDLE_S = 60.0  # for which nothing of a test is in flight before that is worth a finding
+
+
+def report_starved_tests(state: State, decision: Decision, mix: Mix, now: float) -> None:
+    """Purpose: a finding for each test of the mix of which nothing has been in flight for a minute and nothing is ordered now,
+    although it is a run or more behind its share. Never while the machine is being filled: then each waits for its turn.
+    """
+    component = state.index.components[mix.number]
+    roll = state.rolls.get(component.name)
+    if roll is None or roll.started is None:
+        return
+    ramped = roll.started + state.index.components[mix.number].fill.ramp_s
+    if now < ramped:
+        decision.wake(ramped)
+        return
+    ordered = {mix.tests[key.case] for key in mix.taken}
+    for test in mix.shares:
+        since = max(roll.idle.get(test, roll.started), ramped)
+        if roll.live.get(test, 0):
+            _tell_stalled(state, decision, mix, test, now)
+            continue
+        if test in roll.fallen or test in ordered or _is_held(state, mix, test, now):
+            continue
+        if not mix.is_behind(test):
+            continue
+        if now < since + IDLE_S:
+            decision.wake(since + IDLE_S)
+            continue
+        value: dict[str, Any] = {"kind": "fell_out", "component": component.name, "test": test, "since": since}
+        decision.record(Event("finding", value=value, reason=_why(state, mix, test, now - since, now)))
+
+
+def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: float) -> None:
+    """Something of the test is submitted, and for a long time nothing of it has begun. A queue that is merely long passes by all
+    tests alike: only what the others had meanwhile, of which a share was due to this one, shows that it has fallen out.
+    """
+    component = state.index.components[mix.number]
+    roll = state.rolls[component.name]
+    since = max(roll.begun.get(test, 0.0), (roll.started or 0.0) + component.fill.ramp_s)
+    share = mix.shares[test]
+    due = roll.missed.get(test, 0.0) * share / max(1e-9, 1.0 - share)
+    if test in roll.stalled or due < RUNS_MISSED * mix.each[test] or _is_held(state, mix, test, now):
+        return
+    if now < since + STALLED_S:
+        decision.wake(since + STALLED_S)
+        return
+    mine = [run for run in state.runs.values() if run.component == mix.number and mix.tests.get(run.case) == test]
+    if any(run.phase not in ("ordered", "queued") for run in mine):
+        return
+    value: dict[str, Any] = {"kind": "fell_out", "component": component.name, "test": test, "since": since}
+    value["submitted"] = len(mine)
+    says = _says(state, mine)
+    what = f"{len(mine)} of its runs are submitted ({says}), and the others had {RUNS_MISSED:g} times its share or more meanwhile"
+    why = f"nothing of test {test} has begun for {show_duration(now - since)}: {what}"
+    decision.record(Event("finding", value=value, reason=why))
+
+
+def tell_standstill(state: State, decision: Decision, number: int, now: float) -> None:
+    """Purpose: a finding where runs of a mix are submitted, none runs, and none has begun for a long time.
+
+    Everything that it may have at the scheduler waits there, so that nothing else is ordered either.
+    """
+    component = state.index.components[number]
+    roll = state.rolls.get(component.name)
+    if roll is None or roll.started is None or roll.up or STANDSTILL in roll.stalled or not any(roll.live.values()):
+        return
+    since = max(roll.started + component.fill.ramp_s, *roll.begun.values(), 0.0)
+    if now < since + STALLED_S:
+        decision.wake(since + STALLED_S)
+        return
+    mine = [run for run in state.runs.values() if run.component == number]
+    if any(run.phase not in ("ordered", "queued") for run in mine) or component_reason(state, number, now) is not None:
+        return
+    value: dict[str, Any] = {
+        "kind": "stands_still",
+        "component": component.name,
+        "since": since,
+        "submitted": len(mine),
+    }
+    why = f"nothing of component {component.name} has begun for {show_duration(now - since)} and nothing of it runs"
+    why += f", although {len(mine)} of its runs are submitted: {_says(state, mine)}"
+    decision.record(Event("finding", value=value, reason=why))
+
+
+def _says(state: State, runs: list[Run]) -> str:
+    """What the scheduler says of jobs that wait."""
+    notes = dict.fromkeys(state.jobs[run.job].note for run in runs if run.job in state.jobs)
+    return ", ".join(note for note in notes if note) or "the scheduler gives no reason but patience"
+
+
+def _is_held(state: State, mix: Mix, test: str, now: float) -> bool:
+    """Somebody, or the plan, wants that nothing of it runs now."""
+    keys = [key for key in mix.queues if mix.tests[key.case] == test]
+    return bool(keys) and all(standing_reason(state, key, now) is not None for key in keys)
+
+
+def _why(state: State, mix: Mix, test: str, idle_s: float, now: float) -> str:
+    ahead = outlook(state, now)
+    held = [mix.reason(state, key, now, ahead) for key in mix.queues if mix.tests[key.case] == test]
+    reasons = list(dict.fromkeys(reason.text for reason in held if reason is not None))
+    what = "; ".join(reasons) or (
+        "other tests are further behind their shares" if held else "no result of it is wanted"
+    )
+    return f"nothing of test {test} has been in flight for {idle_s:.0f} s: {what}"

@@ -1,0 +1,149 @@
+"""Orders of jobs: what one decision has promised, and how a job of one run or of several is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shakedown.engine.constraints.blocking import Outlook
+from shakedown.engine.constraints.budgets import at_once, choose_targets, in_turn
+from shakedown.engine.fold.bookkeeping import resolved
+from shakedown.engine.state.bundles import Bundle
+from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.orders import Decision, Order
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import Job, PendingResult, State, job_name
+from shakedown.model.events import Event
+from shakedown.model.ports import JobOrder, Part
+
+
+@dataclass(slots=True)
+class Reservations:
+    """What this decision has promised, and how many jobs each pool had room for before."""
+
+    ahead: Outlook
+    room: dict[str, int]
+    ordered: int = 0
+    bundles: dict[int, int] = field(default_factory=dict)  # component -> jobs of several runs
+
+
+def room_for(state: State, plan: Reservations, key: QueueKey) -> int:
+    """How many more jobs of a class may be ordered. Modes and mixes are topped up at once: what they measure is a full machine."""
+    if key.pool not in plan.room:
+        return 0
+    promised = plan.ahead.jobs.get(key.pool, 0)
+    if not key.case or key.pool in state.shut:
+        return plan.room[key.pool] - promised
+    return state.index.pools[key.pool].high - state.live.get(key.pool, 0) - promised
+
+
+def order_job(
+    state: State, decision: Decision, plan: Reservations, key: QueueKey, entry: PendingResult, now: float
+) -> None:
+    """Purpose: order a job of one run that may start at once."""
+    targets = choose_targets(state, key, plan.ahead.loads, now)
+    plan.ahead.promise(key, resolved(state.index, key, targets))
+    _order(state, decision, plan, key, entry, now, {"targets": targets} if targets else {})
+
+
+def order_held(
+    state: State, decision: Decision, plan: Reservations, key: QueueKey, entry: PendingResult, now: float
+) -> None:
+    """Purpose: order a job that waits at the scheduler until it is released."""
+    plan.ahead.take_place(key, key.loads)
+    _order(state, decision, plan, key, entry, now, {"held": True})
+
+
+def order_after(
+    state: State, decision: Decision, plan: Reservations, key: QueueKey, entry: PendingResult, now: float, before: Job
+) -> None:
+    """Purpose: order a job that may start when another one is over, on its targets and within what that one loads."""
+    plan.ahead.take_place(key, key.loads)
+    targets = {name: before.targets[name] for name, _ in key.loads if name in before.targets}
+    value: dict[str, Any] = {"after": before.id}
+    _order(state, decision, plan, key, entry, now, value | ({"targets": targets} if targets else {}), before)
+
+
+def _order(
+    state: State,
+    decision: Decision,
+    plan: Reservations,
+    key: QueueKey,
+    entry: PendingResult,
+    now: float,
+    more: dict[str, Any],
+    before: Job | None = None,
+) -> None:
+    job, run = _new_job(state, plan), entry.void_run or decision.new_run(state)
+    value = _facts(state, key, entry, now) | more
+    order = JobOrder(
+        job,
+        run,
+        state.index.cases[entry.case],
+        held=bool(more.get("held")),
+        exclude=tuple(state.excluded),
+        targets=tuple(more.get("targets", {}).items()),
+        after=(before.id, before.scheduler_id) if before is not None else ("", ""),
+    )
+    decision.orders.append(
+        Order("submit", Event("submit_order", case=entry.case, run=run, job=job, value=value), order)
+    )
+
+
+def order_bundle(
+    state: State,
+    decision: Decision,
+    plan: Reservations,
+    bundle: Bundle,
+    found: Sequence[tuple[QueueKey, PendingResult]],
+    now: float,
+    lanes: int = 1,
+    node: int = 0,
+) -> None:
+    """Purpose: order one job of several runs, ``lanes`` side by side. Each run has its own event; the job is submitted once all of
+    them are durable.
+    """
+    key = at_once(in_turn([own for own, _ in found]), lanes)
+    cases = [state.index.cases[entry.case] for _, entry in found]
+    targets = choose_targets(state, key, plan.ahead.loads, now)
+    plan.ahead.promise(key, resolved(state.index, key, targets))
+    job, whole = _new_job(state, plan), state.index.whole_job(tuple(entry.case for _, entry in found), bundle, lanes)
+    shared: dict[str, Any] = {"bundle": bundle.kind, "parts": len(found), "at_once": lanes}
+    shared |= {"limit_s": whole.shape.time_limit_s} | ({"node": node} if node else {})
+    shared |= {"targets": targets} if targets else {}
+    parts, events = [], []
+    for number, (case, (own, entry)) in enumerate(zip(cases, found, strict=True)):
+        run = entry.void_run or decision.new_run(state)
+        parts.append(Part(run, case))
+        value = _facts(state, own, entry, now) | shared | {"part": number + 1}
+        events.append(Event("submit_order", case=entry.case, run=run, job=job, value=value))
+    order = JobOrder(
+        job,
+        parts[0].run,
+        whole,
+        parts=tuple(parts),
+        at_once=lanes,
+        node=node,
+        exclude=tuple(state.excluded),
+        targets=tuple(targets.items()),
+    )
+    decision.orders.append(Order("submit", events[0], order))
+    for event in events[1:]:
+        decision.record(event)
+
+
+def _new_job(state: State, plan: Reservations) -> str:
+    plan.ordered += 1
+    return job_name(state.next_job + plan.ordered - 1)
+
+
+def _facts(state: State, key: QueueKey, entry: PendingResult, now: float) -> dict[str, Any]:
+    return {
+        "component": state.index.components[entry.component].name,
+        "repeat": entry.repeat,
+        "attempt": entry.attempt,
+        "units": key.units,
+        "now": now,
+        "at": state.seq,
+    } | mode_facts(entry.mode)

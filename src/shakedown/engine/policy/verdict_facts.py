@@ -1,0 +1,24 @@
+"""What every verdict on a run says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.plan import NEVER_RETRIED
+from shakedown.engine.state.state import Run, State
+
+
+def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:
+    """The part of a verdict's value that every verdict has."""
+    value: dict[str, Any] = {
+        "verdict": verdict,
+        "component": state.index.components[run.component].name,
+        "repeat": run.repeat,
+        "attempt": run.attempt,
+    } | mode_facts(run.mode)
+    if run.started is not None:
+        value["started"] = run.started
+    if verdict in NEVER_RETRIED:
+        value["final"] = True
+    return value

@@ -1,0 +1,1 @@
+"""The state of a campaign, the indexed plan, and the words for what is wanted."""

@@ -1,0 +1,130 @@
+"""What the engine would else count by going through all jobs: kept beside the state, and made anew from it at any time.
+
+It holds no fact of its own, so it is no part of a snapshot; ``job_index_of`` says what it must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shakedown.engine.state.plan import QueueKey
+
+
+class Job(Protocol):
+    """What the index looks at of a job of the state."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def phase(self) -> str: ...
+    @property
+    def component(self) -> int: ...
+    @property
+    def held(self) -> QueueKey | None: ...
+    @property
+    def charged(self) -> bool: ...
+    @property
+    def after(self) -> str: ...
+    @property
+    def bundle(self) -> str: ...
+
+
+_NOT_BEGUN = ("ordered", "ambiguous", "queued")
+
+
+@dataclass(slots=True)
+class JobIndex:
+    """``held``: jobs that wait for their release, by class, first come first; ``charged``: how many of a class may start or run.
+
+    ``wide``: pool -> jobs of more than one unit that may start and, as far as was looked, have not begun. ``bundles``: component
+    -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun. ``followers``: jobs
+    that begin when another one is over.
+    """
+
+    held: dict[QueueKey, dict[str, None]] = field(default_factory=dict)
+    charged: dict[QueueKey, int] = field(default_factory=dict)
+    wide: dict[str, dict[str, None]] = field(default_factory=dict)
+    bundles: dict[int, int] = field(default_factory=dict)
+    unbegun: dict[int, dict[str, None]] = field(default_factory=dict)
+    followers: dict[str, None] = field(default_factory=dict)
+
+    def add(self, job: Job) -> None:
+        """A new job."""
+        if job.bundle:
+            self.bundles[job.component] = self.bundles.get(job.component, 0) + 1
+            if job.phase in _NOT_BEGUN:
+                self.unbegun.setdefault(job.component, {})[job.id] = None
+        if job.charged:
+            self.charge(job, 1)
+        elif job.after:
+            self.followers[job.id] = None
+        elif job.held is not None:
+            self.held.setdefault(job.held, {})[job.id] = None
+
+    def charge(self, job: Job, sign: int) -> None:
+        """A job may start from now on, or what it takes is given back."""
+        key = job.held
+        assert key is not None
+        left = self.charged.get(key, 0) + sign
+        if left:
+            self.charged[key] = left
+        else:
+            self.charged.pop(key, None)
+        self.release(job)
+        if key.units > 1:
+            waiting = self.wide.setdefault(key.pool, {})
+            if sign > 0 and job.phase in _NOT_BEGUN:
+                waiting[job.id] = None
+            else:
+                waiting.pop(job.id, None)
+
+    def release(self, job: Job) -> None:
+        """It waits for its release, or for the end of another one, no more."""
+        self.followers.pop(job.id, None)
+        key = job.held
+        if key in self.held and job.id in self.held[key]:
+            del self.held[key][job.id]
+            if not self.held[key]:
+                del self.held[key]
+
+    def follows_no_more(self, job: Job) -> None:
+        """The job that it was to follow is over. One that is over itself takes nothing any more."""
+        if self.followers.pop(job.id, job) is None and not job.charged and job.held is not None:
+            self.held.setdefault(job.held, {})[job.id] = None
+
+    def begin(self, job: Job) -> None:
+        """A job waits for nodes no more."""
+        if job.held is not None and job.held.units > 1:
+            self.wide.get(job.held.pool, {}).pop(job.id, None)
+        if job.bundle:
+            self.unbegun.get(job.component, {}).pop(job.id, None)
+
+    def forget(self, job: Job) -> None:
+        """It is over; what it was charged with was given back before."""
+        self.release(job)
+        self.begin(job)
+        if job.bundle:
+            self.bundles[job.component] -= 1
+            if not self.bundles[job.component]:
+                del self.bundles[job.component]
+
+
+def job_index_of(jobs: Iterable[Job]) -> JobIndex:
+    """Purpose: the index of these jobs, in the order in which they were ordered."""
+    job_index = JobIndex()
+    for job in jobs:
+        job_index.add(job)
+    return job_index
+
+
+def same(one: JobIndex, other: JobIndex) -> bool:
+    """Purpose: whether two ledgers say the same, but for what has begun and was not looked at since."""
+    if set(one.followers) != set(other.followers):
+        return False
+    exact = (one.charged, one.bundles, {key: list(jobs) for key, jobs in one.held.items()})
+    if exact != (other.charged, other.bundles, {key: list(jobs) for key, jobs in other.held.items()}):
+        return False
+    wide = all(set(jobs) <= set(one.wide.get(pool, ())) for pool, jobs in other.wide.items())
+    return wide and all(set(jobs) <= set(one.unbegun.get(number, ())) for number, jobs in other.unbegun.items())

@@ -1,0 +1,42 @@
+"""Orders: what ``decide`` wants done, each with the event that makes it durable before it is carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shakedown.engine.state.state import State, run_name
+from shakedown.model.events import Event
+
+BATCH = 256  # orders of one kind in one decision: bounds the loop's step, the rest follows in the next
+
+OrderKind = Literal["record", "build", "submit", "cancel", "claim", "claim_part", "release", "hold", "collect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One thing to do: its event is made durable first, then ``payload`` is carried out by a port ("record": nothing more)."""
+
+    kind: OrderKind
+    event: Event
+    payload: Any = None
+
+
+@dataclass(slots=True)
+class Decision:
+    """The orders, and when to decide again even if nothing happens (None: only when something happens)."""
+
+    orders: list[Order] = field(default_factory=list)
+    wake_at: float | None = None
+    runs_named: int = 0
+
+    def record(self, event: Event) -> None:
+        self.orders.append(Order("record", event))
+
+    def wake(self, when: float) -> None:
+        self.wake_at = when if self.wake_at is None else min(self.wake_at, when)
+
+    def new_run(self, state: State) -> str:
+        """An id that no run has, nor any other run of this decision."""
+        self.runs_named += 1
+        return run_name(state.next_run + self.runs_named - 1)

@@ -1,0 +1,388 @@
+"""The frozen document, indexed for the engine: cases by id, pools, budgets, classes. Derived, never logged, never altered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shakedown.engine.state.bundles import Bundle, bundles, whole_job
+from shakedown.engine.state.modes import FILLER, base, is_warm_up
+from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
+from shakedown.model.shared_nodes import place_of, sharing
+
+# What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
+DEFAULT_RETRIES = (
+    Retry("interrupted", times=1000),
+    Retry("node_fail", times=2),
+    Retry("submit_failed", times=5, backoff_s=10.0),
+    Retry("lost", times=1),
+)
+# Of a sweep each result is one node's: what keeps ending there is what the sweep is to find, and not to be tried for ever.
+FEW_ON_A_NODE = 3
+# The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
+NO_LONGER_WANTED = "no longer wanted"
+REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
+NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How long the engine waits before it believes silence, in seconds: see ``Patience`` for each."""
+
+    grace_s: float = 60.0
+    lost_after_s: float = 1800.0
+    no_answer_s: float = 86400.0
+    dead_after_s: float = 300.0
+    builds_disturb_runs: bool = False  # builds happen on the very cores that are measured
+    withdraw_on_stop: bool = False  # what is queued ends with us anyway: a stop takes it back instead of waiting for it
+
+
+def policy_for(document: Document) -> Policy:
+    """The patience of the system's clusters, of the most patient one where there are several."""
+    patience = [cluster.patience for cluster in document.system.clusters if not cluster.embedded]
+    if not patience:
+        return LOCAL_POLICY
+
+    def most(name: str) -> float:
+        return max(float(getattr(one, name)) for one in patience)
+
+    return Policy(most("grace_s"), most("lost_after_s"), most("no_answer_s"), most("dead_after_s"))
+
+
+LOCAL_POLICY = Policy(grace_s=0.0, lost_after_s=60.0, dead_after_s=5.0, builds_disturb_runs=True, withdraw_on_stop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Where jobs of one partition go. ``capacity`` in units (cores or nodes); ``high`` and ``low`` count live jobs.
+
+    Orders are topped up to ``high`` when no more than ``low`` jobs live, so that one durable write covers many of them.
+    """
+
+    name: str
+    capacity: int
+    high: int
+    low: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueKey:
+    """What makes waiting runs alike to the scheduler: where, how much, what they load, what must be built first.
+
+    Cases that run in a mode, in a mix or in a sweep are each a class of their own, named in ``case``. ``mode``: see
+    ``modes.py``. ``stage``: what has its pool to itself together, one mode of one case. ``place``: its turn within the component.
+    ``test``: of a test whose copies or starts are limited, so that others do not wait with it.
+    """
+
+    component: int
+    pool: str
+    units: int
+    exclusive: bool
+    loads: tuple[tuple[str, float], ...]
+    build: str
+    mode: str = ""
+    stage: str = ""
+    case: str = ""
+    place: int = 0
+    test: str = ""
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keys are looked up a million times and made once: the hash is kept. It is no part of what is written."""
+        named = (self.component, self.pool, self.units, self.loads, self.build, self.mode, self.case, self.test)
+        object.__setattr__(self, "_hash", hash(named))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Copies of one case at once: ``wanted`` by the plan, ``fits`` as many as can be live; ``binding`` says what is in the way."""
+
+    wanted: int
+    fits: int
+    binding: str = ""
+
+
+@dataclass(slots=True)
+class PlanIndex:
+    """The document and what the engine looks up in it."""
+
+    document: Document
+    policy: Policy
+    cases: dict[str, Case]
+    tests: dict[str, Test]
+    builds: dict[str, Build]
+    components: tuple[Component, ...]
+    component_number: dict[str, int]
+    pools: dict[str, Pool]
+    budgets: dict[str, float]
+    staged: bool = False  # some component runs its cases in modes
+    rolling: tuple[int, ...] = ()  # numbers of the components that run a mix for a time
+    awaited: tuple[str, ...] = ()  # components that must be met before others begin
+    company: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # pool -> others with nodes of it, where modes ask for it
+    classes: dict[tuple[int, str, str], QueueKey] = field(default_factory=dict)
+    tops: dict[int, dict[str, int]] = field(default_factory=dict)
+    labelled: dict[str, QueueKey] = field(default_factory=dict)  # a class by its name in the log
+    fitting: dict[tuple[int, str, str], Copies] = field(default_factory=dict)
+    rooms: dict[tuple[int, str, str], Any] = field(
+        default_factory=dict
+    )  # (component, pool, budget): ``loads.Room`` by the plan
+    terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``rolling.Terms``
+    tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
+    places: dict[str, Partition] = field(
+        default_factory=dict
+    )  # pool -> its partition, on clusters, where units are nodes
+    targets: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # budget -> its targets' own budgets, "budget@target"
+    licensed: frozenset[tuple[str, str]] = frozenset()  # (cluster, budget) that the cluster itself hands out
+    capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
+    bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
+    loaded: dict[tuple[QueueKey, tuple[tuple[str, str], ...], int], Loads] = field(
+        default_factory=dict
+    )  # what jobs of a class load on their targets, kept once for all of them
+    whole_jobs: dict[tuple[str, ...], Case] = field(
+        default_factory=dict
+    )  # what a job of several runs takes, by its cases
+
+    def class_of(self, component: int, case: str, mode: str = "") -> QueueKey:
+        """The class of a case in a component, made once."""
+        key = self.classes.get((component, case, mode))
+        if key is None:
+            key = self.classes[component, case, mode] = _class_key(self, component, self.cases[case], mode)
+            self.labelled[class_label(self, key)] = key
+        return key
+
+    def test_of(self, case: Case) -> Test:
+        """The test as a case has it, made once for each toolchain."""
+        key = (case.test, case.toolchain)
+        if key not in self.tests_of:
+            self.tests_of[key] = self.tests[case.test].of(case)
+        return self.tests_of[key]
+
+    def whole_job(self, cases: tuple[str, ...], bundle: Bundle, lanes: int) -> Case:
+        """What a job takes that holds runs of these cases, so many side by side, made once."""
+        name = (bundle.label, str(lanes), *cases)
+        if name not in self.whole_jobs:
+            if len(self.whole_jobs) > REMEMBERED:
+                self.whole_jobs.clear()
+            self.whole_jobs[name] = whole_job([self.cases[case] for case in cases], bundle, lanes)
+        return self.whole_jobs[name]
+
+    def cap(self, test: str) -> None:
+        """From now on the copies of a test are limited: its cases have classes of their own."""
+        if test not in self.capped:
+            self.capped.add(test)
+            self.classes.clear()
+            self.terms.clear()
+
+    def mode_of(self, component: int, mode: str) -> Mode | None:
+        """The plan's word on a mode, or on the mode that a warm-up belongs to."""
+        name = base(mode)
+        return next((found for found in self.components[component].modes if found.name == name), None)
+
+    def topped(self, component: int) -> dict[str, int]:
+        """Units up to which a mix tops up each of its pools: a full machine and one run more, so that something always waits."""
+        if component not in self.tops:
+            cases = [self.cases[name] for name in self.all_cases(component)]
+            pools = [case.partition for case in cases if case.partition in self.pools]
+            most = max((case.shape.units for case in cases), default=0)
+            self.tops[component] = {pool: self.pools[pool].capacity + most for pool in pools}
+        return self.tops[component]
+
+    def all_cases(self, component: int) -> tuple[str, ...]:
+        """A component's own cases, and those that fill what they leave idle."""
+        found = self.components[component]
+        return (*found.cases, *found.fillers)
+
+    def copies(self, component: int, case: str, mode: str) -> Copies:
+        """How many copies of a case run at once in a mode: what is asked for, and what can be."""
+        key = (component, case, base(mode))
+        if key not in self.fitting:
+            self.fitting[key] = _copies(self, component, case, mode)
+        return self.fitting[key]
+
+    def retry_rule(self, component: int, verdict: str) -> Retry | None:
+        """How a verdict is retried: the plan's word, else the usual one; None where it is final."""
+        if verdict in NEVER_RETRIED or self.components[component].name == NO_LONGER_WANTED:
+            return None
+        own = self.components[component].retry
+        for rule in (*own, *DEFAULT_RETRIES):
+            if rule.verdict == verdict:
+                few = rule not in own and self._is_swept(component) and rule.times > FEW_ON_A_NODE
+                return Retry(rule.verdict, FEW_ON_A_NODE, rule.backoff_s) if few else rule
+        return None
+
+    def _is_swept(self, component: int) -> bool:
+        return any(at[0] == component and bundle.kind == "sweep" for at, bundle in self.bundles.items())
+
+
+def index_plan(document: Document, policy: Policy | None = None, before: PlanIndex | None = None) -> PlanIndex:
+    """Purpose: index a document. ``before``: the index it amends, whose cases live runs may still need."""
+    old_cases = dict(before.cases) if before else {}
+    old_tests = dict(before.tests) if before else {}
+    old_builds = dict(before.builds) if before else {}
+    components = (*document.components, Component(NO_LONGER_WANTED, "site", ()))
+    staged = any(component.modes for component in components)
+    return PlanIndex(
+        document=document,
+        policy=policy or _policy_after(before, document),
+        cases=old_cases | {case.id: case for case in document.cases},
+        tests=old_tests | {test.name: test for test in document.tests},
+        builds=old_builds | {build.key: build for build in document.builds},
+        components=components,
+        component_number={component.name: number for number, component in enumerate(components)},
+        pools=_pools(document),
+        budgets=_budgets(document),
+        staged=staged,
+        rolling=tuple(number for number, component in enumerate(components) if component.duration_s),
+        awaited=tuple(dict.fromkeys(name for c in components if c.gate == "met" for name in c.after)),
+        company=_company(document, before) if staged else {},
+        places=_places(document),
+        targets={name: tuple(f"{name}@{one}" for one in every) for name, every in document.system.targeted},
+        licensed=_licensed(document),
+        capped=_capped(document) | (before.capped if before else set()),
+        bundles=bundles(document),
+    )
+
+
+def _policy_after(before: PlanIndex | None, document: Document) -> Policy:
+    """The document's own, unless that of the one before was given by whoever drives."""
+    given = before is not None and before.policy != policy_for(before.document)
+    return before.policy if before is not None and given else policy_for(document)
+
+
+def _pools(document: Document) -> dict[str, Pool]:
+    """A site's scheduler is not filled with more than it needs; our own may hold many, so that few durable writes do."""
+    pools = {}
+    local = {cluster.name for cluster in document.system.clusters if cluster.embedded}
+    for name, capacity in document.system.capacities().items():
+        high = 2 * capacity + (256 if name.split(":")[0] in local else 128)
+        if document.limits.queued:
+            high = min(high, document.limits.queued)
+        pools[name] = Pool(name, capacity, high, min(capacity + 32, high // 2))
+    return pools
+
+
+def _places(document: Document) -> dict[str, Partition]:
+    clusters = [cluster for cluster in document.system.clusters if not cluster.embedded]
+    return {place_of(place): place for cluster in clusters for place in cluster.partitions}
+
+
+def _licensed(document: Document) -> frozenset[tuple[str, str]]:
+    """The budgets of each cluster that it charges by itself, because it has licences of their names that cover them."""
+    system, names = document.system, dict(document.system.licence_names)
+    amounts = _budgets(document)
+    found = set()
+    for cluster in system.clusters:
+        licences = dict(cluster.licences)
+        for budget, amount in amounts.items():
+            if 0 < licences.get(names.get(budget, budget), 0.0) <= amount:
+                found.add((cluster.name, budget))
+    return frozenset(found)
+
+
+def _capped(document: Document) -> set[str]:
+    """Tests whose runs at once, or whose starts, the plan limits at some time."""
+    limits = [document.limits, *(component.limits for component in document.components)]
+    copies = [word.copies for word in limits]
+    for component in document.components:
+        copies += [window.copies for window in component.windows] + [word.copies for word in component.yields]
+    if any(word.stagger_s for word in limits):
+        return {test.name for test in document.tests}
+    return {test for pairs in copies for test, _ in pairs}
+
+
+def _company(document: Document, before: PlanIndex | None) -> dict[str, tuple[str, ...]]:
+    cases = (*document.cases, *(before.cases.values() if before else ()))
+    shared = sharing(document.system, {case.partition for case in cases})
+    return {pool: tuple(sorted(others - {pool})) for pool, others in shared.items() if len(others) > 1}
+
+
+def _budgets(document: Document) -> dict[str, float]:
+    """Every budget by name. A cap on copies is a budget of its own, of which each run of the test takes one; so is the most
+    jobs that a cluster lets us have.
+    """
+    budgets = dict(document.system.budgets) | dict(document.limits.budgets)
+    for name, targets in document.system.targeted:
+        budgets |= {f"{name}@{target}": budgets[name] for target in targets if name in budgets}
+    budgets |= {
+        jobs_of(cluster.name): float(cluster.most_jobs) for cluster in document.system.clusters if cluster.most_jobs
+    }
+    return budgets | {f"copies:{test}": float(count) for test, count in document.limits.copies}
+
+
+def jobs_of(place: str) -> str:
+    """The budget of a cluster's jobs, by the cluster's name or a "cluster:partition" of it."""
+    return f"jobs:{place.split(':', maxsplit=1)[0]}"
+
+
+def is_place(budget: str) -> bool:
+    """A place in a cluster's queue, which a job takes from its submission, and once."""
+    return budget.startswith("jobs:")
+
+
+def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> QueueKey:
+    component, shape = index.components[number], case.shape
+    bundle, loads, test = index.bundles.get((number, case.partition)), case.loads, ""
+    if case.test in index.capped:
+        loads, test = (*loads, (f"copies:{case.test}", 1.0)), case.test
+    if jobs_of(case.partition) in index.budgets:
+        loads = (*loads, (jobs_of(case.partition), 1.0))
+    if bundle is not None and bundle.kind == "pack":
+        return QueueKey(number, case.partition, shape.units, True, loads, case.build, test=test)
+    if not mode or mode == FILLER:
+        alone = case.id if component.duration_s or bundle is not None else ""
+        exclusive = shape.exclusive or bundle is not None
+        return QueueKey(number, case.partition, shape.units, exclusive, loads, case.build, mode, case=alone, test=test)
+    return QueueKey(
+        number,
+        case.partition,
+        shape.units,
+        shape.exclusive or base(mode) == "isolated",
+        loads,
+        case.build,
+        mode,
+        stage=f"{component.name} {base(mode)} {case.id}",
+        case=case.id,
+        place=_place(component, case.id, mode),
+        test=test,
+    )
+
+
+def class_label(index: PlanIndex, key: QueueKey) -> str:
+    """A class's name in the log: stable, readable, unique."""
+    loads = "+".join(f"{name}={amount:g}" for name, amount in key.loads)
+    parts = [index.components[key.component].name, key.mode, key.case or key.test, key.pool, f"{key.units}u"]
+    parts += ["exclusive" if key.exclusive else "", loads, key.build[:12]]
+    return "/".join(part for part in parts if part)
+
+
+def _place(component: Component, case: str, mode: str) -> int:
+    """Mode by mode, case by case, warm-ups first. What an amendment took away comes first and is over soonest."""
+    names = [str(found.name) for found in component.modes]
+    if base(mode) not in names or case not in component.cases:
+        return 0
+    before = names.index(base(mode)) * len(component.cases) + component.cases.index(case)
+    return 1 + 2 * before + (not is_warm_up(mode))
+
+
+def _copies(index: PlanIndex, component: int, case: str, mode: str) -> Copies:
+    """What is asked for, and the tightest of the machine, the pool's jobs and every budget that a copy loads."""
+    word, key = index.mode_of(component, mode), index.class_of(component, case, mode)
+    if word is None:
+        return Copies(1, 1)
+    wanted = index.document.system.copies(word, index.cases[case])
+    pool = index.pools[key.pool]
+    room = [(pool.capacity // max(1, key.units), f"{key.pool} has {pool.capacity} units and each takes {key.units}")]
+    room += [(pool.high, f"{pool.high} jobs at once are allowed in {key.pool}")]
+    for name, load in key.loads:
+        limit = index.budgets.get(name)
+        if limit is not None and load > 0:
+            room.append((int(limit * (1 + 1e-9) / load), f"budget {name} is {limit:g} and each takes {load:g}"))
+    fits, why = min(room, key=lambda item: item[0])
+    return Copies(wanted, max(1, min(wanted, fits)), why if fits < wanted else "")

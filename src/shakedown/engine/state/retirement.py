@@ -1,0 +1,56 @@
+"""What is ordered no more: of components that were drained or whose time is over, of cases that failed too often in a row, and
+what an amendment took out of the plan.
+"""
+
+from __future__ import annotations
+
+from shakedown.engine.state.plan import NO_LONGER_WANTED, PlanIndex
+from shakedown.engine.state.state import PendingResult, State
+
+
+def lasts(index: PlanIndex, component: int) -> bool:
+    """A component that goes on for a time, or round all nodes: what is stopped of it waits for a person, and is not cancelled."""
+    found = index.components[component]
+    return bool(found.duration_s) or found.sweep is not None
+
+
+def drained(state: State, component: int) -> str:
+    """Purpose: why a component comes to its end by a person's word, or ""."""
+    if not state.draining:
+        return ""
+    return state.draining.get(state.index.components[component].name) or state.draining.get("", "")
+
+
+def case_key(component: str, case: str) -> str:
+    """How ``State.stopped`` and ``State.streaks`` name a case of a component."""
+    return f"{component} {case}"
+
+
+def stopped(state: State, component: int, case: str) -> str:
+    """Purpose: why a case of a component is ordered no more, or ""."""
+    if not state.stopped:
+        return ""
+    return state.stopped.get(case_key(state.index.components[component].name, case), "")
+
+
+def why_no_more(state: State, component: int, case: str) -> str:
+    """Purpose: why a result of a case gets no further attempt, or ""."""
+    why = drained(state, component)
+    if why:
+        return why
+    component_ = state.index.components[component]
+    if component_.name == NO_LONGER_WANTED:
+        return "the plan in force does not want it any more"
+    if component_.duration_s:
+        roll = state.rolls.get(component_.name)
+        return f"the time of component {component_.name} is over" if roll is not None and roll.up else ""
+    return "" if component_.sweep is not None else stopped(state, component, case)
+
+
+def why_unwanted(state: State, entry: PendingResult) -> str:
+    """Purpose: why a waiting entry is to be judged cancelled, or "". What was never ordered of a component that runs for a time
+    needs no verdict: it is wanted no more when that time is up.
+    """
+    if entry.fresh and state.index.components[entry.component].duration_s:
+        return ""
+    return why_no_more(state, entry.component, entry.case)

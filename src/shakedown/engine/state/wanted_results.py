@@ -1,0 +1,33 @@
+"""The results that a component wants, in the order in which they are to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.engine.state.modes import FILLER, warm_up
+from shakedown.engine.state.plan import PlanIndex
+
+
+def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, int]]:
+    """Purpose: what a component wants from its start, as (mode, case, repeat), in the order in which it is to begin.
+
+    Without modes round by round, so that repeats are spread in time. Of a mix the next result of each case is wanted.
+    """
+    component = index.components[number]
+    pools = {case: index.bundles.get((number, index.cases[case].partition)) for case in component.cases}
+    if component.sweep and any(pools.values()):
+        for case, bundle in pools.items():
+            rounds = 1 if component.duration_s else component.sweep.rounds
+            yield from (("", case, node + 1) for node in range(rounds * (bundle.nodes if bundle else 1)))
+        return
+    if component.duration_s:
+        yield from (("", case, 1) for case in component.cases)
+        yield from ((FILLER, case, 1) for case in component.fillers)
+        return
+    for mode in component.modes:
+        for case in component.cases:
+            copies = index.document.system.copies(mode, index.cases[case])
+            yield from ((warm_up(mode.name), case, n + 1) for n in range(mode.warm_up * copies))
+            yield from ((mode.name, case, n + 1) for n in range(mode.repeats * copies))
+    if not component.modes:
+        yield from (("", case, repeat + 1) for repeat in range(component.repeats) for case in component.cases)

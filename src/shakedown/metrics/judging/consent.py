@@ -1,0 +1,229 @@
+"""Who agreed to what: which acts all parties stand by, which are one-sided, and which agreements count for nothing.
+
+``weigh`` is the table of contents. Where a plan gives a party keys, only a signature by one of them is that party's word: whoever
+may write to a campaign can write any name. Where it gives names alone, the name is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from shakedown.metrics.judging.people import Act
+from shakedown.metrics.rows.rows import AgreementRow
+from shakedown.metrics.rows.table import Record
+from shakedown.model.nouns import Document, Party
+
+NEVER = frozenset({"agree"})  # an agreement needs none itself
+
+
+class Signed(Struct, frozen=True):
+    """What a signature under an agreement is worth: ``key`` (type and key) that really signed what the record says, "" where none
+    did, and then ``why``. ``fingerprint``: of the key, as ssh-keygen shows it.
+    """
+
+    key: str = ""
+    fingerprint: str = ""
+    why: str = ""
+
+
+class Agreement(Struct, frozen=True):
+    """An agreement that counts: by whom, for which party, when, and with which key ("" where by name)."""
+
+    party: str
+    by: str
+    time: float
+    event: int
+    fingerprint: str = ""
+
+
+class Consent(Struct, frozen=True):
+    """``agreed``: act -> the agreements to it that count. ``party``: act -> the party of who did it, "" where that is neither.
+    ``missing``: act -> the parties whose word is missing; () where all agreed. ``void``: acts that have no effect until they did.
+    ``told``: agreements, and changes of keys, that count for nothing, in sentences. ``counted``: agreement -> whom it speaks for.
+    """
+
+    parties: tuple[Party, ...] = ()
+    agreed: Mapping[int, tuple[Agreement, ...]] = {}
+    party: Mapping[int, str] = {}
+    missing: Mapping[int, tuple[str, ...]] = {}
+    void: frozenset[int] = frozenset()
+    told: tuple[str, ...] = ()
+    counted: Mapping[int, str] = {}
+
+    def worth(self, event: int) -> tuple[str, ...]:
+        """What an agreement is worth, in words; () of what is none."""
+        said = self.counted.get(event)
+        return (said,) if said else ()
+
+
+def weigh(
+    record: Record,
+    acts: Sequence[Act],
+    document_of: Callable[[str], Document],
+    signatures: Mapping[int, Signed],
+    spared: int = 0,
+) -> Consent:
+    """Purpose: what was agreed. ``signatures``: event of an agreement -> what its signature is worth; ``spared``: an agreement that
+    is left out of account.
+    """
+    terms = _Terms(record, acts, document_of, signatures, spared)
+    if not terms.named:
+        return Consent(told=tuple(_without_parties(record)))
+    party, missing, agreed, void = {}, {}, {}, set()
+    for act in acts:
+        if act.kind in NEVER:
+            continue
+        mine = terms.of(act)
+        party[act.number], agreed[act.number] = terms.side(act), mine
+        missing[act.number] = terms.lacks(act, mine)
+        if missing[act.number] and act.kind in terms.consent_at(act):
+            void.add(act.number)
+    return Consent(terms.parties, agreed, party, missing, frozenset(void), tuple(terms.told), terms.worth)
+
+
+def _without_parties(record: Record) -> list[str]:
+    return [
+        f"event {row.seq}: {row.by or 'somebody'} agreed, and the plan names no parties: it counts for nothing"
+        for row in record.agreements
+    ]
+
+
+class _Terms:
+    """The parties and the consent that is asked for, as they change with amendments: only by the word of whom they were before."""
+
+    def __init__(
+        self,
+        record: Record,
+        acts: Sequence[Act],
+        document_of: Callable[[str], Document],
+        signatures: Mapping[int, Signed],
+        spared: int,
+    ) -> None:
+        self.acts, self.signatures = {act.number: act for act in acts}, signatures
+        self.told: list[str] = []
+        self.counted: dict[int, list[Agreement]] = {}
+        self.worth: dict[int, str] = {}
+        documents = [document_of(digest) for digest in record.documents if digest]
+        first = documents[0] if documents else None
+        self.parties = first.parties if first is not None else ()
+        self.named = any(document.parties for document in documents)
+        self.consent: list[tuple[int, tuple[str, ...]]] = [(0, first.consent if first is not None else ())]
+        self._rows = [row for row in record.agreements if row.seq != spared]
+        self._open: dict[int, Document] = {}  # amendments whose parties are not in force yet
+        amendments = iter(documents[1:])
+        changes = {row.seq: next(amendments, None) for row in record.acts if row.event == "amended"}
+        for number in sorted([*changes, *(row.seq for row in self._rows)]):
+            document = changes.get(number)
+            if document is not None:
+                self._amended(number, document)
+            else:
+                for row in self._rows:
+                    if row.seq == number:
+                        self._take(row)
+        self.told += [
+            f"event {number}: the amendment gives the parties other names or keys, and those that were named before have not"
+            " agreed to it: those from before count"
+            for number in self._open
+        ]
+
+    # ---- amendments --------------------------------------------------------------------------------------------------------
+
+    def _amended(self, number: int, document: Document) -> None:
+        before = self.consent[-1][1]
+        if not set(before) <= set(document.consent):
+            self.consent.append((number, tuple(dict.fromkeys((*before, *document.consent)))))
+            self._open_if_new(number, document, less_consent=True)
+            return
+        self.consent.append((number, document.consent))
+        self._open_if_new(number, document)
+
+    def _open_if_new(self, number: int, document: Document, less_consent: bool = False) -> None:
+        if not self.parties:
+            self.parties = document.parties
+        elif document.parties != self.parties or less_consent:
+            self._open[number] = document
+
+    def _adopt(self) -> None:
+        """An amendment that all whom it concerns agreed to changes who they are, and what they are asked for."""
+        for number, document in list(self._open.items()):
+            new = {party.name: party for party in document.parties}
+            concerned = {party.name for party in self.parties if new.get(party.name) != party}
+            less = set(self.consent[-1][1]) - set(document.consent)
+            if less or not concerned or set(new) - {party.name for party in self.parties}:
+                concerned = {party.name for party in self.parties}
+            if concerned <= {agreement.party for agreement in self.counted.get(number, ())}:
+                self.parties = document.parties
+                self.consent.append((self._now, document.consent))
+                del self._open[number]
+
+    # ---- agreements --------------------------------------------------------------------------------------------------------
+
+    def _take(self, row: AgreementRow) -> None:
+        """Count an agreement for each act that it names, or say why it counts for nothing."""
+        self._now = row.seq
+        party, fingerprint, why = self._party_of(row)
+        for number, digest in row.acts if not why else ():
+            act = self.acts.get(number)
+            if act is None or number >= row.seq or act.kind in NEVER:
+                self._nothing(row, f"there is no act {number} before it")
+            elif act.digest != digest:
+                self._nothing(row, f"what it agrees to is not what event {number} of this campaign says")
+            else:
+                said = Agreement(party, row.by, row.time, row.seq, fingerprint)
+                self.counted.setdefault(number, []).append(said)
+                self.worth[row.seq] = f"counts for {party}" + (
+                    f", with the key {fingerprint}" if fingerprint else ", by name"
+                )
+        if why:
+            self._nothing(row, why)
+        elif not row.acts:
+            self._nothing(row, "it names no act")
+        self._adopt()
+
+    def _nothing(self, row: AgreementRow, why: str) -> None:
+        self.worth.setdefault(row.seq, f"counts for nothing: {why}")
+        self.told.append(f"event {row.seq}: the agreement by {row.by or 'somebody'} counts for nothing: {why}")
+
+    def _party_of(self, row: AgreementRow) -> tuple[str, str, str]:
+        """The party that an agreement speaks for, the fingerprint of its key, and why it counts for nothing."""
+        if row.signature:
+            signed = self.signatures.get(row.seq, Signed(why="its signature was not checked"))
+            if not signed.key:
+                return "", "", signed.why or "the signature does not hold"
+            found = [party.name for party in self.parties if signed.key in party.keys]
+            return (found[0], signed.fingerprint, "") if len(found) == 1 else ("", "", "its key is of neither party")
+        name = self._named(row.by)
+        if not name:
+            return "", "", f"the plan names no party that {row.by or 'nobody'} speaks for"
+        if any(party.keys for party in self.parties if party.name == name):
+            return "", "", f"it is not signed, and the plan gives {name} keys"
+        return name, "", ""
+
+    def _named(self, by: str) -> str:
+        wanted = " ".join(by.split()).casefold()
+        found = [party.name for party in self.parties if wanted in {person.casefold() for person in party.people}]
+        return found[0] if len(found) == 1 else ""
+
+    # ---- acts ----------------------------------------------------------------------------------------------------------------
+
+    def of(self, act: Act) -> tuple[Agreement, ...]:
+        """The first agreement of each party."""
+        first: dict[str, Agreement] = {}
+        for agreement in self.counted.get(act.number, ()):
+            first.setdefault(agreement.party, agreement)
+        return tuple(first.values())
+
+    def side(self, act: Act) -> str:
+        return self._named(act.by)
+
+    def lacks(self, act: Act, agreed: Sequence[Agreement]) -> tuple[str, ...]:
+        """The parties whose word is missing. Who did it stands by it, where their party has no keys to say so with."""
+        said = {agreement.party for agreement in agreed}
+        said |= {party.name for party in self.parties if party.name == self.side(act) and not party.keys}
+        return tuple(party.name for party in self.parties if party.name not in said)
+
+    def consent_at(self, act: Act) -> tuple[str, ...]:
+        """What was asked for just before the act was said: an amendment does not excuse itself."""
+        return next(kinds for since, kinds in reversed(self.consent) if since < act.number)

@@ -1,0 +1,304 @@
+"""Contract rows against a campaign: each met, not met, undecided or unjudged; and the figures that no row asks about.
+
+``score_contract`` is the table of contents. Only runs that completed correctly give values; a row counts those of the cases
+that it is in force for, in its mode. Whatever is not judged is said to be so, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from shakedown.metrics import statistics
+from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected
+from shakedown.metrics.rows.rows import RunRow, WaiverRow
+from shakedown.metrics.words import plural, some
+from shakedown.model.contracts import beside, distance, holds, in_case, matches, one_side
+from shakedown.model.judging import ContractRow
+from shakedown.model.nouns import Case, Document
+
+RowOutcome = Literal["met", "not met", "undecided", "unjudged"]
+ROW_RULES = (
+    "A row on each run is met when every value lies inside its bounds, and not met as soon as one lies outside.",
+    "A row is not met by some of its cases alone: while one of them has no value it is undecided, unless that case ended as the "
+    "plan expects.",
+    "A row on a statistic is judged once no result of its cases is still to come, or when nothing to come could mend it.",
+    "A row that is in force for no case of the plan, or only for unavailable ones, is unjudged; so is a figure without a row.",
+    "A row that a person waived stays what it came out as; rows met does not count it, and is waived itself where it would be met "
+    "with it.",
+)
+
+
+class RowScore(Struct, frozen=True):
+    """How a contract row came out. ``measured`` is in the row's unit: of a row on each run the worst value.
+
+    ``count`` values were looked at, ``outside`` of them lie beyond a bound (rows on each run). ``cases`` are those it is in force
+    for, ``overridden`` those where a more specific row is in force instead. ``worst_run`` names the run of ``measured``.
+    ``waived``: a person took the row as it is, with the restriction ``waiver``; the outcome stays what it is beneath.
+    ``unavailable``: all cases that it is in force for are.
+    """
+
+    row: ContractRow
+    outcome: RowOutcome
+    measured: float | None = None
+    count: int = 0
+    outside: int = 0
+    to_come: int = 0
+    arithmetic: str = ""
+    reason: str = ""
+    worst_run: str = ""
+    cases: tuple[str, ...] = ()
+    overridden: tuple[str, ...] = ()
+    waived: bool = False
+    waiver: str = ""
+    waived_by: str = ""
+    unavailable: bool = False
+
+    @property
+    def outcome_words(self) -> str:
+        """The outcome as people read it: a waiver hides nothing."""
+        return f"{self.outcome}, waived" if self.waived else self.outcome
+
+
+class UnjudgedFigure(Struct, frozen=True):
+    """A figure that no row asks about in these cases of a test; ``count`` values of it were measured."""
+
+    test: str
+    figure: str
+    unit: str
+    cases: tuple[str, ...]
+    count: int
+
+
+class ContractScore(Struct, frozen=True):
+    """All rows of the plan's contracts in their order, and the figures without one."""
+
+    rows: tuple[RowScore, ...]
+    figures: tuple[UnjudgedFigure, ...]
+
+    def count(self, outcome: RowOutcome) -> int:
+        return sum(score.outcome == outcome for score in self.rows)
+
+
+def score_contract(
+    document: Document, people: Mapping[str, Population], waivers: Sequence[WaiverRow] = ()
+) -> ContractScore | None:
+    """Purpose: every row in the whole campaign, over all components; None where the plan has no contract."""
+    if not document.contracts:
+        return None
+    runs: dict[str, list[CaseRuns]] = {}
+    for population in people.values():
+        for case in population.cases:
+            runs.setdefault(case.case.id, []).append(case)
+    plan = _Plan(document)
+    scores = []
+    for row in (row for contract in document.contracts for row in contract.rows):
+        force = plan.in_force.get(row.name, [])
+        available = [each for case in force for each in runs.get(case.id, ())]
+        scores.append(_with_waivers(_place(plan, row, force, score_row(row, available)), people, waivers))
+    return ContractScore(tuple(scores), figures_without_rows(document, runs))
+
+
+class _Plan:
+    """The plan's cases by the rows in force for them, and by test."""
+
+    def __init__(self, document: Document) -> None:
+        self.system = document.system.name
+        self.in_force: dict[str, list[Case]] = {}
+        self.by_test: dict[str, list[Case]] = {}
+        for case in document.cases:
+            self.by_test.setdefault(case.test, []).append(case)
+            for name in case.rows:
+                self.in_force.setdefault(name, []).append(case)
+
+
+def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
+    """Purpose: one row over the runs of the cases that it is in force for."""
+    mine = [case.of_mode(row.mode) for case in cases]
+    asked = [case for case in mine if case.repeats or case.rows or case.more]
+    names = tuple(dict.fromkeys(case.case.id for case in cases))
+    if not asked:
+        return RowScore(row, "unjudged", cases=names, reason=_nobody(row, cases))
+    values = [(*pair, in_case(row, case.case)) for case in asked for pair in case.values(row.figure)]
+    coming = sum(max(case.to_come, int(case.more)) for case in asked)
+    if not values:
+        why = "nothing is judged yet" if coming else f"no run that completed correctly gave a value of {row.figure}"
+        return RowScore(row, "undecided", to_come=coming, reason=why, cases=names)
+    score = _each(row, values, coming, names) if row.statistic == "each" else _by_side(row, asked, names)
+    return _with_gaps(score, [case.case.id for case in asked if _has_gap(case, row.figure)])
+
+
+def _has_gap(case: CaseRuns, figure: str) -> bool:
+    """No value of it counts, although it did not end as expected."""
+    expected = bool(case.rows) and all(as_expected(row, case.case) for row in case.rows)
+    return not expected and not case.values(figure)
+
+
+def _with_gaps(score: RowScore, gaps: Sequence[str]) -> RowScore:
+    """What some cases meet is not met by those that gave no value."""
+    if not gaps or score.outcome != "met":
+        return score
+    return replace(score, outcome="undecided", reason=f"no value of {score.row.figure} counts of {some(list(gaps))}")
+
+
+def with_waiver(score: RowScore, waivers: Sequence[WaiverRow], component: str = "") -> RowScore:
+    """Purpose: a score with the last waiver of its row, of this component where one is named; a met row needs none."""
+    mine = [w for w in waivers if w.is_of_row(score.row)]
+    mine = [w for w in mine if not component or w.component in ("", component)]
+    if not mine or score.outcome == "met":
+        return score
+    said = "; ".join(dict.fromkeys(row.restriction for row in mine if row.restriction))
+    givers = ", ".join(dict.fromkeys(row.by for row in mine if row.by))
+    return replace(score, waived=True, waiver=said, waived_by=givers)
+
+
+def _with_waivers(score: RowScore, people: Mapping[str, Population], waivers: Sequence[WaiverRow]) -> RowScore:
+    """As a whole a row is waived where it is in every component in which it is not met."""
+    whole = with_waiver(score, waivers)
+    for component, population in people.items() if whole.waived else ():
+        part = score_row(score.row, [case for case in population.cases if score.row.name in case.case.rows])
+        if part.outcome == "not met" and not with_waiver(part, waivers, component).waived:
+            return score
+    return whole
+
+
+def _nobody(row: ContractRow, cases: Sequence[CaseRuns]) -> str:
+    if cases:
+        return f"no component runs its {plural(len(cases), 'case')} in mode {row.mode}"
+    return "no case that it is in force for can run here"
+
+
+# ---- each run, and one number of all -----------------------------------------------------------------------------------
+
+
+def _each(
+    row: ContractRow, values: list[tuple[RunRow, float, ContractRow]], coming: int, names: tuple[str, ...]
+) -> RowScore:
+    """``values``: each with its run, and the row as it applies to the run's case."""
+    outside = sum(not holds(mine, value) for _, value, mine in values)
+    run, worst, _ = max(values, key=lambda item: distance(item[2], item[1]))
+    outcome: RowOutcome = "not met" if outside else "undecided" if coming else "met"
+    inside = len(values) - outside
+    text = f"{inside} of {plural(len(values), 'value')} of {row.figure} inside {row.must}"
+    text += f", the {'worst' if len(values) > 1 else 'only one'} {beside(worst, row)} ({run.run})"
+    return RowScore(
+        row,
+        outcome,
+        measured=worst,
+        count=len(values),
+        outside=outside,
+        to_come=coming,
+        arithmetic=text + _later(coming),
+        reason="results are still to come" if outcome == "undecided" else "",
+        worst_run=run.run,
+        cases=names,
+    )
+
+
+def _by_side(row: ContractRow, asked: Sequence[CaseRuns], names: tuple[str, ...]) -> RowScore:
+    """A row on a statistic: one number of all its cases; where some have only one of its bounds, each bound on the cases it has."""
+    whole = [case for case in asked if not _half(row, case)]
+    parts = [(row, asked)] if len(whole) == len(asked) else []
+    if not parts:
+        parts = [(one_side(row, side), [c for c in asked if _half(row, c) in ("", side)]) for side in ("low", "high")]
+    scores = []
+    for part, cases in parts:
+        pairs = [pair for case in cases for pair in case.values(row.figure)]
+        coming = sum(max(case.to_come, int(case.more)) for case in cases)
+        if pairs:
+            scores.append(_one(part, pairs, coming, names))
+        elif cases:
+            why = f"no run that completed correctly gave a value of {row.figure}"
+            scores.append(RowScore(part, "undecided", to_come=coming, reason=why, cases=names))
+    worst = max(scores, key=lambda score: ("met", "undecided", "not met").index(score.outcome))
+    text = "; ".join(score.arithmetic for score in scores if score.arithmetic)
+    return replace(worst, row=row, arithmetic=text)
+
+
+def _half(row: ContractRow, case: CaseRuns) -> str:
+    return dict(case.case.sides).get(row.name, "")
+
+
+def _one(row: ContractRow, values: list[tuple[RunRow, float]], coming: int, names: tuple[str, ...]) -> RowScore:
+    numbers = [value for _, value in values]
+    if row.statistic == "sd" and len(numbers) < 2:
+        why = "a standard deviation needs two values"
+        return RowScore(row, "undecided", count=len(numbers), to_come=coming, reason=why, cases=names)
+    value = statistics.take(row.statistic, numbers)
+    text = (
+        f"{row.statistic} of {plural(len(numbers), 'value')} of {row.figure} = {beside(value, row)}, must be {row.must}"
+    )
+    outcome: RowOutcome = "met" if holds(row, value) else "not met"
+    if coming and not _settled(row, value):
+        outcome = "undecided"
+    return RowScore(
+        row,
+        outcome,
+        measured=value,
+        count=len(numbers),
+        to_come=coming,
+        arithmetic=text + _later(coming),
+        reason="results are still to come" if outcome == "undecided" else "",
+        cases=names,
+    )
+
+
+def _settled(row: ContractRow, value: float) -> bool:
+    """Whether no further value can change it: a maximum only rises, a minimum only falls."""
+    if holds(row, value):
+        return False
+    above = row.high is not None and distance(row, value) == value - row.high
+    return (row.statistic == "max" and above) or (row.statistic == "min" and not above)
+
+
+def _later(coming: int) -> str:
+    return f", {coming} to come" if coming else ""
+
+
+# ---- what is not judged ------------------------------------------------------------------------------------------------
+
+
+def _place(plan: _Plan, row: ContractRow, force: list[Case], score: RowScore) -> RowScore:
+    """The score with the cases of the row; and why nothing was judged, where it is in force nowhere."""
+
+    names, rivals = {case.id for case in force}, plan.by_test.get(row.test, ())
+    beaten = tuple(case.id for case in rivals if case.id not in names and matches(row, case, plan.system))
+    score = replace(score, cases=tuple(case.id for case in force), overridden=beaten)
+    if score.outcome != "unjudged":
+        return score
+    none_runs = bool(force) and all(case.unavailable for case in force)
+    if none_runs:
+        why = f"{plural(len(force), 'case')} of it unavailable: {force[0].unavailable}"
+    elif force:
+        why = score.reason
+    elif beaten:
+        why = f"more specific rows are in force for {plural(len(beaten), 'case')} that it matches"
+    else:
+        why = "it matches no case of the plan"
+    return replace(score, reason=why, unavailable=none_runs)
+
+
+def figures_without_rows(document: Document, runs: Mapping[str, Sequence[CaseRuns]]) -> tuple[UnjudgedFigure, ...]:
+    """Purpose: the figures of each test, the run time too, that no row in force asks about, with the cases where it is so."""
+    rows = {row.name: row for contract in document.contracts for row in contract.rows}
+    found: list[UnjudgedFigure] = []
+    for test in document.tests:
+        cases = [case for case in document.cases if case.test == test.name]
+        for figure, unit in (("elapsed", "s"), *((spec.name, spec.unit) for spec in test.figures)):
+            bare = [case.id for case in cases if figure not in _asked(case, rows)]
+            if bare:
+                count = sum(len(each.values(figure)) for case in bare for each in runs.get(case, ()))
+                found.append(UnjudgedFigure(test.name, figure, unit, tuple(bare), count))
+    return tuple(found)
+
+
+def _asked(case: Case, rows: Mapping[str, ContractRow]) -> set[str]:
+    return {rows[name].figure for name in case.rows if name in rows}
+
+
+def outcome_text(scores: Iterable[RowScore]) -> str:
+    """The rows that are not met or undecided, by name: ``c5:3 not met, c5:7 undecided, waived``."""
+    return some([f"{score.row.name} {score.outcome_words}" for score in scores if score.outcome != "met"])

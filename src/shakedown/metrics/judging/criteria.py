@@ -1,0 +1,275 @@
+"""Judge a campaign against its plan: each criterion met, not met or undecided, with the arithmetic in words.
+
+``score`` is the table of contents. A criterion is judged as soon as nothing that is still to come could change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec.structs import replace
+
+from shakedown.metrics.judging import floors, waivers
+from shakedown.metrics.judging.contract import score_contract
+from shakedown.metrics.judging.deciding import decide, together, worst
+from shakedown.metrics.judging.default_criteria import USUAL_CRITERION, criteria_of, is_usual
+from shakedown.metrics.judging.exclusions import Chosen, choose
+from shakedown.metrics.judging.measures import measure, only_unavailable
+from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected, count_verdicts, populations
+from shakedown.metrics.judging.scope import MeasureContext, arounds
+from shakedown.metrics.judging.scorecard import (
+    CaseScore,
+    ComponentScore,
+    CriterionScore,
+    Measured,
+    Outcome,
+    Scorecard,
+    campaign_outcome,
+    component_outcome,
+    exit_status,
+)
+from shakedown.metrics.judging.taken_away import Seen, taken_away
+from shakedown.metrics.judging.waivers import standing
+from shakedown.metrics.judging.wording import (
+    beside_the_criteria,
+    broken_commitments,
+    changed_conditions,
+    judged_by_another_plan,
+    left_out_text,
+    measure_text,
+    must_text,
+    remarks,
+    restrictions,
+    summary,
+)
+from shakedown.metrics.modelled import not_modelled, without_what_is_made_up
+from shakedown.metrics.rehearsed import in_words
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import plural
+from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
+from shakedown.model.nouns import Document
+
+__all__ = ["USUAL_CRITERION", "exit_status", "score"]
+
+
+def score(
+    document: Document,
+    record: Record,
+    over: Collection[str] = (),
+    earlier: Sequence[Document] = (),
+    brief: bool = False,
+) -> Scorecard:
+    """Purpose: the scorecard of a campaign, finished or not.
+
+    ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
+    ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
+    told, and restricts. ``brief``: without remarks, where only the outcome is asked for.
+    """
+    people, every = populations(document, record, over), arounds(document, record)
+    components = tuple(_component(people[around.component.name], around) for around in every)
+    finished = record.ended is not None
+    contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
+    outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
+    taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
+    otherwise = judged_by_another_plan(record) or changed_conditions(record)
+    if outcome == "accepted" and (taken or given.others or given.gone or broken_commitments(contract) or otherwise):
+        outcome = "accepted with restrictions"
+    return Scorecard(
+        campaign=record.campaign,
+        plan=document.plan,
+        system=document.system.name,
+        outcome=outcome,
+        summary=summary(outcome, components, finished, given, len(taken))
+        + beside_the_criteria(outcome, contract, document),
+        finished=finished,
+        components=components,
+        unavailable=sum(len(component.unavailable) for component in components),
+        to_come=sum(component.to_come for component in components),
+        remarks=() if brief else (*remarks(document, record, people), *given.idle),
+        restrictions=(*restrictions(components, record, contract, given), *taken),
+        epoch=record.epoch,
+        contract=contract,
+        rehearsal=in_words(record.rehearsal),
+    )
+
+
+def _component(population: Population, around: MeasureContext) -> ComponentScore:
+    component = around.component
+    criteria = tuple(
+        _waived(
+            _with_rows_waived(_criterion(item, population, around), item, population, around), item, population, around
+        )
+        for item in criteria_of(component)
+    )
+    cases = {case.case.id: case.case for case in population.cases}
+    return ComponentScore(
+        name=component.name,
+        kind=component.kind,
+        outcome=component_outcome(criteria, population.to_come, len(population.unavailable)),
+        wanted=population.wanted,
+        judged=population.judged,
+        passed=population.passed,
+        to_come=population.to_come,
+        attempts=len(population.rows),
+        given_up=sum(case.given_up for case in population.cases),
+        as_expected=sum(as_expected(row, cases[row.case]) for row in population.rows),
+        verdicts=tuple(count_verdicts(population.rows).items()),
+        unavailable=population.unavailable,
+        criteria=criteria,
+        warm_ups=sum(len(case.warm_ups) for case in population.cases),
+        undetermined=tuple(row.run for case in population.cases for row in case.undetermined),
+        aside=tuple(pair for case in population.cases for pair in case.aside.items()),
+    )
+
+
+# ---- one criterion ---------------------------------------------------------------------------------------------------
+
+
+def _criterion(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:
+    """A criterion on what it counts; and, where it leaves runs out, the same with everything counted beside it."""
+    declared = measure_named(criterion.measure)
+    if declared and declared.always_per_case:  # over several cases it would compare different things
+        criterion = replace(criterion, per="case")
+    population = only_unavailable(criterion, population, around)
+    chosen = choose(criterion, population, around.record)
+    judged = _on(criterion, chosen.population, around)
+    return _with_before(judged, criterion, chosen, around) if chosen.left_out else judged
+
+
+def _on(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:
+    made_up = not_modelled(criterion, population, around.document, around.record.rehearsal)
+    if made_up:
+        unit = _own_unit(criterion, population, around)
+        return _scored(criterion, Measured(None, 0, "", reason=made_up), "undecided", made_up, unit)
+    if criterion.per and population.cases:
+        return _each(criterion, population, around)
+    measured = measure(criterion, population, around)
+    outcome, reason = decide(criterion, measured)
+    return _scored(criterion, measured, outcome, reason, _own_unit(criterion, population, around))
+
+
+def _with_before(
+    judged: CriterionScore, criterion: Criterion, chosen: Chosen, around: MeasureContext
+) -> CriterionScore:
+    everything = _on(replace(criterion, leave_out=()), chosen.everything, around)
+    text = f"{judged.arithmetic}; left out: {left_out_text(chosen.left_out)}"
+    before, value = everything.arithmetic, everything.measured
+    return replace(
+        judged,
+        arithmetic=f"{text}; with everything counted: {before}" if judged.arithmetic else "",
+        left_out=chosen.left_out,
+        before=before,
+        measured_before=value,
+    )
+
+
+def _waived(
+    judged: CriterionScore, criterion: Criterion, population: Population, around: MeasureContext
+) -> CriterionScore:
+    """A waiver stands beside what came out; it hides nothing, and one that is not needed changes nothing."""
+    name, record = around.component.name, around.record
+    mine = waivers.of_criterion(criterion, name, record)
+    if not mine or judged.outcome == "met":
+        return judged
+    if criterion.measure == "attested":
+        early = [waivers.ahead_of_attestations(row, name, record) for row in mine]
+    else:
+        asked = population.of_test(criterion.test).each(lambda case: case.of_mode(criterion.mode))
+        runs = {row.run for row in asked.rows}
+        early = [waivers.ahead(row, runs, record) for row in mine]
+    said = "; ".join(filter(None, (judged.waiver, waivers.words(mine, early))))
+    return replace(judged, outcome="waived", waiver=said, waived_by=waivers.givers(mine))
+
+
+def _with_rows_waived(
+    judged: CriterionScore, criterion: Criterion, population: Population, around: MeasureContext
+) -> CriterionScore:
+    """Rows that are not met and waived leave ``rows met`` where it is; with them it is waived where it would be met then."""
+    if criterion.measure != "rows met" or judged.outcome == "met" or around.rows_waived:
+        return judged
+    mine = [row for row in around.record.waivers if row.what == "row" and row.component in ("", around.component.name)]
+    if not mine or _criterion(criterion, population, replace(around, rows_waived=True)).outcome != "met":
+        return judged
+    rows = {row.name: row for contract in around.document.contracts for row in contract.rows}
+    names = {name for case in population.cases for name in case.case.rows}
+    used = [waiver for waiver in mine if any(waiver.is_of_row(rows[name]) for name in names if name in rows)]
+    text = "; ".join(f"row {waiver.name}: {waivers.words([waiver])}" for waiver in used)
+    return replace(judged, outcome="waived", waiver=text, waived_by=waivers.givers(used))
+
+
+def _scored(criterion: Criterion, measured: Measured, outcome: Outcome, reason: str, unit: str) -> CriterionScore:
+    return CriterionScore(
+        name=criterion.name,
+        measure=measure_text(criterion),
+        must=must_text(criterion),
+        outcome=outcome,
+        measured=measured.value,
+        bound=criterion.bound,
+        unit=unit,
+        count=measured.count,
+        enough=criterion.enough,
+        arithmetic=f"{measured.arithmetic}, must {must_text(criterion)}" if measured.arithmetic else "",
+        reason=reason,
+        interval=measured.interval,
+        per=criterion.per,
+        usual=is_usual(criterion),
+        restricted=measured.restricted,
+        basis=criterion.basis,
+        clause=criterion.clause,
+        mode=criterion.mode,
+        beneath=outcome,
+    )
+
+
+def _own_unit(criterion: Criterion, population: Population, around: MeasureContext) -> str:
+    declared = measure_named(criterion.measure)
+    if declared and declared.bound in ("count", "hours"):
+        return floors.unit_of(criterion)
+    if declared is None or declared.bound == "share":
+        return "share"
+    known = (around.figure(case.case.test, criterion.of).unit for case in population.cases)
+    return criterion.unit or next((unit for unit in known if unit), "")
+
+
+# ---- the worst case or test ------------------------------------------------------------------------------------------
+
+
+def _each(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:
+    """Every case, or every test, on its own; the worst one counts. One that ended as expected has nothing to measure."""
+    unit = _own_unit(criterion, population, around)
+    asked = [(name, cases) for name, cases in _parts(criterion, population) if not _excused(criterion, cases)]
+    scored = [(name, measure(criterion, Population(cases, ()), around)) for name, cases in asked]
+    if not scored:
+        nothing = Measured(None, 0, "", reason=f"every {criterion.per} ended as expected, with nothing to measure")
+        return _scored(criterion, nothing, "undecided", nothing.reason, unit)
+    parts = tuple(_part(criterion, name, measured) for name, measured in scored)
+    place = worst(criterion, parts)
+    outcome, reason = together(criterion, parts)
+    whole = _scored(criterion, scored[place][1], outcome, reason, unit)
+    return _with_worst(whole, parts[place], parts)
+
+
+def _parts(criterion: Criterion, population: Population) -> list[tuple[str, tuple[CaseRuns, ...]]]:
+    """The cases of a population, each alone or those of a test together, by name."""
+    found: dict[str, tuple[CaseRuns, ...]] = {}
+    for case in population.cases:
+        name = case.case.test if criterion.per == "test" else case.case.id
+        found[name] = (*found.get(name, ()), case)
+    return list(found.items())
+
+
+def _excused(criterion: Criterion, cases: Sequence[CaseRuns]) -> bool:
+    expected = all(bool(case.rows) and all(as_expected(row, case.case) for row in case.rows) for case in cases)
+    return expected and not criterion.measure.startswith("passed")
+
+
+def _part(criterion: Criterion, name: str, measured: Measured) -> CaseScore:
+    outcome, reason = decide(criterion, measured)
+    return CaseScore(name, outcome, measured.value, measured.count, measured.arithmetic, reason)
+
+
+def _with_worst(whole: CriterionScore, which: CaseScore, parts: tuple[CaseScore, ...]) -> CriterionScore:
+    what = f"the worst of {plural(len(parts), whole.per)}" if len(parts) > 1 else f"the only {whole.per}"
+    text = f"{whole.arithmetic}; {what} is {which.case}" if whole.arithmetic else ""
+    return replace(whole, arithmetic=text, worst_case=which.case, cases=parts, count=min(part.count for part in parts))

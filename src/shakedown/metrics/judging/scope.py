@@ -1,0 +1,63 @@
+"""What a measure may look at beside its population: the plan, the record, the component, the units of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from shakedown.metrics.clock import Clock, began, clocks_of, component_clock
+from shakedown.metrics.node_hours import Nodes
+from shakedown.metrics.rows.table import Record
+from shakedown.model.nouns import Component, Document, FigureSpec
+
+ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
+
+
+class MeasureContext(Struct, frozen=True):
+    """``figures``: (test, figure) -> how it is measured, without ``elapsed``, which every test has. ``clocks``: component -> its
+    clock, and ``held``: what runs hold, where somebody has worked these out. ``rows_waived``: contract rows that are waived are to
+    be taken as met.
+    """
+
+    document: Document
+    record: Record
+    component: Component
+    figures: Mapping[tuple[str, str], FigureSpec] = {}
+    clocks: Mapping[str, Clock | None] = {}
+    held: Nodes | None = None
+    rows_waived: bool = False
+
+    @property
+    def nodes(self) -> Nodes:
+        """What each run holds of the machine."""
+        return self.held or Nodes(self.document)
+
+    @property
+    def clock(self) -> Clock | None:
+        """The component's clock; None where it has not run."""
+        known = self.clocks
+        return known[self.component.name] if known else component_clock(self.component, self.record)
+
+    @property
+    def no_clock(self) -> str:
+        """Why there is no clock time."""
+        if self.component.clock.start == "declared" and began(self.component, self.record) is None:
+            return "the clock has not been started"
+        return "the clock has not run: nothing of the component is judged"
+
+    def figure(self, test: str, name: str) -> FigureSpec:
+        """A figure of a test; one of no unit and no direction where the test has none of that name."""
+        return ELAPSED if name == "elapsed" else self.figures.get((test, name)) or FigureSpec(name)
+
+
+def arounds(document: Document, record: Record) -> list[MeasureContext]:
+    """Purpose: what measures may look at, for every component in the order of the plan; shared things are worked out once."""
+    figures, clocks = figures_of(document), clocks_of(document, record)
+    nodes = Nodes(document)
+    return [MeasureContext(document, record, component, figures, clocks, nodes) for component in document.components]
+
+
+def figures_of(document: Document) -> dict[tuple[str, str], FigureSpec]:
+    """Every figure of every test."""
+    return {(test.name, figure.name): figure for test in document.tests for figure in test.figures}

@@ -1,0 +1,341 @@
+"""How a campaign comes out with everything that people did, without each of their acts, and by whose word: ``settle``.
+
+A pure function of the events and the frozen plans: what a signature is worth is handed in. Where nobody did anything it is the
+scorecard itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from shakedown.metrics.clock import clocks_of
+from shakedown.metrics.judging.consent import Agreement, Signed, weigh
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.people import Act, acts_of
+from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
+from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
+from shakedown.metrics.judging.without import ENDS_EARLY, NO_ROWS, Acts, Variants
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import plural, some
+from shakedown.model.events import Event
+from shakedown.model.nouns import Document
+
+DISPUTED = "disputed"
+AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "withdrawn"
+_MOST_DIFFERENCES = 6
+
+Documents = Callable[[str], Document]
+Scored = tuple[Document, Clocks, Scorecard]
+_AT_ONCE = 16  # records without acts that are kept at a time
+
+
+def settle(
+    document: Document,
+    record: Record,
+    document_of: Documents,
+    reread: Callable[[], Iterable[Event]],
+    signatures: Mapping[int, Signed] | None = None,
+) -> Scorecard:
+    """Purpose: the scorecard with every act on it. ``document_of``: a plan that was in force, by its digest; ``reread``: the whole
+    log again; ``signatures``: event of an agreement -> what its signature is worth.
+    """
+    acts = acts_of(record)
+    if not acts:
+        return score(document, record, earlier=earlier_plans(record, document_of))
+    settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
+    return settling.scorecard()
+
+
+class _Settling:
+    """One campaign being settled. ``void``: acts without effect, because a consent that is asked for is missing. ``shared``: what
+    was scored already, by the acts that it is without. ``spared``: an agreement that is left out of account.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        record: Record,
+        document_of: Documents,
+        variants: Variants,
+        acts: Sequence[Act],
+        signatures: Mapping[int, Signed],
+        shared: dict[Acts, Scored] | None = None,
+        spared: int = 0,
+    ) -> None:
+        self.document, self.record, self.document_of = document, record, document_of
+        self.variants, self.acts, self.signatures = variants, acts, signatures
+        self.shared: dict[Acts, Scored] = {} if shared is None else shared
+        self.consent = consent = weigh(record, acts, document_of, signatures, spared)
+        self.void = frozenset(consent.void)
+        self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
+        idle = self.void | set(self.withdrawn)
+        self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
+        self.known = [act for act in self.weighed if not act.unknown]
+        self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
+
+    def scorecard(self) -> Scorecard:
+        """Everything: the outcome, by whose word, and each act."""
+        self._score_all()
+        judged = self._score(frozenset())[2]
+        takes, restricting = self._restricting(judged)
+        outcome = _restricted(judged.outcome, restricting)
+        scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
+        whole = self._raw(frozenset(act.number for act in self.known))
+        settled = replace(
+            judged,
+            outcome=outcome,
+            summary=_summary(judged, outcome, restricting),
+            restrictions=(*judged.restrictions, *(_restriction(act) for act in scored if act.takes)),
+            remarks=(*judged.remarks, *self.consent.told, *_void_words(scored)),
+            acts=scored,
+            without_acts=whole,
+            told=self.consent.told,
+        )
+        others = self._others(outcome, restricting)
+        if not others:
+            return settled
+        return replace(settled, outcome="disputed", undisputed=outcome, summary=_disputed_words(outcome, others))
+
+    def word(self) -> str:
+        """The outcome alone."""
+        judged = self._score(frozenset())[2]
+        restricting = self._restricting(judged)[1]
+        outcome = _restricted(judged.outcome, restricting)
+        return DISPUTED if self._others(outcome, restricting) else outcome
+
+    def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
+        """What each act takes away, and the acts that take anything."""
+        takes = {act.number: self._takes(act, judged) for act in self.weighed}
+        return takes, {number for number, lines in takes.items() if lines}
+
+    def _wanted(self) -> list[Acts]:
+        """The sets of acts whose absence is asked about."""
+        each = [frozenset({act.number}) for act in self.weighed if act.kind not in NO_ROWS or act.kind == "pause"]
+        all_known = frozenset(act.number for act in self.known)
+        sides = [frozenset(act.number for act in self.known if act.number in self.one_sided and self._side(act) == side)
+                 for side in {self._side(act) for act in self.known}]  # fmt: skip
+        return list(dict.fromkeys([frozenset(), *each, all_known, self.one_sided, *sides]))
+
+    def _score_all(self) -> None:
+        """Everything that is asked about, some records at a time."""
+        groups: dict[Acts, list[Acts]] = {}
+        for wanted in self._wanted():
+            groups.setdefault(self.variants.heavy(wanted | self.void), []).append(wanted)
+        heavy = list(groups)
+        for place in range(0, len(heavy), _AT_ONCE):
+            mine = heavy[place : place + _AT_ONCE]
+            self.variants.prepare(mine)
+            for wanted in (one for some_acts in mine for one in groups[some_acts]):
+                self._score(wanted)
+            self.variants.forget()
+
+    def _side(self, act: Act) -> str:
+        return self.consent.party.get(act.number, "")
+
+    # ---- scores ------------------------------------------------------------------------------------------------------------
+
+    def _score(self, numbers: Acts) -> Scored:
+        """The campaign without these acts, beside those without effect."""
+        gone = numbers | self.void
+        if gone not in self.shared:
+            record = self.variants.without(gone) if gone else self.record
+            same = record.document == self.record.document or not record.document
+            document = self.document if same else self.document_of(record.document)
+            self.shared[gone] = (document, clocks_of(document, record), self._judged(document, record, gone))
+        return self.shared[gone]
+
+    def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
+        """Without what ended a campaign early it is over only where nothing is left to come."""
+        earlier, brief = earlier_plans(record, self.document_of), gone != self.void
+        scorecard = score(document, record, earlier=earlier, brief=brief)
+        early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
+        if early and self.record.ended is not None and not any(part.to_come for part in scorecard.components):
+            record.ended = self.record.ended
+            return score(document, record, earlier=earlier, brief=brief)
+        return scorecard
+
+    def _raw(self, numbers: Acts) -> str:
+        return self._score(numbers)[2].outcome
+
+    def _takes(self, act: Act, judged: Scorecard) -> tuple[str, ...]:
+        """Only what was said after the first order can take anything away."""
+        orders = self.record.first_orders.values()
+        if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or not orders or act.said < min(orders):
+            return ()
+        document, clocks, without = self._score(frozenset({act.number}))
+        base_document, base_clocks, _ = self._score(frozenset())
+        moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
+        return taken(act.kind, judged, without, (base_document, document), moved)
+
+    # ---- acts --------------------------------------------------------------------------------------------------------------
+
+    def _act(
+        self, act: Act, judged: Scorecard, takes: Mapping[int, tuple[str, ...]], restricting: set[int]
+    ) -> ActScore:
+        number = act.number
+        without, difference = self._without(act, judged, restricting)
+        return ActScore(
+            number=number,
+            kind=act.kind,
+            what=act.what,
+            by=act.by,
+            said=act.said,
+            because=act.because,
+            without=without,
+            component=act.component,
+            as_of=act.as_of,
+            backdated=act.backdated,
+            difference=difference,
+            takes=takes.get(number, ()),
+            party=self._side(act),
+            standing=self._standing(act),
+            agreed=tuple(_agreement_words(said) for said in self.consent.agreed.get(number, ()))
+            or self.consent.worth(number),
+            missing=self.consent.missing.get(number, ()),
+            withdrawn_by=self.withdrawn.get(number, 0),
+            digest=act.digest,
+            differs=self._differs(act, without, _restricted(judged.outcome, restricting), restricting),
+        )
+
+    def _differs(self, act: Act, without: str, outcome: str, restricting: set[int]) -> bool:
+        if act.kind == "agree":
+            return without != (DISPUTED if self._others(outcome, restricting) else outcome)
+        return without not in (NOT_KNOWN, outcome)
+
+    def _standing(self, act: Act) -> str:
+        if act.number in self.withdrawn:
+            return WITHDRAWN
+        if act.number in self.void:
+            return NO_EFFECT
+        if act.number not in self.consent.missing:
+            return ""
+        return ONE_SIDED if self.consent.missing[act.number] else AGREED
+
+    def _without(self, act: Act, judged: Scorecard, restricting: set[int]) -> tuple[str, tuple[str, ...]]:
+        """The outcome without the act, and what comes out otherwise."""
+        now = _restricted(judged.outcome, restricting)
+        if act.number in self.void or act.number in self.withdrawn:
+            return now, ()
+        if act.kind == "agree":
+            rest = (
+                self.document,
+                self.record,
+                self.document_of,
+                self.variants,
+                self.acts,
+                self.signatures,
+                self.shared,
+            )
+            return _Settling(*rest, act.number).word(), ()
+        if act.unknown:
+            return NOT_KNOWN, ()
+        without = self._score(frozenset({act.number}))[2]
+        word = _restricted(without.outcome, restricting - {act.number})
+        return word, tuple(_differences(judged, without))
+
+    # ---- whose word it hangs on --------------------------------------------------------------------------------------------
+
+    def _others(self, outcome: str, restricting: set[int]) -> dict[str, list[int]]:
+        """How it would come out without what one party alone did: other outcomes, each with the acts that stand in its way."""
+        found: dict[str, list[int]] = {}
+        if not self.one_sided or not self.record.ended:
+            return found
+        for gone in self._subsets():
+            word = _restricted(self._score(gone)[2].outcome, restricting - gone)
+            if word != outcome:
+                found.setdefault(word, []).extend(sorted(gone))
+        return found
+
+    def _subsets(self) -> list[Acts]:
+        """Each one-sided act, all of them, and all of each side: acts of two sides may hide each other."""
+        sides: dict[str, set[int]] = {}
+        for act in self.known:
+            if act.number in self.one_sided:
+                sides.setdefault(self._side(act), set()).add(act.number)
+        each = [frozenset({number}) for number in sorted(self.one_sided)]
+        return list(dict.fromkeys([*each, self.one_sided, *(frozenset(side) for side in sides.values())]))
+
+
+def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...]:
+    """Purpose: the plans that were in force, without the last one. Errors: those of ``document_of``, where one is missing."""
+    return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------------
+
+
+def _disputed_words(outcome: str, others: Mapping[str, Sequence[int]]) -> str:
+    numbers = sorted({number for several in others.values() for number in several})
+    events = f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], 6)}"
+    return f"disputed: {outcome} only by what one party alone said ({events}); without it {' or '.join(others)}"
+
+
+def _restricted(outcome: str, restricting: Collection[int]) -> Acceptance:
+    found: Acceptance = "accepted with restrictions" if outcome == "accepted" and restricting else outcome  # type: ignore[assignment]
+    return found
+
+
+def _summary(judged: Scorecard, outcome: str, restricting: Collection[int]) -> str:
+    """The sentence begins with the outcome; acts that take something away are said in it."""
+    if not restricting or not outcome.startswith("accepted"):
+        return judged.summary
+    acts = f"{plural(len(restricting), 'act')} of people took something away"
+    if judged.outcome == "accepted":
+        rest = judged.summary.removeprefix("accepted").lstrip(": ")
+        return f"accepted with restrictions ({acts}): {rest}"
+    return f"{judged.summary}; {acts}"
+
+
+def _restriction(act: ActScore) -> str:
+    back = f", as of {_moment(act.as_of)}" if act.backdated and act.as_of is not None else ""
+    return (
+        f"event {act.number}: {act.by or 'somebody'} {act.what}{back}, because {act.because or 'nothing is said'};"
+        f" it takes away {', '.join(act.takes)}"
+    )
+
+
+def _void_words(acts: Iterable[ActScore]) -> list[str]:
+    return [
+        f"event {act.number}: {act.by or 'somebody'} {act.what}; it has no effect until {' and '.join(act.missing)} agreed"
+        for act in acts
+        if act.standing == NO_EFFECT
+    ]
+
+
+def _differences(judged: Scorecard, without: Scorecard) -> list[str]:
+    """What comes out otherwise without an act: criteria and contract rows."""
+    lines = _of_criteria(judged, without)
+    if judged.contract and without.contract:
+        before = {score.row.name: score.outcome_words for score in judged.contract.rows}
+        lines += [
+            f"contract row {score.row.name}: {score.outcome_words} instead of {before[score.row.name]}"
+            for score in without.contract.rows
+            if before.get(score.row.name, score.outcome_words) != score.outcome_words
+        ]
+    more = len(lines) - _MOST_DIFFERENCES
+    return lines[:_MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _of_criteria(judged: Scorecard, without: Scorecard) -> list[str]:
+    now = {(part.name, item.name): item.outcome_words for part in judged.components for item in part.criteria}
+    then = {(part.name, item.name): item.outcome_words for part in without.components for item in part.criteria}
+    lines = []
+    for (component, name), word in then.items():
+        was = now.get((component, name))
+        if was != word:
+            lines.append(f"{name} of {component} is {word}" + (f" instead of {was}" if was else ""))
+    return lines + [
+        f"{name} of {component} is not asked for" for component, name in now if (component, name) not in then
+    ]
+
+
+def _agreement_words(said: Agreement) -> str:
+    key = f", with the key {said.fingerprint}" if said.fingerprint else ", by name"
+    return f"{said.party}: {said.by}, {_moment(said.time)}{key}"
+
+
+def _moment(time: float | None) -> str:
+    return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,285 @@
+"""What people took away from the judging: runs, by a clock started anew, an amendment or a later epoch; criteria, rows and
+bounds, by an amendment. ``taken_away`` is the table of contents.
+
+Each is a sentence with who, why and how many, and with what the outcome would be with everything counted. Each restricts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from shakedown.metrics.clock import words_of
+from shakedown.metrics.judging.contract import score_row
+from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
+from shakedown.metrics.judging.scope import MeasureContext
+from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
+from shakedown.metrics.rows.rows import EpochRow, RunRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import FILLER, WARM_UP
+from shakedown.metrics.words import plural, some
+from shakedown.model.clocks import BEGINS
+from shakedown.model.contracts import content
+from shakedown.model.judging import ContractRow, Criterion
+from shakedown.model.nouns import Component, Document
+from shakedown.model.waived import criterion_digest
+
+Judge = Callable[[Criterion, Population, MeasureContext], CriterionScore]
+_OF_RUNS = frozenset(
+    {
+        "passed / attempts",
+        "passed / wanted",
+        "correct / completed",
+        "value",
+        "sd / mean",
+        "fill / isolated",
+        "rows met",
+        "runs",
+    }
+)
+
+
+class Seen(Struct, frozen=True):
+    """What a scorecard was made from: the plan and the record, every component's population and score, and who judges a criterion.
+
+    ``earlier``: the plans that were in force before, each with the epoch that the next plan opened.
+    """
+
+    document: Document
+    record: Record
+    people: Mapping[str, Population]
+    arounds: Sequence[MeasureContext]
+    components: Sequence[ComponentScore]
+    judge: Judge
+    earlier: Sequence[Document] = ()
+
+
+def taken_away(seen: Seen) -> list[str]:
+    """Purpose: a sentence for each thing that was taken away."""
+    return [*_runs(seen), *_epochs(seen), *_criteria(seen), *_rows(seen)]
+
+
+# ---- runs --------------------------------------------------------------------------------------------------------------
+
+
+def _runs(seen: Seen) -> Iterator[str]:
+    """Runs from before a clock was started anew, and those that an amendment took out, also to want them again."""
+    if not seen.record.amended and not any(case.before for mine in seen.people.values() for case in mine.cases):
+        return
+    every = populations(seen.document, seen.record, everything=True)
+    cases = {component.name: {*component.cases, *component.fillers} for component in seen.document.components}
+    gone: dict[tuple[str, str], list[RunRow]] = {}
+    for around, score in zip(seen.arounds, seen.components, strict=True):
+        name, mine = around.component.name, seen.people[around.component.name]
+        before = {row.run for case in mine.cases for row in case.before}
+        counted = {row.run for row in mine.rows} | before
+        out = [row for row in every[name].rows if row.run not in counted]
+        beside = _everything_counted(seen, around, score, every[name])
+        if before:
+            rows = [row for case in mine.cases for row in case.before]
+            yield f"{name}: {_count(rows)} from before its clock was started anew{_by_clock(seen, around.component)}; {beside}"
+        if out:
+            yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{_by(_amended(seen))}; {beside}"
+    for row in seen.record.current() if seen.record.amended else ():
+        if row.mode in (WARM_UP, FILLER) or row.case in cases.get(row.component, ()):
+            continue
+        gone.setdefault((row.component, row.case if row.component in cases else ""), []).append(row)
+    for (name, case), rows in gone.items():
+        what = f"case {case}" if case else "the component"
+        yield f"{name}: {what} was taken out of the plan, and {_count(rows)} with it{_by(_amended(seen))}"
+
+
+def _everything_counted(seen: Seen, around: MeasureContext, score: ComponentScore, every: Population) -> str:
+    """What criteria on runs would be with nothing taken away."""
+    told = []
+    for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
+        if criterion.measure in _OF_RUNS:
+            whole = seen.judge(replace(criterion, epochs="all", leave_out=()), every, around)
+            told += _differs(judged, whole)
+    return (
+        f"with everything counted {some(told)}"
+        if told
+        else "with everything counted every criterion on runs comes out the same"
+    )
+
+
+def _differs(judged: CriterionScore, whole: CriterionScore) -> list[str]:
+    if whole.outcome == judged.beneath:
+        return []
+    return [f"{judged.name} would be {whole.outcome} ({whole.arithmetic or whole.reason})"]
+
+
+def _count(rows: Sequence[RunRow]) -> str:
+    """12 runs (10 passed, 2 failed)."""
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(rows).items())
+    return f"{plural(len(rows), 'run')} ({verdicts})"
+
+
+def _by_clock(seen: Seen, component: Component) -> str:
+    said = [word for word in words_of(component, seen.record) if word.act in BEGINS and word.kind]
+    return _said(said[-1].by, said[-1].why) if said else ""
+
+
+def _amended(seen: Seen) -> list[EpochRow]:
+    return [epoch for epoch in seen.record.epochs if epoch.opened_by == "amended"]
+
+
+def _by(epochs: Sequence[EpochRow]) -> str:
+    return _said(epochs[-1].by, epochs[-1].reason) if epochs else ""
+
+
+def _said(by: str, why: str) -> str:
+    return f", by {by or 'somebody'}" + (f": {why}" if why else "")
+
+
+# ---- epochs ------------------------------------------------------------------------------------------------------------
+
+
+def _epochs(seen: Seen) -> Iterator[str]:
+    """Runs of earlier epochs that a criterion does not accept, where one of them did not pass or the outcome would be another."""
+    for around, score in zip(seen.arounds, seen.components, strict=True):
+        for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
+            if criterion.epochs == "all":
+                continue
+            least = seen.record.epoch if criterion.epochs == "last" else int(criterion.epochs)
+            mine = _of_mode(seen.people[around.component.name].of_test(criterion.test), criterion.mode)
+            rows = [row for row in mine.rows if row.epoch < least]
+            bad = [
+                row
+                for case in mine.cases
+                for row in case.rows
+                if row.epoch < least and not counts_as_passed(row, case.case)
+            ]
+            whole = seen.judge(replace(criterion, epochs="all"), seen.people[around.component.name], around)
+            differs = _differs(judged, whole)
+            if rows and (bad or differs):
+                why = _opened(seen, least)
+                beside = differs[0] if differs else f"{judged.name} comes out the same"
+                yield (
+                    f"{around.component.name}: {judged.name} counts from epoch {least} on{why}; {_count(rows)} from before do not "
+                    f"count; with everything counted {beside}"
+                )
+
+
+def _of_mode(population: Population, mode: str) -> Population:
+    return population.each(lambda case: case.of_mode(mode))
+
+
+def _opened(seen: Seen, number: int) -> str:
+    """Who opened an epoch, and why."""
+    for epoch in seen.record.epochs:
+        if epoch.number == number:
+            return f", opened by {epoch.by or epoch.opened_by}" + (f": {epoch.reason}" if epoch.reason else "")
+    return ""
+
+
+# ---- criteria and rows -------------------------------------------------------------------------------------------------
+
+
+def _criteria(seen: Seen) -> Iterator[str]:
+    """What an earlier plan asked of a component, and the plan in force does not, or asks less."""
+    now = {component.name: component for component in seen.document.components}
+    arounds = {around.component.name: around for around in seen.arounds}
+    told: set[tuple[str, str, str]] = set()
+    for place, document in enumerate(seen.earlier):
+        for component in document.components:
+            if component.name not in now:
+                yield from _once(
+                    told,
+                    (component.name, "", ""),
+                    f"component {component.name} was taken out of the plan{_act(seen, place)}",
+                )
+                continue
+            for criterion in criteria_of(component):
+                after = next((one for one in criteria_of(now[component.name]) if one.name == criterion.name), None)
+                if after is not None and not weaker(criterion, after):
+                    continue
+                was = seen.judge(criterion, seen.people[component.name], arounds[component.name])
+                said = (
+                    f"{component.name}: {criterion.name} {_how(criterion, after)}{_act(seen, place)}; {_would_be(was)}"
+                )
+                yield from _once(told, (component.name, criterion.name, criterion_digest(criterion)), said)
+
+
+def weaker(before: Criterion, after: Criterion) -> bool:
+    """Purpose: whether a criterion asks less than it did, or something else: anything but the same with a tighter bound."""
+    same = criterion_digest(before) == criterion_digest(
+        replace(after, bound=before.bound, comparison=before.comparison)
+    )
+    if not same:
+        return True
+    if before.comparison == after.comparison and before.bound == after.bound:
+        return False
+    if before.comparison[0] != after.comparison[0] or before.comparison == "=":
+        return not (after.comparison == "=" and _holds(before, after.bound))
+    tighter = after.bound > before.bound if before.comparison[0] == ">" else after.bound < before.bound
+    return not (tighter or (after.bound == before.bound and "=" in before.comparison))
+
+
+def _holds(criterion: Criterion, value: float) -> bool:
+    if value == criterion.bound:
+        return "=" in criterion.comparison
+    return value > criterion.bound if criterion.comparison[0] == ">" else value < criterion.bound
+
+
+def _how(before: Criterion, after: Criterion | None) -> str:
+    if after is None:
+        return f"({before.measure}, must {before.must or before.bound}) was taken out"
+    if before.must != after.must:
+        return f"was changed from {before.must or before.bound} to {after.must or after.bound}"
+    names = [name for name in before.__struct_fields__ if getattr(before, name) != getattr(after, name)]
+    pairs = [(name, _short(getattr(before, name)), _short(getattr(after, name))) for name in names if name != "clause"]
+    changed = [f"{name} {was} -> {now}" for name, was, now in pairs]
+    return f"was changed ({', '.join(changed)})"
+
+
+def _short(value: object) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value) or "none"
+
+
+def _would_be(was: CriterionScore) -> str:
+    beside = f" ({was.arithmetic or was.reason})" if was.arithmetic or was.reason else ""
+    return f"as it was it would be {was.outcome}{beside}"
+
+
+def _act(seen: Seen, place: int) -> str:
+    """Who amended the plan that came after the one at this place, and why."""
+    acts = _amended(seen)
+    return _said(acts[place].by, acts[place].reason) if place < len(acts) else ""
+
+
+def _once(told: set[tuple[str, str, str]], key: tuple[str, str, str], text: str) -> Iterator[str]:
+    if key not in told:
+        told.add(key)
+        yield text
+
+
+def _rows(seen: Seen) -> Iterator[str]:
+    """Contract rows that an earlier plan had and the plan in force has not, unless a row with tighter bounds stands for them."""
+    now = [row for contract in seen.document.contracts for row in contract.rows]
+    told: set[tuple[str, str, str]] = set()
+    for place, document in enumerate(seen.earlier):
+        for row in (row for contract in document.contracts for row in contract.rows):
+            if any(content(row) == content(other) or _stands_for(other, row) for other in now):
+                continue
+            force = {case.id for case in document.cases if row.name in case.rows}
+            cases = [case for population in seen.people.values() for case in population.cases if case.case.id in force]
+            found = score_row(row, cases)
+            beside = f" ({found.arithmetic or found.reason})" if found.arithmetic or found.reason else ""
+            said = f"contract row {row.name} ({row.test}: {row.figure} {row.must}) was taken out or changed{_act(seen, place)}"
+            yield from _once(
+                told, ("row", row.name, str(content(row))), f"{said}; as it was it would be {found.outcome}{beside}"
+            )
+
+
+def _stands_for(after: ContractRow, before: ContractRow) -> bool:
+    """The same, with bounds that are as tight on each side or tighter."""
+    keys = ("contract", "test", "figure", "basis", "where", "statistic", "mode", "unit")
+    if any(getattr(after, key) != getattr(before, key) for key in keys) or before.strict > after.strict:
+        return False
+    low = before.low is None or (after.low is not None and after.low >= before.low)
+    high = before.high is None or (after.high is not None and after.high <= before.high)
+    return low and high

@@ -1,0 +1,135 @@
+"""What people accepted as it is: which waivers stand beside what, which restrict, and which came before there was any result.
+
+A waiver holds for what was asked when it was given; each that was given stands for itself, whatever came later under its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec import Struct
+
+from shakedown.metrics.judging.contract import ContractScore, RowScore
+from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.scorecard import ComponentScore
+from shakedown.metrics.rows.rows import WaiverRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import plural
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
+from shakedown.model.waived import gate_digest
+
+
+class Standing(Struct, frozen=True):
+    """What became of the waivers that no criterion's outcome shows.
+
+    ``others``: of gates and rows, and ``gone``: of what the plan in force does not ask for any more: each restricts. ``idle``: a
+    sentence for each that changes nothing.
+    """
+
+    others: tuple[WaiverRow, ...]
+    gone: tuple[WaiverRow, ...]
+    idle: tuple[str, ...]
+
+
+def of_criterion(criterion: Criterion, component: str, record: Record) -> list[WaiverRow]:
+    """Purpose: every waiver of this criterion, the first one first."""
+    return [row for row in record.waivers if row.is_of_criterion(component, criterion)]
+
+
+def standing(
+    document: Document, record: Record, contract: ContractScore | None, components: Iterable[ComponentScore]
+) -> Standing:
+    """Purpose: what each waiver of the record does, beside those that stand with a criterion."""
+    known = {(component.name, item.name): item for component in document.components for item in criteria_of(component)}
+    met = {(one.name, item.name) for one in components for item in one.criteria if item.outcome == "met"}
+    scores = contract.rows if contract is not None else ()
+    others: list[WaiverRow] = []
+    gone: list[WaiverRow] = []
+    idle: list[str] = []
+    for row in _each_once(record.waivers):
+        place = (row.component, row.name)
+        if row.what == "criterion" and place in known and row.is_of_criterion(row.component, known[place]):
+            idle += [_changes_nothing(row, f"{row.component}: {row.name}")] if place in met else []
+        elif row.what == "criterion" and not row.digest:
+            idle.append(
+                f"criterion {row.name} of {row.component} is waived, and the plan in force has none of that name"
+            )
+        elif row.what == "criterion" or (row.what == "gate" and _gate_is_gone(row, document)):
+            gone.append(row)
+        elif row.what == "row" and _is_met(row, scores):
+            idle.append(_changes_nothing(row, f"contract row {row.name}"))
+        elif row.what == "gate" and _was_met(row, record):
+            idle.append(_changes_nothing(row, f"{row.component}, whose gate is waived,"))
+        else:
+            others.append(row)
+    return Standing(tuple(others), tuple(gone), tuple(idle))
+
+
+def _each_once(rows: Iterable[WaiverRow]) -> list[WaiverRow]:
+    """A waiver that was said again in the same words is one."""
+    found = {(row.what, row.component, row.name, row.digest, str(row.row), row.restriction): row for row in rows}
+    return list(found.values())
+
+
+def _changes_nothing(row: WaiverRow, what: str) -> str:
+    return f"{what} is met: its waiver by {row.by} ({row.restriction or 'without a restriction'}) changes nothing"
+
+
+def _is_met(row: WaiverRow, scores: Sequence[RowScore]) -> bool:
+    mine = [score for score in scores if row.is_of_row(score.row)]
+    return bool(mine) and all(score.outcome == "met" for score in mine)
+
+
+def _gate_is_gone(row: WaiverRow, document: Document) -> bool:
+    return bool(row.digest) and row.digest != gate_digest(document, row.component)
+
+
+def _was_met(row: WaiverRow, record: Record) -> bool:
+    """The component was met before its gate was waived, and is so still: the waiver let nothing begin."""
+    said = [note for note in record.of_kind("component_outcome") if note.value.get("component") == row.component]
+    return bool(said) and said[0].seq < row.seq and all(note.value.get("outcome") == "met" for note in said)
+
+
+# ---- ahead of results --------------------------------------------------------------------------------------------------
+
+
+def ahead(waiver: WaiverRow, runs: Collection[str], record: Record) -> str:
+    """Purpose: that a waiver was given before there was any of these runs' verdicts, or before most, in words; else ""."""
+    if not waiver.seq or not runs:
+        return ""
+    return _ahead(waiver, [row.seq for row in record.runs if not row.supersedes and row.run in runs], "results")
+
+
+def ahead_of_outcome(waiver: WaiverRow, record: Record) -> str:
+    """Purpose: the same of a gate, which opens on how its component came out."""
+    said = [note for note in record.of_kind("component_outcome") if note.value.get("component") == waiver.component]
+    early = waiver.seq and not any(note.seq < waiver.seq for note in said)
+    return "waived ahead: before it was judged" if early else ""
+
+
+def ahead_of_attestations(waiver: WaiverRow, component: str, record: Record) -> str:
+    """Purpose: the same of procedures, whose results are what people attested."""
+    said = [note.seq for note in record.of_kind("attested") if note.value.get("component") == component]
+    return _ahead(waiver, said, "attestations") if waiver.seq else ""
+
+
+def _ahead(waiver: WaiverRow, seqs: Sequence[int], what: str) -> str:
+    later = sum(seq > waiver.seq for seq in seqs)
+    if later == len(seqs):
+        return f"waived ahead: before any of its {plural(len(seqs), what.rstrip('s'))}" if seqs else "waived ahead"
+    return f"waived when {len(seqs) - later} of its {len(seqs)} {what} were there" if later else ""
+
+
+def words(waivers: Iterable[WaiverRow], early: Sequence[str] = ()) -> str:
+    """Purpose: the restrictions of some waivers, each with what was said of its time: "no wide jobs (waived ahead: ...)"."""
+    found = []
+    for place, row in enumerate(waivers):
+        note = early[place] if place < len(early) else ""
+        found.append((row.restriction or "without a restriction") + (f" ({note})" if note else ""))
+    return "; ".join(dict.fromkeys(found))
+
+
+def givers(waivers: Iterable[WaiverRow]) -> str:
+    """Purpose: who gave some waivers, each once."""
+    return ", ".join(dict.fromkeys(row.by for row in waivers if row.by))

@@ -1,0 +1,110 @@
+"""The record as it would be without some acts of people: a pure function of the events.
+
+``Variants`` is the way in. Words beside the record (rulings, waivers, attestations, clocks) are taken out of its rows; for the rest
+the log is folded once more, without the events of the acts and what follows from them alone, all variants in one pass.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from shakedown.metrics.judging.people import Act
+from shakedown.metrics.rows.overrides import take_back
+from shakedown.metrics.rows.rows import NoteRow
+from shakedown.metrics.rows.table import Record
+from shakedown.model.events import Event
+
+IN_THE_ROWS = frozenset({"rule", "waive", "attest", "clock", "pause", "drain", "agree"})
+NO_ROWS = frozenset(
+    {"resume", "cap", "budget", "exclude", "include", "stop", "again"}
+)  # they move nothing that is judged
+ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
+Acts = frozenset[int]  # numbers of acts
+
+
+class Variants:
+    """Records without acts. ``reread`` gives the whole log again; ``prepare`` names the variants that are asked for, so that the
+    log is read once for all of them.
+    """
+
+    def __init__(self, record: Record, acts: Sequence[Act], reread: Callable[[], Iterable[Event]]) -> None:
+        self.record, self.reread = record, reread
+        self.acts = {act.number: act for act in acts}
+        self._folded: dict[Acts, Record] = {}
+
+    def prepare(self, wanted: Iterable[Acts]) -> None:
+        """Purpose: fold the log once for all variants that need it."""
+        heavy = {self.heavy(numbers) for numbers in wanted} - {frozenset(), *self._folded}
+        if heavy:
+            ordered = sorted(heavy, key=sorted)
+            dropped = [frozenset().union(*(self.acts[number].dropped for number in one)) for one in ordered]
+            self._folded |= dict(zip(ordered, fold_without(self.reread(), dropped), strict=True))
+
+    def without(self, numbers: Collection[int]) -> Record:
+        """Purpose: the record without these acts. The one that was given stays as it is."""
+        wanted = frozenset(numbers)
+        heavy = self.heavy(wanted)
+        if heavy not in self._folded and heavy:
+            self.prepare([wanted])
+        rest = [self.acts[number] for number in sorted(wanted - heavy) if self.acts[number].kind not in NO_ROWS]
+        record = copied(self._folded[heavy] if heavy else self.record)
+        if rest:
+            _take_out(record, rest)
+        if any(self.acts[number].kind in ENDS_EARLY for number in wanted):
+            record.ended = None
+        return record
+
+    def forget(self) -> None:
+        """Purpose: let go of what was folded: a record without an act may be as large as the record."""
+        self._folded.clear()
+
+    def heavy(self, numbers: Collection[int]) -> Acts:
+        """Purpose: those of these acts whose events other events depend on."""
+        light = IN_THE_ROWS | NO_ROWS
+        return frozenset(number for number in numbers if self.acts[number].kind not in light)
+
+
+def fold_without(events: Iterable[Event], dropped: Sequence[frozenset[int]]) -> list[Record]:
+    """Purpose: a record for each set of events, folded without them. Up to the first event of a set all share one fold."""
+    trunk, branches = Record(), dict[int, Record]()
+    begins: dict[int, list[int]] = {}
+    for place, gone in enumerate(dropped):
+        begins.setdefault(min(gone, default=0), []).append(place)
+    for event in events:
+        for place in begins.pop(event.seq, ()):
+            branches[place] = copied(trunk)
+        trunk.add(event)
+        for place, record in branches.items():
+            if event.seq not in dropped[place]:
+                record.add(event)
+    return [branches.get(place, trunk) for place in range(len(dropped))]
+
+
+def copied(record: Record) -> Record:
+    """Purpose: a record that can be folded on alone: its rows are frozen, its lists and maps are its own."""
+    fresh = copy.copy(record)
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, list | dict):
+            setattr(fresh, name, value.copy())
+    return fresh
+
+
+def _take_out(record: Record, acts: Sequence[Act]) -> None:
+    in_time = {act.number for act in acts if act.kind == "pause" and act.backdated}
+    events = {number for act in acts if act.number not in in_time for number in act.events}
+    take_back(record, events)
+    record.agreements = [row for row in record.agreements if row.seq not in events]
+    record.standing = list(_standing(record.standing, events, in_time))
+
+
+def _standing(rows: Iterable[NoteRow], events: Collection[int], in_time: Collection[int]) -> Iterator[NoteRow]:
+    """Without what these acts said of clocks. A pause that was backdated counts from when it was said: it did hold work back."""
+    for row in rows:
+        if row.seq in in_time:
+            yield replace(row, value={key: word for key, word in row.value.items() if key != "from"})
+        elif row.seq not in events:
+            yield row

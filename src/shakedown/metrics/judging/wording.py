@@ -1,0 +1,277 @@
+"""The scorecard in words: what a criterion asks for, the sentence on the whole, restrictions and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from shakedown.metrics.judging import floors
+from shakedown.metrics.judging.contract import ContractScore, RowScore
+from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.populations import CaseRuns, Population
+from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
+from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
+from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, WaiverRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import unwanted_rows
+from shakedown.metrics.words import plural, show_share, show_value, some
+from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
+from shakedown.model.nouns import Document
+
+
+def measure_text(criterion: Criterion) -> str:
+    """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
+    declared = measure_named(criterion.measure)
+    phrase = declared.phrase if declared else "{name}"
+    text = phrase.format(name=criterion.measure, statistic=criterion.statistic, of=criterion.of)
+    parts = [
+        f"test {criterion.test}" if criterion.test else "",
+        f"{criterion.mode} runs" if criterion.mode else "",
+        f"basis {criterion.basis}" if criterion.basis else "",
+        "the last epoch" if criterion.epochs == "last" else "",
+        f"from epoch {criterion.epochs}" if criterion.epochs.isdigit() else "",
+        f"without {', '.join(criterion.leave_out)}" if criterion.leave_out else "",
+        f"per {criterion.per}" if criterion.per else "",
+    ]
+    return ", ".join([text, *filter(None, parts)])
+
+
+def must_text(criterion: Criterion) -> str:
+    """The bound as the person wrote it."""
+    if criterion.must:
+        return criterion.must
+    declared = measure_named(criterion.measure)
+    if declared and declared.bound in ("count", "hours"):
+        return f"{criterion.comparison} {show_value(criterion.bound, floors.unit_of(criterion))}"
+    if declared is None or declared.bound == "share":
+        return f"{criterion.comparison} {show_share(criterion.bound)}"
+    return f"{criterion.comparison} {show_value(criterion.bound, criterion.unit)}"
+
+
+def left_out_text(left_out: Iterable[tuple[str, int]]) -> str:
+    """3 ruled site, 1 outlier."""
+    return ", ".join(f"{count} {why}" if why.startswith("ruled") else plural(count, why) for why, count in left_out)
+
+
+# ---- the whole -------------------------------------------------------------------------------------------------------
+
+
+def summary(
+    outcome: str, components: tuple[ComponentScore, ...], finished: bool, given: Standing, taken: int = 0
+) -> str:
+    """Purpose: one sentence that begins with the very words of the outcome; then what is missing or restricts it."""
+    named = [(f"{c.name}: {k.name}", k) for c in components for k in c.criteria]
+    if outcome == "accepted":
+        return (
+            f"accepted: all {len(named)} criteria are met" if len(named) > 1 else "accepted: the only criterion is met"
+        )
+    if outcome == "accepted with restrictions":
+        return _restricted([criterion for _, criterion in named], components, given, taken)
+    failed = [name for name, criterion in named if criterion.outcome == "not met"]
+    if outcome == "rejected":
+        return f"rejected: {plural(len(failed), 'criterion', 'criteria')} of {len(named)} not met ({some(failed)})"
+    undecided = [(name, k.reason) for name, k in named if k.outcome == "undecided" and not k.restricted]
+    missing, coming = sum(len(c.unavailable) for c in components), sum(c.to_come for c in components)
+    parts = (
+        [] if finished else [f"{plural(coming, 'result')} still to come" if coming else "the campaign has not ended"]
+    )
+    unknown = [run for c in components for run in c.undetermined]
+    if unknown:
+        parts.append(f"{plural(len(unknown), 'run')} undetermined ({some(unknown)})")
+    parts += [f"already not met: {some(failed)}"] if failed else []
+    parts += [f"undecided: {_with_reasons(undecided)}"] if undecided and (finished or not coming) else []
+    parts += [f"{plural(missing, 'case')} unavailable"] if missing else []
+    return "incomplete: " + ("; ".join(parts) or "nothing was judged")
+
+
+def beside_the_criteria(outcome: str, contract: ContractScore | None, document: Document) -> str:
+    """Purpose: what an acceptance must not hide: commitments of the contract that are not met, whether a criterion on a share
+    of them allows that or no criterion asks about them. "" where there are none.
+    """
+    if contract is None or not outcome.startswith("accepted"):
+        return ""
+    asked = _rows_asked(document)
+    broken = [score.row.name for score in broken_commitments(contract)]
+    allowed, others = [name for name in broken if name in asked], [name for name in broken if name not in asked]
+    return _not_met(allowed, ", which a criterion allows") + _not_met(others, " and in no criterion")
+
+
+def broken_commitments(contract: ContractScore | None) -> list[RowScore]:
+    """Purpose: the contract's own commitments that are not met and that nobody waived: each restricts an acceptance."""
+    return [
+        score
+        for score in (contract.rows if contract is not None else ())
+        if score.outcome == "not met" and score.row.basis == "contract" and not score.waived
+    ]
+
+
+def _not_met(rows: list[str], how: str) -> str:
+    are = "is" if len(rows) == 1 else "are"
+    return f"; {plural(len(rows), 'contract row')} {are} not met{how} ({some(rows)})" if rows else ""
+
+
+def _rows_asked(document: Document) -> set[str]:
+    """The rows of basis contract that a criterion on rows met asks about."""
+    cases = {case.id: case for case in document.cases}
+    rows = {row.name: row for contract in document.contracts for row in contract.rows}
+    return {
+        name
+        for component in document.components
+        for item in criteria_of(component)
+        if item.measure == "rows met" and item.basis in ("", "contract")
+        for case in (cases[name] for name in component.cases if name in cases)
+        if item.test in ("", case.test)
+        for name in case.rows
+        if name in rows and (not item.mode or rows[name].mode in ("", item.mode))
+    }
+
+
+def _with_reasons(undecided: list[tuple[str, str]]) -> str:
+    return some([f"{name} ({reason})" if reason else name for name, reason in undecided])
+
+
+def _restricted(
+    criteria: list[CriterionScore], components: tuple[ComponentScore, ...], given: Standing, taken: int
+) -> str:
+    missing = sum(len(component.unavailable) for component in components)
+    waived = sum(criterion.outcome == "waived" for criterion in criteria)
+    met = sum(criterion.outcome == "met" for criterion in criteria)
+    what = [f"{plural(missing, 'case')} unavailable"] if missing else []
+    what += [f"{plural(waived, 'criterion', 'criteria')} waived"] if waived else []
+    what += [f"{plural(len(given.others), 'waiver')} of gates and rows"] if given.others else []
+    what += [f"{plural(len(given.gone), 'waiver')} of what an amendment replaced"] if given.gone else []
+    what += [f"{plural(taken, 'thing')} taken away by what people did"] if taken else []
+    if waived:
+        rest = f"{met} of {len(criteria)} criteria are met"
+    elif not missing:
+        rest = f"all {met} criteria are met" if met > 1 else "the only criterion is met"
+    else:
+        rest = f"all {met} criteria that could be judged are met" if met > 1 else "the criterion on the rest is met"
+    return f"accepted with restrictions{' (' + ', '.join(what) + ')' if what else ''}: {rest}"
+
+
+def restrictions(
+    components: Iterable[ComponentScore],
+    record: Record,
+    contract: ContractScore | None = None,
+    given: Standing | None = None,
+) -> list[str]:
+    """Purpose: a sentence for each thing that an acceptance leaves out, or takes as it is."""
+    found = []
+    for component in components:
+        for row in component.unavailable:
+            found.append(f"{component.name}: {row.case} is unavailable: {row.reason}")
+        for criterion in component.criteria:
+            if criterion.outcome == "waived":
+                words = criterion.waiver or "without a restriction"
+                found.append(f"{component.name}: {criterion.name} is {criterion.outcome_words}: {words}")
+            elif criterion.restricted:
+                found.append(f"{component.name}: {criterion.name} is not judged: {criterion.reason}")
+    for score in contract.rows if contract else ():
+        if score.unavailable and not score.waived:
+            found.append(f"contract row {score.row.name} is not judged: {score.reason}")
+    if given is not None:
+        found += [_waiver_text(row, _ahead(row, record, contract)) for row in given.others]
+        found += [_gone_text(row) for row in given.gone]
+    found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
+    found += [note.reason for note in changed_conditions(record)]
+    return found + [_broken_text(score) for score in broken_commitments(contract)]
+
+
+def _broken_text(score: RowScore) -> str:
+    said = score.arithmetic or f"{score.row.figure} must {score.row.must}"
+    return f"contract row {score.row.name} is not met: {score.row.test}: {said}"
+
+
+def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
+    """Purpose: acts of judging again that replaced verdicts by a plan which was never in force."""
+    return [act for act in record.rejudged if act.replaced and act.document and act.document not in record.documents]
+
+
+def changed_conditions(record: Record) -> list[NoteRow]:
+    """Purpose: findings that inputs, programs or settings of the runs were changed under the campaign: each restricts."""
+    return [note for note in record.of_kind("finding") if note.value.get("kind") == "conditions_changed"]
+
+
+def _by_another_plan(act: RejudgedRow) -> str:
+    return (
+        f"{plural(act.replaced, 'verdict')} replaced by those of another plan ({act.document[:16]}), which was never put into"
+        f" force: judged again by {act.by}, because {act.reason}"
+    )
+
+
+def _rejudged(act: RejudgedRow) -> str:
+    more = f", {act.not_judged} of them because they could not be judged again" if act.not_judged else ""
+    return (
+        f"judged again by {act.by}, because {act.reason}: {plural(act.examined, 'verdict')} looked at,"
+        f" {act.replaced} replaced, {act.kept} stand{more}"
+    )
+
+
+def _waiver_text(row: WaiverRow, early: str = "") -> str:
+    return f"{_waived_thing(row)} is waived: {words([row], [early])}"
+
+
+def _gone_text(row: WaiverRow) -> str:
+    asked = f" ({row.asked})" if row.asked else ""
+    return f"{_waived_thing(row)} was waived as it was{asked}, and the plan in force asks for something else: {words([row])}"
+
+
+def _waived_thing(row: WaiverRow) -> str:
+    whose = f"{row.component}: " if row.component else ""
+    return f"{whose}{row.what} {row.name}".rstrip()
+
+
+def _ahead(row: WaiverRow, record: Record, contract: ContractScore | None) -> str:
+    if row.what == "gate":
+        return ahead_of_outcome(row, record)
+    asked = {case for score in (contract.rows if contract else ()) if row.is_of_row(score.row) for case in score.cases}
+    return ahead(row, {run.run for run in record.runs if run.case in asked and run.component == row.component}, record)
+
+
+def remarks(document: Document, record: Record, people: Mapping[str, Population]) -> list[str]:
+    """Purpose: what a reader should know beside the scores."""
+    found = list(record.irregular)
+    superseded = sum(row.superseded_by > 0 for row in record.runs)
+    if superseded:
+        found.append(f"{plural(superseded, 'verdict')} superseded by a later one; both are in the record")
+    found += [_rejudged(act) for act in record.rejudged]
+    unwanted = len(unwanted_rows(document, record))
+    if unwanted:
+        found.append(f"{plural(unwanted, 'run')} judged that the plan in force no longer asks for: not counted")
+    for name, count in sorted(record.unknown.items()):
+        found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
+    for name, population in people.items():
+        before = sum(len(case.before) for case in population.cases)
+        if before:
+            text = f"{plural(before, 'run')} of {name} from before its clock was started, or started anew, "
+            text += "does not count" if before == 1 else "do not count"
+            found.append(text)
+        for case in population.cases:
+            found += _of_case(case)
+    return found + _of_waivers(document, record)
+
+
+def _of_case(case: CaseRuns) -> list[str]:
+    found = []
+    if case.case.expect and any(row.verdict == "passed" for row in case.rows):
+        found.append(f"{case.case.id} passed although the plan expects {case.case.expect}")
+    if case.undetermined:
+        row = case.undetermined[0]
+        are = plural(len(case.undetermined), "run") + (" is" if len(case.undetermined) == 1 else " are")
+        found.append(f"{are} undetermined of {case.case.id}, in no count, such as {row.run}: {row.reason}")
+    bad = [row for row in case.warm_ups if row.verdict != "passed"]
+    if bad:
+        what = plural(len(bad), "warm-up run")
+        found.append(f"{what} of {case.case.id} did not pass, such as {bad[0].run}: {bad[0].verdict}; in no count")
+    return found
+
+
+def _of_waivers(document: Document, record: Record) -> list[str]:
+    """Waivers of contract rows that the plan in force does not have."""
+    rows = [row for contract in document.contracts for row in contract.rows]
+    gone = [waiver for waiver in record.waivers if waiver.what == "row" and not any(map(waiver.is_of_row, rows))]
+    return [
+        f"contract row {waiver.name} is waived as it was, and the plan in force has none that asks for the same"
+        for waiver in gone
+    ]

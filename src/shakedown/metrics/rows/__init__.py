@@ -1,0 +1,1 @@
+"""Events into plain rows. ``table.fold_runs`` is the way in."""

@@ -1,0 +1,328 @@
+"""The whole campaign as plain rows, folded from its events; the same whether they come at once or one by one.
+
+``fold_runs`` reads them all; a follower keeps a ``Record`` and gives it each new event. ``_HANDLERS`` at the end says which
+event changes what. Events of no interest here are counted; events of an unknown name are counted by name, never dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from shakedown.metrics.failures import failure_fields
+from shakedown.metrics.rows import builds
+from shakedown.metrics.rows import overrides as acts
+from shakedown.metrics.rows.facts import number, whole, words
+from shakedown.metrics.rows.record_rows import RecordRows
+from shakedown.metrics.rows.rows import (
+    OpenRun,
+    RunRow,
+    UnavailableRow,
+)
+from shakedown.model.events import ACTS, EVENTS, Event, is_afterwards
+from shakedown.model.ports import ENDED
+
+
+def fold_runs(events: Iterable[Event]) -> Record:
+    """Purpose: every event of a campaign as rows."""
+    record = Record()
+    for event in events:
+        record.add(event)
+    return record
+
+
+class Record(RecordRows):
+    """What the log says, as rows: ``RecordRows``, and how one event more is folded into them."""
+
+    def add(self, event: Event) -> None:
+        """Fold one event, in constant time."""
+        self.events += 1
+        self.seq = event.seq
+        if not is_afterwards(event):
+            self.last = max(self.last, event.time)
+        handler = _HANDLERS.get(event.event)
+        if event.event in ACTS:
+            acts.note_act(self, event)
+        if handler is not None:
+            handler(self, event)
+        elif event.event not in EVENTS:
+            self.unknown[event.event] = self.unknown.get(event.event, 0) + 1
+
+
+# ---- the campaign ----------------------------------------------------------------------------------------------------
+
+
+def _campaign_start(record: Record, event: Event) -> None:
+    value = event.value
+    record.campaign, record.plan = str(value.get("campaign", "")), str(value.get("plan", ""))
+    record.document, record.seed = str(value.get("document", "")), whole(value.get("seed"))
+    record.documents = [record.document]
+    said = value.get("rehearsal")
+    record.rehearsal = said if isinstance(said, dict) else {}
+    record.started = event.time
+    record.identity = acts.digest_of_event("", event)
+    record.epochs = [acts.epoch_row(event, 1)]
+
+
+def _amended(record: Record, event: Event) -> None:
+    """A new document is in force: what it finds unavailable is said again, by the document itself if not by an event."""
+    record.document = str(event.value.get("document", record.document))
+    record.documents.append(record.document)
+    acts.open_epoch(record, event)
+    record.ended = None
+    record.unavailable.clear()
+    record.time_up.clear()
+    record.cancelled = None
+    record.amended = event.seq
+    _note(record, event)
+
+
+def _campaign_end(record: Record, event: Event) -> None:
+    record.ended = event.time
+
+
+def _note(record: Record, event: Event) -> None:
+    record.note(event)
+
+
+def _cancel_request(record: Record, event: Event) -> None:
+    record.note(event)
+    if event.value.get("all"):
+        record.cancelled = event.time
+
+
+def _finding(record: Record, event: Event) -> None:
+    record.note(event)
+    if event.value.get("kind") == "time_is_up":
+        record.time_up[str(event.value.get("component", ""))] = event.time
+    elif event.value.get("kind") == "conditions_changed" and not event.value.get("late"):
+        acts.found_changed(record, event)
+
+
+def _unavailable(record: Record, event: Event) -> None:
+    component = str(event.value.get("component", ""))
+    record.unavailable[component, event.case] = UnavailableRow(component, event.case, event.reason, event.seq)
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+def _submit_order(record: Record, event: Event) -> None:
+    value = event.value
+    component, repeat = str(value.get("component", "")), whole(value.get("repeat"), 1)
+    attempt, mode = whole(value.get("attempt"), 1), acts.mode_of(value)
+    result = _result(record, (component, *mode, event.case, str(repeat)), attempt, event.run)
+    ordered = (component, repeat, attempt, event.job, event.time, event.seq, result, record.epoch)
+    later = value.get("held") or value.get("after") or value.get("bundle")
+    row = OpenRun(event.run, event.case, *ordered, mode=mode[0], charged=None if later else event.time)
+    if value.get("after"):
+        record._followers[str(value["after"])] = event.run
+        record._leaders[event.run] = str(value["after"])
+    before = record.row_of(str(value.get("previous", "")))  # a start of the same job: it loads what that one loaded
+    targets = words(value.get("targets")) or (before.targets if before else {})
+    record.open[event.run] = replace(row, targets=targets)
+    record._jobs[event.job] = event.run
+    record.first_orders.setdefault(component, event.time)
+    record.ended = None
+
+
+def _result(record: Record, key: tuple[str, ...], attempt: int, run: str) -> int:
+    """The number of the wanted result that an attempt is at: a first attempt opens a new one, unless its order is renewed.
+
+    ``key`` names a wanted result: component, mode, the mode that a warm-up is of, case, repeat.
+    """
+    if run in record.open:
+        return record.open[run].result
+    if attempt <= 1 or key not in record._chains:
+        record._results += 1
+        record._chains[key] = record._results
+    return record._chains[key]
+
+
+def _job_report(record: Record, event: Event) -> None:
+    run, state = event.run or record._jobs.get(event.job, ""), str(event.value.get("state", ""))
+    if run in record.open:
+        row = record.open[run]
+        began = number(event.value.get("began"))
+        started = (began or event.time) if state == "running" and row.started is None else row.started
+        freed = event.time if state in ENDED and row.freed is None else row.freed
+        charged = event.time if row.charged is None and (state == "running" or state in ENDED) else row.charged
+        record.open[run] = replace(row, state=state, started=started, freed=freed, charged=charged)
+        _is_over(record, record._leaders.pop(run, "") if charged is not None else "", event.time)
+    if state in ENDED:
+        _pass_on(record, event)
+
+
+def _is_over(record: Record, job: str, now: float) -> None:
+    """The scheduler started the job that was to follow this one: so it is over, whenever we hear of that."""
+    run = record._jobs.get(job, "")
+    if run in record.open and record.open[run].freed is None:
+        record.open[run] = replace(record.open[run], freed=now)
+
+
+def _pass_on(record: Record, event: Event) -> None:
+    """A job is over: the run that follows it may start, and takes over what it loaded."""
+    follower = record._followers.pop(event.job, "")
+    record._leaders.pop(follower, None)
+    if follower in record.open and record.open[follower].charged is None:
+        record.open[follower] = replace(record.open[follower], charged=event.time)
+
+
+def _release_order(record: Record, event: Event) -> None:
+    """A held job may start: its loads are counted from here, on the targets that are named."""
+    run = event.run or record._jobs.get(event.job, "")
+    if run in record.open:
+        targets = words(event.value.get("targets"))
+        record.open[run] = replace(record.open[run], targets=targets, charged=event.time)
+
+
+def _verdict(record: Record, event: Event) -> None:
+    older = record.row_of(event.run)
+    if older is None:
+        _append(record, _first_row(record, event))
+        if event.job and not event.value.get("alive"):
+            _pass_on(record, event)
+    elif not event.value.get("supersedes"):
+        record.irregular.append(
+            f"event {event.seq}: a second verdict on {event.run} that supersedes nothing; the first, event {older.seq}, stands"
+        )
+    else:
+        _supersede(record, event, older)
+
+
+def _append(record: Record, row: RunRow) -> None:
+    record._place[row.run] = len(record.runs)
+    record.runs.append(row)
+    record.open.pop(row.run, None)
+
+
+def _first_row(record: Record, event: Event) -> RunRow:
+    value, ordered = event.value, record.open.get(event.run)
+    component = str(value.get("component", ordered.component if ordered else ""))
+    case = event.case or (ordered.case if ordered else "")
+    repeat = whole(value.get("repeat", ordered.repeat if ordered else 1), 1)
+    attempt = whole(value.get("attempt", ordered.attempt if ordered else 1), 1)
+    mode = acts.mode_of(value)
+    key = (component, *mode, case, str(repeat))
+    return RunRow(
+        run=event.run,
+        case=case,
+        component=component,
+        repeat=repeat,
+        attempt=attempt,
+        verdict=str(value.get("verdict", "")),
+        reason=event.reason,
+        seq=event.seq,
+        time=event.time,
+        result=ordered.result if ordered else _result(record, key, attempt, event.run),
+        mode=mode[0] or (ordered.mode if ordered else ""),
+        epoch=ordered.epoch if ordered else record.epoch,
+        job=event.job or (ordered.job if ordered else ""),
+        **(_loads(ordered, event.time) | _evidence(value) | failure_fields(event)),
+    )
+
+
+def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
+    """What a run loaded, from when until when; a run whose end nobody told of was over when it was judged."""
+    if ordered is None:
+        return {}
+    return {"targets": ordered.targets, "charged": ordered.charged, "freed": ordered.freed or now}
+
+
+def _supersede(record: Record, event: Event, older: RunRow) -> None:
+    """A later verdict takes the older row's place; what it does not say again is as it was, and so is when it was judged."""
+    said = event.value.get("rejudged")
+    said = said if isinstance(said, dict) else {}
+    record.runs[record._place[older.run]] = replace(older, superseded_by=event.seq)
+    newer = replace(
+        older,
+        verdict=str(event.value.get("verdict", "")),
+        reason=event.reason,
+        seq=event.seq,
+        supersedes=older.seq,
+        judged_by=str(said.get("by", "")),
+        judged_because=str(said.get("because", "")),
+        checks=(),
+        excerpt="",
+    )
+    _append(record, replace(newer, **_evidence(event.value), **failure_fields(event)))
+
+
+def _evidence(value: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a verdict that may be absent, as they fit a row; those that are absent are left out."""
+    found: dict[str, Any] = {}
+    for name in ("started", "ended", "elapsed_s"):
+        if number(value.get(name)) is not None:
+            found[name] = number(value[name])
+    if isinstance(value.get("exit"), int):
+        found["exit"] = value["exit"]
+    for name in ("nodes", "excerpt"):
+        if value.get(name):
+            found[name] = str(value[name])
+    if isinstance(value.get("failed_nodes"), list):
+        found["failed_nodes"] = tuple(map(str, value["failed_nodes"]))
+    if isinstance(value.get("output"), dict):
+        found["output"] = value["output"]
+    if isinstance(value.get("checks"), list):
+        found["checks"] = tuple(_check(item) for item in value["checks"])
+    figures = value["figures"] if isinstance(value.get("figures"), dict) else {}
+    found["figures"] = {str(name): amount for name, said in figures.items() if (amount := number(said)) is not None}
+    problems = value["problems"] if isinstance(value.get("problems"), list) else []
+    strange = [f"figure '{name}' is no believable number" for name in figures if str(name) not in found["figures"]]
+    found["problems"] = (*map(str, problems), *strange)
+    return found
+
+
+def _check(item: Any) -> tuple[str, bool | None, str]:
+    parts = [*item, None, ""] if isinstance(item, list) else [str(item), None, ""]
+    text, held, detail = parts[0], parts[1], parts[2]
+    return str(text), held if isinstance(held, bool) else None, str(detail or "")
+
+
+def _retry(record: Record, event: Event) -> None:
+    place = record._place.get(event.run)
+    if place is not None:
+        record.runs[place] = replace(record.runs[place], retried=True)
+    record.ended = None
+
+
+def _given_up(record: Record, event: Event) -> None:
+    record.given_up[event.run] = event.seq
+
+
+def _waits_again(record: Record, event: Event) -> None:
+    """The job was not taken, or never ran and never will; its run waits under its own id."""
+    run = event.run or record._jobs.get(event.job, "")
+    if run in record.open:
+        claimed = event.event != "submit_deferred"
+        row = replace(record.open[run], charged=None, freed=None)
+        record.open[run] = replace(row, state="waiting again", job="") if claimed else row
+
+
+_HANDLERS: dict[str, Callable[[Record, Event], None]] = {
+    "campaign_start": _campaign_start,
+    "campaign_end": _campaign_end,
+    "amended": _amended,
+    "driver_start": _note,
+    "driver_stop": _note,
+    "stop_request": _note,
+    "cancel_request": _cancel_request,
+    "command_refused": _note,
+    "waiting": _note,
+    "finding": _finding,
+    "submit_order": _submit_order,
+    "requeued": _submit_order,
+    "job_report": _job_report,
+    "release_order": _release_order,
+    "claim_taken": _waits_again,
+    "returned": _waits_again,
+    "submit_deferred": _waits_again,
+    "verdict": _verdict,
+    "retry": _retry,
+    "given_up": _given_up,
+    "unavailable": _unavailable,
+    **builds.HANDLERS,
+    **acts.HANDLERS,
+}

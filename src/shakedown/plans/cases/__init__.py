@@ -1,0 +1,1 @@
+"""A test on a system into its cases: parameters, builds, launch lines, work directories."""

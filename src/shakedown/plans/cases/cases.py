@@ -1,0 +1,240 @@
+"""The cases of one test on one system: everything substituted but ``{build}`` and ``{campaign}``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shakedown.model.nouns import Case, Pairs, Shape, Test, Toolchain
+from shakedown.plans.cases.availability import missing_programs, missing_tools, over_budgets, over_limits, too_large
+from shakedown.plans.cases.build_keys import build_for, build_plan, compilers_of, why_not_built, with_modules
+from shakedown.plans.cases.combinations import Path, WrongAt, check_names, combinations
+from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
+from shakedown.plans.cases.filling import Filler
+from shakedown.plans.cases.launching import Launch
+from shakedown.plans.cases.workplaces import workplace
+from shakedown.plans.context import Context
+from shakedown.plans.library import Definition
+from shakedown.plans.mpi import on_login_node
+from shakedown.plans.partition_scopes import Names, Stage
+from shakedown.plans.schema.expressions import ExpressionError
+from shakedown.plans.schema.scalars import InvalidValue, near_or_all
+from shakedown.plans.schema.source_positions import key_place, place
+
+_KERNEL_TOOLS = ("make", "mpicc")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A test with its cases on one system."""
+
+    test: Test
+    cases: tuple[Case, ...]
+
+
+def resolve(test: Definition, context: Context, named: frozenset[str] = frozenset()) -> Resolved | None:
+    """Purpose: the noun and the cases of a good test, or None where the context's problems have grown.
+
+    ``named``: partitions that a plan names. A test that names none itself runs on those too, beside the usual ones.
+    """
+    before = len(context.problems)
+    noun = test_noun(test, context.library, context.around, context.problems)
+    check_names(test, context.problems)
+    _check_systems(test, context)
+    maker = _Maker(test, context, named)
+    if len(context.problems) > before:
+        return None
+    cases = maker.cases()
+    toolchains = list(dict.fromkeys(case.toolchain for case in cases if not case.unavailable))
+    if toolchains and len(context.problems) == before:
+        noun = golden_of(noun, test, toolchains, context.library, context.around, context.problems)
+    return Resolved(noun, tuple(cases)) if len(context.problems) == before else None
+
+
+def _check_systems(test: Definition, context: Context) -> None:
+    """A system in ``run.nodes`` or ``run.work`` that no file describes is a misspelt one."""
+    known = context.elsewhere.systems | {context.machine.system.name, "default"}
+    for key in ("nodes", "work"):
+        written = test.values["run"].get(key)
+        if not isinstance(written, dict) or test.shipped:
+            continue
+        for name in written:
+            if not context.elsewhere.may_have(name, known):
+                at = key_place(test.root, "run", key, name)
+                context.problems.at(at, f"there is no system '{name}'", near_or_all(name, known), f"system {name}")
+
+
+def _check_stage(test: Definition, context: Context) -> None:
+    if "stage" in test.values["run"] and "files" not in test.values["run"]:
+        at = key_place(test.root, "run", "stage")
+        context.problems.at(at, "'stage' has no meaning without files", "files: what a run finds in its directory")
+
+
+class _Maker:
+    """Makes the cases of one test, one after another."""
+
+    def __init__(self, test: Definition, context: Context, named: frozenset[str]) -> None:
+        self.test, self.context, self.named, self.filler = test, context, named, Filler(test, context)
+        self.build = build_plan(test, context) if "build" in test.values else None
+        self.files: Pairs = ()
+        self.absent: list[str] = []
+        _check_stage(test, context)
+        if "files" in test.values["run"]:
+            self.files, absent = input_files(test, context.library, context.around, context.problems)
+            self.absent = [f"{absent} is not on this machine"] if absent else []
+
+    def cases(self) -> list[Case]:
+        """All of them; or those before the first error, which goes to the problems."""
+        cases: list[Case] = []
+        try:
+            for stage, reason in self._stages():
+                for combination in self._combinations(stage):
+                    cases.append(self._case(stage, combination, reason))
+            if len({case.id for case in cases}) < len(cases):
+                hint = "values that hold ',' and '=' can look like two parameters"
+                raise WrongAt(("parameters",), "two cases have the same id", hint)
+        except (ExpressionError, InvalidValue) as error:
+            path = error.path if isinstance(error, WrongAt) else self.filler.at
+            label = ".".join(step for step in path if isinstance(step, str))
+            self.context.problems.at(place(self.test.root, *path), f"{label}: {error}", _hint(error), _about(error))
+        return cases
+
+    def _stages(self) -> list[tuple[Stage, str]]:
+        """Where it runs, and why it cannot run there. A test of other systems' partitions has cases that cannot run here."""
+        every, others = self.context.stages, self.context.elsewhere
+        wanted = self.test.values.get("where", {}).get("partitions")
+        if wanted is None:
+            return [(stage, "") for stage in every if not stage.within or {stage.partition.name, stage.id} & self.named]
+        known = others.partitions | {name for stage in every for name in (stage.partition.name, stage.id)}
+        for position, name in enumerate(wanted):
+            if not others.may_have(name, known):
+                path = ("where", "partitions", position)
+                raise WrongAt(path, f"there is no partition '{name}'", near_or_all(name, known), f"partition {name}")
+        here = [(stage, "") for stage in every if stage.partition.name in wanted or stage.id in wanted]
+        system = self.context.machine.system.name
+        return here or [(every[0], f"system {system} has no partition {' or '.join(wanted)}")]
+
+    def _combinations(self, stage: Stage) -> list[dict[str, str]]:
+        self.filler.at = ("parameters",)
+        return combinations(self.test, stage.names)
+
+    def _case(self, stage: Stage, combination: dict[str, str], reason: str) -> Case:
+        """One case. What it lacks is said in ``unavailable``."""
+        toolchain, absent = self._toolchain(combination)
+        ident = _ident(self.test.name, combination) + stage.suffix
+        parameters = tuple(combination.items())
+        expect, because = self.filler.expected(stage, combination)
+        if absent or reason:
+            given, name = "; ".join(filter(None, (reason, absent))), combination.get("toolchain", "")
+            return Case(ident, self.test.name, stage.id, name, parameters, unavailable=given)
+        names = self.filler.names(stage, combination, toolchain, self.build is not None)
+        shape = self.filler.shape(stage, names)
+        loads = self.filler.loads(names)
+        place_of_work = workplace(self.filler, loads)
+        build = self._build_key(stage, toolchain, names)
+        launch = self.filler.launch(stage, shape, toolchain, self.build, names)
+        script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
+        environment = self.filler.environment(stage, shape, toolchain, names)
+        reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
+        reasons += filter(None, (place_of_work.unavailable,))
+        reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context)]
+        return Case(
+            id=ident,
+            test=self.test.name,
+            partition=stage.id,
+            toolchain=toolchain.name if toolchain else "",
+            parameters=parameters,
+            shape=shape,
+            script=with_modules(toolchain, script),
+            environment=environment,
+            build="" if reasons else build,
+            loads=loads,
+            unavailable="; ".join(reasons),
+            expect=expect,
+            because=because,
+            files=self.files,
+            work=place_of_work.path,
+            targets=place_of_work.targets,
+            stage=place_of_work.stage,
+        )
+
+    def _toolchain(self, combination: dict[str, str]) -> tuple[Toolchain | None, str]:
+        """The toolchain of a case, and why there is none where one is wanted. A build without one takes the system's first."""
+        known, name = self.context.toolchains, combination.get("toolchain")
+        if name is None:
+            first = next(iter(known.values()), None) if self.build is not None else None
+            return (first[0], "") if first else (None, "")
+        if name in known:
+            return known[name][0], ""
+        others = self.context.elsewhere
+        if not others.may_have(name, others.toolchains) and not self.test.shipped:
+            hint = near_or_all(name, {*known, *others.toolchains})
+            where, message = self._place_of("toolchain", name), f"no system has a toolchain '{name}'"
+            raise WrongAt(where, message, hint, f"toolchain {name}")
+        return None, f"system {self.context.machine.system.name} has no toolchain {name}"
+
+    def _place_of(self, parameter: str, value: str) -> Path:
+        """Where a parameter's value was written; the parameter itself where an expression made it."""
+        written = self.test.values["parameters"][parameter]
+        known = isinstance(written, list) and value in written
+        return ("parameters", parameter, written.index(value)) if known else ("parameters", parameter)
+
+    def _build_key(self, stage: Stage, toolchain: Toolchain | None, names: Names) -> str:
+        if self.build is None:
+            return ""
+        self.filler.at = ("build", "run")
+        return build_for(self.build, stage, toolchain, names, self.context).key
+
+    def _reasons(
+        self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names, launch: Launch | None
+    ) -> list[str]:
+        """Why it cannot run here. What is installed can only be told of the machine we are on."""
+        reasons = [self.filler.small, too_large(shape, stage)]
+        if self.build is not None:
+            reasons.append(why_not_built(self.build, stage, self.context))
+        if launch is not None:
+            reasons.append(launch.fault)
+        around = self.context.around
+        if stage.local or on_login_node(self.context.machine.system, around):
+            reasons += self._missing(stage, toolchain, names, launch)
+        return [text for text in reasons if text]
+
+    def _missing(self, stage: Stage, toolchain: Toolchain | None, names: Names, launch: Launch | None) -> list[str]:
+        """What is not installed. Modules may bring anything on a cluster, and a build's job may find other compilers."""
+        around, build = self.context.around, self.build
+        if not stage.local and toolchain is not None and toolchain.modules:
+            return [*missing_tools(list(launch.tools) if launch else [], around), *self.absent]
+        tools = list(launch.tools) if launch else []
+        if build is not None and (stage.local or not build.in_job):
+            tools += _KERNEL_TOOLS if build.kernel else ()
+            if toolchain is not None:
+                tools += compilers_of(build, toolchain, names)
+            elif build.kernel:
+                tools.append("cc")
+        return [
+            *missing_programs(self.test.values.get("needs", {}), around),
+            *missing_tools(tools, around),
+            *self.absent,
+        ]
+
+
+def _ident(test: str, combination: dict[str, str]) -> str:
+    if not combination:
+        return test
+    return f"{test}/" + ",".join([f"{name}={value}" for name, value in combination.items()])
+
+
+def _about(error: ExpressionError | InvalidValue) -> str:
+    """What the fault lies in: a name that nobody knows may stand in many tests, which take it from one."""
+    if isinstance(error, InvalidValue):
+        return error.about
+    return f"name {error.unknown}" if error.unknown else ""
+
+
+def _hint(error: ExpressionError | InvalidValue) -> str | None:
+    """Names that other tests have deserve better than a list of those that this one has."""
+    unknown = getattr(error, "unknown", "")
+    if unknown == "build":
+        return "the test has no 'build'"
+    if unknown.split(".")[0] == "toolchain" and unknown.partition(".")[2] in ("", "cc", "cxx", "fc"):
+        return "give the test a parameter 'toolchain', or a build"
+    return error.hint

@@ -1,0 +1,169 @@
+"""Filling in what a test writes, for one case at a time: names, shape, environment, loads, expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from shakedown.model.nouns import Pairs, Shape, Toolchain
+from shakedown.model.units import Quantity
+from shakedown.plans.braces import doubled
+from shakedown.plans.cases.build_keys import Plan
+from shakedown.plans.cases.combinations import Path
+from shakedown.plans.cases.launching import Launch, Launching, wish_from
+from shakedown.plans.context import Context
+from shakedown.plans.library import Definition
+from shakedown.plans.partition_scopes import Names, Stage
+from shakedown.plans.schema.amounts import check_dimension, known_amount
+from shakedown.plans.schema.expressions import fill, number
+from shakedown.plans.schema.scalars import Duration, InvalidValue, near_or_all
+from shakedown.plans.schema.test import mpi_word
+
+_SHAPE = ("nodes", "tasks_per_node", "cpus_per_task")
+_MOST = 10**9  # nodes, ranks or cores: beyond any machine, and within what a frozen plan can hold
+_DURATION = Duration()
+
+
+class Filler:
+    """Fills in the values of one test. ``at`` is the path of the value in hand: where an error is to be shown.
+
+    Every method raises ExpressionError or Wrong. ``small`` says why the node of the case in hand is too small, if it is.
+    """
+
+    def __init__(self, test: Definition, context: Context) -> None:
+        self.test, self.context, self.values, self.run = test, context, test.values, test.values["run"]
+        self.at: Path = ()
+        self.small = ""
+        texts = [self.run.get("command", ""), *self.run.get("environment", {}).values()]
+        self.launches = any("launch" in text for text in texts)
+
+    def names(self, stage: Stage, combination: dict[str, str], toolchain: Toolchain | None, built: bool) -> Names:
+        """What expressions can name in one case. A parameter goes before a number of the shape of that name."""
+        self.small = ""
+        pending: dict[str, str | None] = {
+            **{name: self._written(name) for name in _SHAPE},
+            "ranks": "{nodes * tasks_per_node}",
+            "cores": "{tasks_per_node * cpus_per_task}",
+            "launch": stage.launch,
+        }
+        names = Names(stage.names, pending)
+        names["campaign"] = "{campaign}"
+        if built:
+            names["build"] = "{build}"
+        if toolchain is not None:
+            names["toolchain"] = toolchain.name
+            pending.update(self.context.toolchains[toolchain.name][1])
+        names.update(combination)
+        return names
+
+    def text(self, at: Path, text: str, names: Names) -> str:
+        self.at = at
+        literal = doubled(text) if "{{" in text else ""
+        if literal:
+            raise InvalidValue(
+                f"'{literal}' would become a directory of the campaign", "give the shell's variable another name"
+            )
+        return fill(text, names)
+
+    def shape(self, stage: Stage, names: Names) -> Shape:
+        """What one run takes; from here on the names hold these numbers."""
+        nodes = self._whole("nodes", names)
+        cpus, tasks = self._whole("cpus_per_task", names), self._whole("tasks_per_node", names)
+        limit = self.run.get("time_limit", 600.0)
+        if isinstance(limit, str):
+            limit = self._parsed(("run", "time_limit"), limit, names, _DURATION.convert)
+        exclusive = self.run.get("exclusive", not stage.local)
+        units = nodes if not stage.local else stage.node.cores if exclusive else tasks * cpus
+        return Shape(nodes, tasks, cpus, units, exclusive, limit, self.run.get("requeue", False))
+
+    def launch(
+        self, stage: Stage, shape: Shape, toolchain: Toolchain | None, build: Plan | None, names: Names
+    ) -> Launch | None:
+        """What ``{launch}`` stands for in this case, from here on in the names; None where the test does not ask for it."""
+        if not self.launches:
+            return None
+        wish = wish_from(
+            self.run.get("launch"),
+            lambda at, text: self.text(at, text, names),
+            lambda at, text: self._parsed(at, text, names, mpi_word),
+        )
+        programs = self.values.get("needs", {}).get("programs", [])
+        launch = Launching(stage, shape, wish, toolchain, build, programs, self.context).choose()
+        names.pending["launch"] = launch.text.replace("{", "{{").replace("}", "}}")
+        return launch
+
+    def environment(self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names) -> Pairs:
+        """Threads for each rank on a cluster, what the toolchain sets, and what the test says, which goes before."""
+        written = self.run.get("environment", {})
+        own = {name: self.text(("run", "environment", name), text, names) for name, text in written.items()}
+        threads = {} if stage.local else {"OMP_NUM_THREADS": str(shape.cpus_per_task)}
+        return tuple({**threads, **dict(toolchain.environment if toolchain else ()), **own}.items())
+
+    def loads(self, names: Names) -> tuple[tuple[str, float], ...]:
+        """What a run takes of the budgets that this system has; those of other systems do not bind it."""
+        loads = []
+        for name, written in self.values.get("loads", {}).items():
+            at = ("loads", name)
+            amount = self._parsed(at, written, names, known_amount) if isinstance(written, str) else written
+            self.at = at
+            if self._binds(name, amount):
+                loads.append((name, amount.base))
+        return tuple(loads)
+
+    def expected(self, stage: Stage, combination: dict[str, str]) -> tuple[str, str]:
+        """The verdict and the reason of the first expectation that speaks of this case."""
+        facts = {"system": self.context.machine.system.name, "partition": stage.partition.name, **combination}
+        for position, entry in enumerate(self.values.get("expect", ())):
+            self.at = ("expect", position, "where")
+            wanted = {name: fill(text, stage.names) for name, text in entry.get("where", {}).items()}
+            if wanted.items() <= facts.items():
+                return entry["verdict"], entry["because"]
+        return "", ""
+
+    def _written(self, name: str) -> str:
+        """A number of the shape as written. Where it is not, a parameter of that name is meant, or 1."""
+        written = self.run.get(name)
+        if written is None:
+            return f"{{{name}}}" if name in self.values.get("parameters", ()) else "1"
+        if not isinstance(written, dict):
+            return str(written)
+        system = self.context.machine.system.name
+        key = system if system in written else "default"
+        if key not in written:
+            self.at = ("run", "nodes")
+            raise InvalidValue(f"there is no number for system {system}", "add 'default: N'")
+        return str(written[key])
+
+    def _whole(self, name: str, names: Names) -> int:
+        """A number of the shape; its text may hold expressions. Less than 1 is a node too small, not an error."""
+        self.at = ("run", name)
+        value = number(self._written(name) if name in names else str(names[name]), names)
+        if value != int(value):
+            raise InvalidValue(f"{value:g} is not a whole number", "// divides without a remainder")
+        if value > _MOST:
+            raise InvalidValue(f"{value:g} is more than any machine has")
+        if value < 1:
+            self.small = f"{name} comes out as {value:g} on a node of this partition"
+        names[name] = whole = max(1, int(value))
+        return whole
+
+    def _parsed(self, at: Path, text: str, names: Names, parse: Callable[[str], Any]) -> Any:
+        """A value whose text holds expressions, read once they are filled in."""
+        filled = self.text(at, text, names)
+        try:
+            return parse(filled)
+        except InvalidValue:
+            raise
+        except ValueError as error:
+            raise InvalidValue(str(error)) from error
+
+    def _binds(self, name: str, amount: Quantity) -> bool:
+        """Whether this system has the budget. A budget that no system has is an error."""
+        known, others = self.context.budgets, self.context.elsewhere
+        if name not in known:
+            if others.may_have(name, others.budgets) or self.test.shipped:
+                return False
+            hint = near_or_all(name, {*known, *others.budgets})
+            raise InvalidValue(f"no system has a budget '{name}'", hint, f"budget {name}")
+        check_dimension(amount, known[name][1], "the budget")
+        return True

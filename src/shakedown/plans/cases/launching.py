@@ -1,0 +1,158 @@
+"""What ``{launch}`` stands for: the words that start a case's ranks, chosen for the scheduler and for the MPI they use."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from shakedown.model.nouns import Shape, Toolchain
+from shakedown.plans.cases.build_keys import Plan
+from shakedown.plans.context import Context
+from shakedown.plans.mpi import NAMES, TYPES, mpi_of_compiler, mpi_of_programs, offered_types, on_login_node
+from shakedown.plans.partition_scopes import Stage
+
+BINDINGS = ("cores", "sockets", "numa", "none")
+_SRUN_WORDS = {"cores": "cores", "sockets": "sockets", "numa": "ldoms", "none": "none"}
+_MPIEXEC_WORDS = {"cores": "core", "sockets": "socket", "numa": "numa", "none": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a test says of its launch, filled in; "" where it says nothing. ``starter``: srun, mpiexec, mpirun.openmpi..."""
+
+    starter: str = ""
+    mpi: str = ""
+    binding: str = ""
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The words, the programs that they need here, and why the ranks cannot be started ("" where they can)."""
+
+    text: str
+    tools: tuple[str, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launching:
+    """All that the choice depends on."""
+
+    stage: Stage
+    shape: Shape
+    wish: Wish
+    toolchain: Toolchain | None
+    build: Plan | None
+    programs: list[str]  # that the test needs
+    context: Context
+
+    def choose(self) -> Launch:
+        """Purpose: how the ranks of a case are started on its partition."""
+        if self.stage.local:
+            return self._local()
+        here = on_login_node(self.context.machine.system, self.context.around)
+        mpi = self.wish.mpi or self._known_mpi() or (self._found_mpi() if here else "")
+        if self.wish.starter.startswith("mpi"):
+            mpi = mpi or _by_suffix(self.wish.starter)
+            fault = "" if mpi or not here or self.shape.nodes == 1 else self._unknown()
+            text = _mpiexec(self.wish.starter, mpi, self.shape, self.wish)
+            return Launch(text, (self.wish.starter,) if self._from_path() else (), fault)
+        kind, fault = self._type(mpi, here)
+        return Launch(_srun(kind, self.stage, self.shape, self.wish), ("srun",), fault)
+
+    def _local(self) -> Launch:
+        """On one machine: its mpiexec, unless the test says that it needs the one of another MPI."""
+        starter, around = self.wish.starter, self.context.around
+        if not starter.startswith("mpi"):
+            starter = "mpiexec"
+            if self.wish.mpi == "openmpi":
+                starter = "mpirun.openmpi" if around.place("mpirun.openmpi") else "mpirun"
+        words = [starter]
+        if "openmpi" in (self.wish.mpi, _by_suffix(starter)):
+            words.append("--oversubscribe")  # it counts places by rules of its own; the cores are ours to share out
+        words += ["-n", str(self.shape.ranks), *_bound_by_mpiexec(self.wish.binding), *self.wish.options]
+        return Launch(shlex.join(words), (starter,))
+
+    def _known_mpi(self) -> str:
+        """What the system's file says of the toolchain that the program is built with."""
+        return self.toolchain.mpi if self.toolchain is not None else ""
+
+    def _found_mpi(self) -> str:
+        around = self.context.around
+        found = mpi_of_programs(self.programs, around) if self.build is None else ""
+        return found or ("" if self.build is None and self.programs else mpi_of_compiler(self.toolchain, around))
+
+    def _from_path(self) -> bool:
+        return self.toolchain is None or not self.toolchain.modules
+
+    def _type(self, mpi: str, here: bool) -> tuple[str, str]:
+        """What --mpi is to be, "" for srun's own default, and why it cannot be had."""
+        if not mpi:
+            return "", self._unknown() if here and self.shape.ranks > 1 else ""
+        wanted = TYPES.get(mpi, (mpi,))
+        offered = offered_types(self.context.around) if here else []
+        kind = next((word for word in wanted if word in offered), "") if offered else wanted[0]
+        if kind or mpi == "none":
+            return kind or "none", ""
+        name = f", which {NAMES[mpi]} needs" if mpi in NAMES else ""
+        listed = f"srun here has no --mpi={wanted[0]}{name}; it has {', '.join(offered)}"
+        return wanted[0], f"{listed}: have Slurm's plugin for it installed, or write 'launch: mpiexec' in run"
+
+    def _unknown(self) -> str:
+        system = self.context.machine.system.name
+        at = f"to toolchain {self.toolchain.name} of system {system}" if self.toolchain else "to a toolchain"
+        run = "'launch: {mpi: mpich}' to run of the test"
+        first = f"add 'mpi: mpich' {at}, or {run}" if self.toolchain else f"add {run}"
+        return (
+            f"it is not known whose MPI its ranks use: {first} (or openmpi, intel, cray; none for programs without MPI)"
+        )
+
+
+def wish_from(written: Any, text: Callable[..., str], parsed: Callable[..., Any]) -> Wish:
+    """Purpose: what a test says of its launch, in either form, with its expressions filled in."""
+    if not isinstance(written, dict):
+        return Wish(starter=written or "")
+    mpi = written.get("mpi", "")
+    options = [text(("run", "launch", "options", i), option) for i, option in enumerate(written.get("options", ()))]
+    return Wish(
+        written.get("with", ""),
+        parsed(("run", "launch", "mpi"), mpi) if "{" in mpi else mpi,
+        written.get("binding", ""),
+        tuple(options),
+    )
+
+
+def _srun(kind: str, stage: Stage, shape: Shape, wish: Wish) -> str:
+    """srun's line. Ranks are counted for each node, since Slurm alone would not spread them evenly."""
+    words = ["srun", f"--mpi={kind}"] if kind else ["srun"]
+    words += [f"--nodes={shape.nodes}", f"--ntasks={shape.ranks}", f"--ntasks-per-node={shape.tasks_per_node}"]
+    words.append(f"--cpus-per-task={shape.cpus_per_task}")
+    if stage.node.threads_per_core > 1:
+        words.append("--threads-per-core=1")  # tests count cores, and Slurm would count their threads
+    if wish.binding:
+        words.append(f"--cpu-bind={_SRUN_WORDS[wish.binding]}")
+    return shlex.join([*words, *wish.options])
+
+
+def _mpiexec(starter: str, mpi: str, shape: Shape, wish: Wish) -> str:
+    """The line of an MPI's own launcher inside the allocation, in its own words for ranks of each node."""
+    words = [starter, "-n", str(shape.ranks)]
+    if mpi == "openmpi":
+        cores = f":PE={shape.cpus_per_task}" if shape.cpus_per_task > 1 else ""
+        words += ["--map-by", f"ppr:{shape.tasks_per_node}:node{cores}"]
+    elif mpi:
+        words += ["-ppn", str(shape.tasks_per_node)]
+    return shlex.join([*words, *_bound_by_mpiexec(wish.binding), *wish.options])
+
+
+def _bound_by_mpiexec(binding: str) -> list[str]:
+    return ["--bind-to", _MPIEXEC_WORDS[binding]] if binding else []
+
+
+def _by_suffix(starter: str) -> str:
+    """``mpirun.openmpi`` says whose it is."""
+    suffix = starter.partition(".")[2]
+    return {"openmpi": "openmpi", "mpich": "mpich", "hydra": "mpich"}.get(suffix, "")

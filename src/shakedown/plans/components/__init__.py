@@ -1,0 +1,1 @@
+"""The components of a plan: cases, criteria, budgets, filling, and lints."""

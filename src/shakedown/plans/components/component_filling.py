@@ -1,0 +1,156 @@
+"""How a component keeps the machine busy: fill, filler, phases, clock; or sees every node, or packs runs together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from yaml.nodes import Node
+
+from shakedown.model.errors import did_you_mean
+from shakedown.model.filling import CAUSES, ClockTerms, Fill, Pack, Phase, Sweep
+from shakedown.model.nouns import Case
+from shakedown.model.units import show_duration
+from shakedown.plans.context import Context
+from shakedown.plans.partition_scopes import Stage
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.source_positions import key_place, place
+
+
+def read_phases(node: Node, entry: dict[str, Any], problems: Problems) -> tuple[tuple[Phase, ...], float]:
+    """Purpose: the phases of a component and its duration in seconds, which is theirs together where it has some."""
+    phases: dict[str, Phase] = {}
+    for number, written in enumerate(entry.get("phases", ())):
+        name = written["name"]
+        if name in phases:
+            at = place(node, "phases", number, "name")
+            problems.at(at, f"there is a phase '{name}' already", "give it a name of its own")
+        phases[name] = Phase(name, written["duration"])
+    together = sum(phase.duration_s for phase in phases.values())
+    duration = entry.get("duration", together)
+    if phases and abs(duration - together) > 1e-6 * duration:
+        shown = f"the phases come to {show_duration(together)}, and the duration is {show_duration(duration)}"
+        problems.at(place(node, "duration"), shown, "leave the duration out: it is theirs together")
+    return tuple(phases.values()), float(duration)
+
+
+def read_fill(node: Node, written: dict[str, Any], duration_s: float, problems: Problems) -> Fill:
+    """Purpose: how full the machine is kept."""
+    fill = Fill(
+        target=written.get("target", 1.0),
+        queue_ahead_s=written.get("queue_ahead", 0.0),
+        survive_s=written.get("survive", 0.0),
+        ramp_s=written.get("ramp", 0.0),
+        drain=written.get("drain", True),
+    )
+    if duration_s and fill.ramp_s >= duration_s:
+        shown = f"fill.ramp: {show_duration(fill.ramp_s)} is all of the duration, {show_duration(duration_s)}"
+        problems.at(place(node, "ramp"), shown, "the machine would never be full")
+    return fill
+
+
+def read_clock(node: Node, written: dict[str, Any], problems: Problems) -> ClockTerms:
+    """Purpose: what the clock of a component does."""
+    causes = written.get("causes", {})
+    for cause in causes:
+        if cause not in CAUSES:
+            near = did_you_mean(cause, CAUSES) or f"causes are: {', '.join(CAUSES)}"
+            problems.at(key_place(node, "causes", cause), f"clock.causes: there is no cause '{cause}'", near)
+    return ClockTerms(
+        start=written.get("start", "first order"),
+        causes=tuple(causes.items()),
+        ramp=written.get("ramp", "counts") == "counts",
+        drain=written.get("drain", "counts") == "counts",
+    )
+
+
+def check_filler(node: Node, fillers: Iterable[str], tests: Sequence[str], problems: Problems) -> None:
+    """Purpose: a filler is none of the tests that have a share. ``fillers`` and ``tests``: names of tests."""
+    for name in fillers:
+        if name in tests:
+            message = f"filler: '{name}' is one of the tests of the component"
+            problems.at(node, message, "a filler is no work of the contract: name it in one of them")
+
+
+# ---- jobs of several runs --------------------------------------------------------------------------------------------
+
+
+def read_sweep(node: Node, entry: dict[str, Any], cases: Sequence[Case], context: Context) -> Sweep | None:
+    """Purpose: the sweep of a component with these cases; None where it has none. ``node``: the component's."""
+    written = entry.get("sweep")
+    if not written:
+        return None
+    at, problems = key_place(node, "sweep"), context.problems
+    _check_alone(at, "sweep", "what its node has done would be done again", cases, problems)
+    for case in _one_a_test(case for case in cases if case.shape.nodes > 1):
+        message = f"sweep: {case.id} takes {case.shape.nodes} nodes"
+        problems.at(at, message, "a sweep runs tests of one node; give the others a component of their own")
+    _check_times(at, cases, context)
+    values = cast(dict[str, Any], written) if isinstance(written, dict) else {}
+    if "rounds" in values and ("duration" in entry or "phases" in entry):
+        problems.at(
+            key_place(node, "sweep", "rounds"),
+            "'rounds' has no meaning with duration",
+            "it goes round until that is over",
+        )
+    return Sweep(**values)
+
+
+def _check_times(at: Node, cases: Sequence[Case], context: Context) -> None:
+    """All tests of a node are one job: the scheduler must give it the time of all, and the nodes must be known."""
+    for stage in context.stages:
+        own = [case for case in cases if case.partition == stage.id and not case.unavailable]
+        limit, together = stage.partition.time_limit_s, sum(case.shape.time_limit_s for case in own)
+        if limit and together > limit:
+            message = f"sweep: the time limits of its tests come to {show_duration(together)} on a node"
+            hint = f"partition {stage.partition.name} gives a job {show_duration(limit)}; sweep fewer tests at a time"
+            context.problems.at(at, message, hint)
+        if own and not stage.local and not stage.partition.nodes:
+            context.problems.at(at, f"sweep: the nodes of partition {stage.partition.name} are not known")
+
+
+def read_pack(node: Node, entry: dict[str, Any], cases: Sequence[Case], context: Context) -> Pack | None:
+    """Purpose: how runs share allocations; None where they do not. ``node``: the component's."""
+    written = entry.get("pack")
+    if not written:
+        return None
+    pack = Pack(**cast(dict[str, Any], written)) if isinstance(written, dict) else Pack()
+    at, problems = key_place(node, "pack"), context.problems
+    _check_alone(at, "pack", "what the others of its allocation have done would be done again", cases, problems)
+    if pack.at_once > 1:
+        for stage in context.stages:
+            _check_room(place(node, "pack", "at_once"), pack.at_once, cases, stage, problems)
+    return pack
+
+
+def _check_room(at: Node, at_once: int, cases: Sequence[Case], stage: Stage, problems: Problems) -> None:
+    """So many runs side by side fit into one allocation, which has the nodes of the largest case."""
+    own = [case for case in cases if case.partition == stage.id and not case.unavailable]
+    for case in _one_a_test(own):
+        cores = case.shape.tasks_per_node * case.shape.cpus_per_task
+        if case.shape.nodes > 1:
+            message = f"pack.at_once: {case.id} takes {case.shape.nodes} nodes"
+            problems.at(at, message, "only tests of one node run side by side; leave at_once out, or pack them apart")
+        elif at_once * cores > stage.node.cores:
+            message = f"pack.at_once: {at_once} of {case.id} take {at_once * cores} cores"
+            problems.at(at, message, f"a node of partition {stage.partition.name} has {stage.node.cores}")
+
+
+def _check_alone(at: Node, key: str, why: str, cases: Iterable[Case], problems: Problems) -> None:
+    """A job of several runs is not begun again by itself."""
+    for case in _one_a_test(case for case in cases if case.shape.requeue):
+        problems.at(at, f"{key}: {case.id} asks for requeue", f"{why}; take run.requeue out of the test")
+
+
+def _one_a_test(cases: Iterable[Case]) -> list[Case]:
+    """The largest case of each test stands for all of it, the first where several are."""
+    chosen: dict[str, Case] = {}
+    for case in cases:
+        known = chosen.get(case.test)
+        if known is None or _size(case) > _size(known):
+            chosen[case.test] = case
+    return list(chosen.values())
+
+
+def _size(case: Case) -> tuple[int, int]:
+    return case.shape.nodes, case.shape.tasks_per_node * case.shape.cpus_per_task

@@ -1,0 +1,376 @@
+"""What the criteria of a plan cannot do as they were meant: never be decided, ask for the worse, or overlook runs that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shakedown.model.judging import Contract, Criterion
+from shakedown.model.measures import measures
+from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
+from shakedown.model.shared_nodes import different_nodes, place_of
+from shakedown.plans.contracts.contracts import ContractRead
+from shakedown.plans.library import Definition
+from shakedown.plans.schema.criteria import OF_FIGURES, OF_RUNS
+from shakedown.plans.schema.problems import Problems
+
+Advice = tuple[tuple[str, ...], str, str]  # keys that lead to it, what is the matter, the way out
+_ELAPSED = "elapsed"
+
+
+def criteria_advice(document: Document, component: Component, cases: Sequence[Case]) -> Iterator[Advice]:
+    """Purpose: what a component's criteria may not do as they were meant. ``cases``: those that it wants and that can run."""
+    most = Most(document, component, tuple(cases))
+    for criterion in component.criteria:
+        keys = ("criteria", criterion.name)
+        if not component.duration_s:
+            yield from _out_of_reach(keys, criterion, most)
+        yield from _beyond_all(keys, criterion)
+        yield from _beyond_figures(keys, criterion, most)
+        if component.duration_s:
+            yield from _beyond_time(keys, criterion, most)
+        yield from _against(keys, criterion, component, most.tests)
+    if component.criteria and component.sweep is None:
+        yield from _overlooked(component, most)
+    if component.criteria and most.cases:
+        yield from _drained(component, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """How many runs a component can ever give at most, and values of a figure. ``cases`` are those that can run."""
+
+    document: Document
+    component: Component
+    cases: tuple[Case, ...]
+
+    @property
+    def tests(self) -> dict[str, Test]:
+        mine = {case.test for case in self.cases}
+        return {test.name: test for test in self.document.tests if test.name in mine}
+
+    def asked(self, criterion: Criterion) -> list[Case]:
+        return [case for case in self.cases if criterion.test in ("", case.test)]
+
+    def results(self, case: Case, mode: str = "") -> int:
+        """Wanted results of a case, without those that warm up."""
+        if self.component.sweep is not None and not self.component.modes:
+            return self.component.repeats * self.component.sweep.rounds * self._nodes(case)
+        if not self.component.modes:
+            return self.component.repeats
+        return sum(self._of_mode(case, one) for one in self.component.modes if mode in ("", one.name))
+
+    def _nodes(self, case: Case) -> int:
+        """The nodes that a sweep sees; on one's own machine, where they cannot be told apart, one."""
+        places = self.document.system.partitions()
+        return next(
+            (place.count for place in places if place_of(place) == case.partition and not self._local(place)), 1
+        )
+
+    def _local(self, place: Partition) -> bool:
+        return any(
+            cluster.name == place.cluster and cluster.scheduler == "local" for cluster in self.document.system.clusters
+        )
+
+    def _of_mode(self, case: Case, mode: Mode) -> int:
+        return mode.repeats * self.document.system.copies(mode, case)
+
+    def counted(self, criterion: Criterion, case: Case) -> int:
+        """What of a case can be counted by a criterion."""
+        results = self.results(case, criterion.mode)
+        if criterion.measure == "passed / attempts":
+            return results * (1 + sum(retry.times for retry in self.component.retry))
+        if criterion.measure not in OF_FIGURES:
+            return results
+        if not has_figure(self.tests[case.test], criterion.of) or case.expect not in ("", "passed", "performance"):
+            return 0
+        if criterion.measure == "fill / isolated":
+            return min(self.results(case, "isolated"), self.results(case, "fill"))
+        return results
+
+
+def has_figure(test: Test, name: str) -> bool:
+    return name == _ELAPSED or any(figure.name == name for figure in test.figures)
+
+
+# ---- never decided ---------------------------------------------------------------------------------------------------
+
+
+def _out_of_reach(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
+    """More is asked for than can ever come: it stays undecided, or cannot be met."""
+    if criterion.measure == "attested":
+        count, what = len(most.component.procedures), "procedures"
+    elif criterion.measure == "rows met":
+        count, what = len(_rows(criterion, most)), "rows in force"
+    elif criterion.measure in (*OF_RUNS, *OF_FIGURES, "runs"):
+        count, what = _least(criterion, most)
+    else:
+        return
+    if criterion.measure == "runs" and criterion.comparison != "<" and criterion.bound > count:
+        said = f"it must be {criterion.must}, and there are never more than {count} {what}"
+        yield (*keys, "must"), _named(criterion, said), "more repeats, or a lower bound"
+    elif criterion.enough > count and criterion.measure != "runs":
+        written = (*keys, "enough") if criterion.enough > 1 else keys
+        said = f"enough is {criterion.enough}, and there are never more than {count} {what}: it stays undecided"
+        yield written, _named(criterion, said), _way(criterion, count)
+
+
+def _way(criterion: Criterion, count: int) -> str:
+    if count:
+        return "a lower 'enough', or more repeats"
+    return (
+        f"name the test that has it: test: NAME; or leave per: {criterion.per} out" if criterion.per else "leave it out"
+    )
+
+
+def _least(criterion: Criterion, most: Most) -> tuple[int, str]:
+    """The most that can be counted; of a criterion per case, or per test, of the one that has least. Nothing is asked of
+    cases that are expected to fail.
+    """
+    asked = [case for case in most.asked(criterion) if not (criterion.per and _excused(criterion, case))]
+    what = f"values of {criterion.of}" if criterion.measure in OF_FIGURES else "runs"
+    parts: dict[str, int] = {}
+    for case in asked:
+        part = case.id if criterion.per == "case" else case.test if criterion.per == "test" else ""
+        parts[part] = parts.get(part, 0) + most.counted(criterion, case)
+    if not parts:
+        return criterion.enough, what  # nothing of it can run: that is told of by itself
+    part = min(parts, key=lambda name: parts[name])
+    return parts[part], f"{what} of {part}" if part else what
+
+
+def _excused(criterion: Criterion, case: Case) -> bool:
+    return case.expect not in ("", "passed") and not criterion.measure.startswith("passed")
+
+
+def _rows(criterion: Criterion, most: Most) -> set[str]:
+    """The rows in force for the cases, of the basis and the mode that are asked for; all where nothing can run."""
+    rows = {row.name: row for contract in most.document.contracts for row in contract.rows}
+    cases = most.asked(criterion) or most.document.cases
+    return {
+        name
+        for case in cases
+        for name in case.rows
+        if rows[name].basis == (criterion.basis or "contract")
+        and (not criterion.mode or rows[name].mode in ("", criterion.mode))
+    }
+
+
+def _beyond_all(keys: tuple[str, ...], criterion: Criterion) -> Iterator[Advice]:
+    """A share is never above all, nor below nothing."""
+    measure = measures()[criterion.measure]
+    share = measure.bound == "share"
+    above = share and not measure.beyond_all and criterion.comparison == ">" and criterion.bound >= 1
+    below = share and not measure.negative and criterion.comparison == "<" and criterion.bound <= 0
+    if above or below:
+        yield (*keys, "must"), _named(criterion, f"no share is {criterion.must}: it cannot be met"), "write >= or <="
+
+
+def _beyond_figures(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
+    """A run time that no run can have, a loss of more than all, percentages above 100."""
+    low, high = criterion.comparison.startswith(">"), criterion.comparison.startswith("<")
+    if criterion.measure == "value" and criterion.of == _ELAPSED:
+        limit = max((case.shape.time_limit_s for case in most.asked(criterion)), default=0.0)
+        if (high or criterion.comparison == "=") and criterion.bound <= 0 and criterion.statistic != "sd":
+            yield (
+                (*keys, "must"),
+                _named(criterion, f"no run takes {criterion.must}: it cannot be met"),
+                "run times are above 0 s",
+            )
+        elif not high and limit and criterion.bound > limit:
+            said = f"it must be {criterion.must}, and a run is ended after {limit:g} s: it cannot be met"
+            yield (*keys, "must"), _named(criterion, said), "a lower bound, or a higher time_limit"
+    if criterion.measure == "fill / isolated" and criterion.bound >= 1 and _is_rate(criterion, most):
+        never = low and criterion.bound > 1
+        said = f"{criterion.must} of a rate, of which never more than 100% is lost: it {'cannot' if never else 'can only'} be met"
+        if never or high:
+            yield (*keys, "must"), _named(criterion, said), "0% is no loss, 100% is all of it"
+    above = criterion.bound > 1 and criterion.measure == "sd / mean" and high
+    if above or (criterion.measure == "value" and criterion.unit == "%" and criterion.bound > 100):
+        yield (
+            (*keys, "must"),
+            _named(criterion, f"{criterion.must} is more than 100%"),
+            "is it meant? 10% is written 10%, not 1000%",
+        )
+
+
+def _is_rate(criterion: Criterion, most: Most) -> bool:
+    """Whether more of the figure is better in every test that has it."""
+    asked = [test for test in most.tests.values() if criterion.test in ("", test.name)]
+    words = [figure.better for test in asked for figure in test.figures if figure.name == criterion.of]
+    return bool(words) and set(words) == {"higher"}
+
+
+def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
+    """More hours than the component runs for, or more node-hours than its nodes have in that time."""
+    if not criterion.comparison.startswith((">", "=")):
+        return
+    hours = most.component.duration_s / 3600
+    if criterion.measure in ("hours per node", "mean time to interrupt") and criterion.bound > hours * (1 + 1e-9):
+        never = "stays undecided" if criterion.measure == "mean time to interrupt" else "cannot be met"
+        said = f"it must be {criterion.must}, and the component runs for {hours:g} h: it {never}"
+        yield (*keys, "must"), _named(criterion, said), "a lower bound, or a longer duration"
+    if criterion.measure == "node-hours":
+        places = {case.partition for case in most.asked(criterion)}
+        nodes = different_nodes([place for place in most.document.system.partitions() if place_of(place) in places])
+        if nodes and criterion.bound > nodes * hours * (1 + 1e-9):
+            whole = "1 node has" if nodes == 1 else f"{nodes} nodes have"
+            all_of_them = f"{whole} {nodes * hours:g} node-hours in {hours:g} h"
+            said = f"it must be {criterion.must}, and {all_of_them}: it cannot be met"
+            yield (*keys, "must"), _named(criterion, said), "a lower bound, or a longer duration"
+
+
+def _drained(component: Component, most: Most) -> Iterator[Advice]:
+    """Every criterion holds after a run or two: whoever drains the component then makes them true."""
+    if any(_needs_much(criterion, component, most) for criterion in component.criteria):
+        return
+    said = "every criterion can be met by a run or two, so that a drain as soon as it looks good would make them true"
+    if component.duration_s:
+        said += "; only the planned time, which is a criterion by itself, stands against that"
+    way = "ask for an amount, too: runs, node-hours or hours per node, passed / wanted, or an 'enough' near what there will be"
+    yield ("criteria",), said, way
+
+
+def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
+    """Whether a criterion asks for more than a few runs."""
+    if criterion.measure in ("runs", "node-hours", "hours per node"):
+        return not criterion.comparison.startswith("<") and criterion.bound > 0
+    if criterion.measure in ("rows met", "attested"):
+        return True
+    if criterion.measure == "passed / wanted" and not component.duration_s:
+        return not criterion.comparison.startswith("<") and criterion.bound > 0.5
+    every = 0 if component.duration_s else sum(most.counted(criterion, case) for case in most.asked(criterion))
+    return criterion.enough > max(2, every // 2) or 0 < every <= 2
+
+
+# ---- against its direction -------------------------------------------------------------------------------------------
+
+
+def _against(
+    keys: tuple[str, ...], criterion: Criterion, component: Component, tests: dict[str, Test]
+) -> Iterator[Advice]:
+    """A bound that only a worse value can fail to meet. Two bounds on one figure, from both sides, are a band."""
+    better = _better(criterion, tests)
+    if not better or not _wrong_way(criterion.comparison, better):
+        return
+    for other in component.criteria:
+        same = (other.measure, other.of, other.test) == (criterion.measure, criterion.of, criterion.test)
+        if same and other.comparison != "=" and other.comparison[0] != criterion.comparison[0]:
+            return
+    what = f"of {criterion.of} " if criterion.of else f"of {criterion.measure} "
+    said = f"{what}{better} is better, and it must be {criterion.must}: the better it is, the less it is met"
+    yield (*keys, "must"), _named(criterion, said), _other_way(criterion.comparison)
+
+
+def _better(criterion: Criterion, tests: dict[str, Test]) -> str:
+    """higher, lower, or "" where nobody says."""
+    if criterion.statistic == "sd":
+        return "lower"
+    if measures()[criterion.measure].better:
+        return measures()[criterion.measure].better
+    if criterion.of == _ELAPSED:
+        return "lower"
+    asked = [test for test in tests.values() if criterion.test in ("", test.name)]
+    words = {figure.better for test in asked for figure in test.figures if figure.name == criterion.of}
+    return words.pop() if len(words) == 1 else ""
+
+
+def _wrong_way(comparison: str, better: str) -> bool:
+    return comparison.startswith("<" if better == "higher" else ">")
+
+
+def _other_way(comparison: str) -> str:
+    turned = comparison.replace("<", ">") if "<" in comparison else comparison.replace(">", "<")
+    return f"write '{turned}', or mend the figure's 'better'"
+
+
+def tell_rows_against(read: ContractRead, tests: dict[str, Definition], told: Problems) -> None:
+    """Purpose: the same of a contract's rows; a row beside it that bounds the other side makes a band."""
+    for row in read.contract.rows:
+        side = "<=" if row.low is None else ">=" if row.high is None else ""
+        better = _written_better(tests.get(row.test), row.figure)
+        if not side or not better or not _wrong_way(side, better) or _banded(read.contract, row.name):
+            continue
+        at = read.written[row.name]
+        said = f"of {row.figure} {better} is better, and it must be {row.must}: the better it is, the less it is met"
+        told.file(at.path, said, "turn the bound around, or mend the figure's 'better'", at.line, at.column)
+
+
+def _written_better(test: Definition | None, figure: str) -> str:
+    if figure == _ELAPSED:
+        return "lower"
+    entry = (test.values.get("figures") or {}).get(figure) if test and test.good else None
+    return str((entry or {}).get("better", ""))
+
+
+def _banded(contract: Contract, name: str) -> bool:
+    """Whether another row of the figure bounds its other side."""
+    row = next(row for row in contract.rows if row.name == name)
+    return any(
+        (other.test, other.figure) == (row.test, row.figure)
+        and ((other.low is None) != (row.low is None) or (other.high is None) != (row.high is None))
+        for other in contract.rows
+    )
+
+
+# ---- runs that fail --------------------------------------------------------------------------------------------------
+
+
+def _overlooked(component: Component, most: Most) -> Iterator[Advice]:
+    """Tests whose runs may fail, crash or time out, and every criterion is still met."""
+    found = {test: lost for test in most.tests if (lost := _may_fail(test, component, most))[0]}
+    if not found:
+        return
+    test, lost = max(found.items(), key=lambda item: item[1][0])
+    count, every = lost
+    many = (
+        "any number of the runs" if component.duration_s else f"{count} of the {every} runs" if every > 1 else "the run"
+    )
+    others = [name for name in found if name != test]
+    too = f"; of {', '.join(others)} too" if others else ""
+    said = f"{many} of {test} may fail and every criterion is still met{too}"
+    way = "passed / wanted and passed / attempts count runs that fail; so does an 'enough' that is as many as there are"
+    yield ("criteria",), said, way
+
+
+def _may_fail(test: str, component: Component, most: Most) -> tuple[int, int]:
+    """How many runs of a test may fail unseen, and how many there are; (0, ...) where any that fails is counted."""
+    mine = [case for case in most.cases if case.test == test and case.expect in ("", "passed", "performance")]
+    every = sum(most.results(case) for case in mine)
+    unseen = every
+    for criterion in component.criteria:
+        if criterion.test not in ("", test):
+            continue
+        if _counts_failures(criterion, component):
+            return 0, every
+        if not component.duration_s:
+            unseen = min(unseen, _spare(criterion, mine, most))
+    return (unseen, every) if mine else (0, 0)
+
+
+def _counts_failures(criterion: Criterion, component: Component) -> bool:
+    modes = {mode.name for mode in component.modes}
+    asks = (
+        measures()[criterion.measure].sees_failures and not criterion.comparison.startswith("<") and criterion.bound > 0
+    )
+    return asks and (not criterion.mode or modes <= {criterion.mode})
+
+
+def _spare(criterion: Criterion, mine: Iterable[Case], most: Most) -> int:
+    """How many runs of these cases may fail before fewer are left than are enough."""
+    cases = list(mine)
+    if criterion.measure == "rows met":
+        return sum(most.results(case) - bool(case.rows) for case in cases)
+    if criterion.measure not in (*OF_FIGURES, "correct / completed"):
+        return sum(most.results(case) for case in cases)
+    count: Callable[[Case], int] = lambda case: most.counted(criterion, case)  # noqa: E731
+    outside = [most.results(case) for case in cases if not count(case)]
+    counted = [case for case in cases if count(case)]
+    if criterion.per:
+        return sum(outside) + sum(max(0, count(case) - criterion.enough) for case in counted)
+    spare = sum(count(case) for case in most.asked(criterion)) - criterion.enough
+    return sum(outside) + min(sum(map(count, counted)), max(0, spare))
+
+
+def _named(criterion: Criterion, said: str) -> str:
+    return f"criteria.{criterion.name}: {said}"

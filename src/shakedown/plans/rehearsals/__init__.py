@@ -1,0 +1,1 @@
+"""Scenario files: the machine that a rehearsal runs on."""

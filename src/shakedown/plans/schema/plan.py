@@ -1,0 +1,194 @@
+"""Every key of a plan's file."""
+
+from __future__ import annotations
+
+import re
+
+from shakedown.model.events import CONSENT
+from shakedown.model.units import parse_known, parse_quantity
+from shakedown.plans.parties import Speaker
+from shakedown.plans.schema.criteria import CRITERION
+from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, OneKey, Record
+from shakedown.plans.schema.scalars import Choice, Duration, Identifier, InvalidValue, Name, Parsed, Text, Whole
+from shakedown.plans.schema.scheduling import MOST, STAGGER, ZONE, keys_of_filling
+from shakedown.plans.schema.test import BUDGET_NAME, NO_CREDENTIALS
+from shakedown.plans.unavailable import CHOICES as UNAVAILABLE
+
+KINDS = ("vendor", "functionality", "performance", "stability", "site")
+_NAME = Name("a name")
+_TEST = Name("a test's name")
+_DURATION = Duration()
+MOST_RESULTS = MOST  # of one case: each that is wanted takes its place in memory
+
+
+def _times(text: str) -> tuple[int, float]:
+    """How often, and the first wait in seconds: '2', '5 with backoff', '5 with backoff 30s'."""
+    match = re.fullmatch(r"\s*(\d{1,6})(?:\s+with\s+backoff(?:\s+(\S.*?))?)?\s*", text)
+    if match is None:
+        raise InvalidValue(f"'{text}' is not a number of attempts", "write 2, '5 with backoff' or '5 with backoff 30s'")
+    if "backoff" not in text:
+        return int(match.group(1)), 0.0
+    return int(match.group(1)), _DURATION.convert(match.group(2)) if match.group(2) else 10.0
+
+
+_WHERE = MapOf(
+    Identifier("a parameter"),
+    Either(scalar=Text("text", True), items=ListOf(Text("text", True), "a list", 1)),
+    "parameters and their values",
+    "PARAMETER",
+)
+
+_SELECTION = Either(
+    scalar=Name("a test's name, or tag:WORD", r"(tag:)?[A-Za-z0-9][A-Za-z0-9_.+-]*"),
+    keys=Record(
+        "a map with test and where",
+        {
+            "test": Key(_TEST, "a test's name", True),
+            "where": Key(_WHERE, "parameters that its cases have; a list means any of them", True),
+        },
+    ),
+)
+
+
+def _overlap(text: str) -> float:
+    """A share above nothing, as a fraction of one: '90%' is exactly 0.9."""
+    parse_known(text, "share")
+    share = parse_quantity(text).value / 100
+    if not 0 < share <= 1:
+        raise InvalidValue(f"'{text}' is no share of a run's time", "it lies above 0% and at most at 100%")
+    return share
+
+
+_MODE = {
+    "repeats": Key(Whole(1, most=MOST_RESULTS), "wanted results of each case, in a fill of each copy; without it 1"),
+    "warm_up": Key(
+        Whole(most=MOST_RESULTS), "results of each case (and copy) that come first and count nowhere; without it 0"
+    ),
+    "overlap": Key(
+        Parsed("a share such as 90%", _overlap),
+        "the least share of a run's time with such a machine, for its figures to count; without it 95%",
+    ),
+}
+
+_MODES = Record(
+    "a map with isolated, fill or both",
+    {
+        "isolated": Key(
+            Record("a map with repeats and warm_up", _MODE), "one run at a time, with the machine to itself"
+        ),
+        "fill": Key(
+            Record(
+                "a map with repeats, warm_up and copies",
+                {**_MODE, "copies": Key(Whole(), "copies of a case at once; without it as many as fill the machine")},
+            ),
+            "many copies of one case at once, one case after the other",
+        ),
+    },
+)
+
+_PROCEDURE = Record(
+    "a map with name",
+    {
+        "name": Key(_NAME, "what it is called; attest names it", True),
+        "about": Key(Text(), "what is to be done and seen"),
+        "who": Key(Text(), "the party that does it"),
+        "evidence": Key(Whole(), "the fewest files that show it; without it 0"),
+        "clause": Key(Text(), "the clause that asks for it"),
+    },
+)
+
+_COMPONENT = Record(
+    "a map that describes a component",
+    {
+        "name": Key(_NAME, "what it is called; without it the kind"),
+        "about": Key(Text(), "a sentence for people"),
+        "tests": Key(
+            ListOf(_SELECTION, "a list of tests", 1),
+            "which tests: NAME, {test, where} or tag:WORD; needed unless there are procedures",
+        ),
+        "repeats": Key(Whole(1, most=MOST_RESULTS), "wanted results of each case; without it 1"),
+        "modes": Key(_MODES, "for performance: how its cases are run, instead of repeats"),
+        "duration": Key(_DURATION, "for stability: runs follow each other until this has passed since the first"),
+        "mix": Key(
+            MapOf(_TEST, Text("a share such as 40%"), "shares by test", "TEST"),
+            "the share of the node-hours that each test has in duration; without it all the same",
+        ),
+        **keys_of_filling(_SELECTION),
+        "procedures": Key(ListOf(_PROCEDURE, "a list of procedures", 1), "what people do and attest"),
+        "after": Key(
+            Either(scalar=_NAME, items=ListOf(_NAME, "a list of components")),
+            "components that must be over before it begins",
+        ),
+        "gate": Key(Choice(("over", "met")), "what those in after must be: over, or over and met; without it over"),
+        "retry": Key(
+            MapOf(
+                Name("a verdict"), Parsed("a number of attempts", _times), "numbers of attempts by verdict", "VERDICT"
+            ),
+            "how often a result is attempted again after a verdict",
+        ),
+        "criteria": Key(MapOf(_NAME, CRITERION, "a map of criteria", "CRITERION"), "what it must satisfy"),
+    },
+)
+
+_LIMITS = Record(
+    "a map of limits",
+    {
+        "copies": Key(MapOf(_TEST, Whole(1), "numbers by test", "TEST"), "runs of a test at once, at most"),
+        "budgets": Key(
+            MapOf(
+                BUDGET_NAME,
+                Text("an amount, such as 20 GB/s or 4 per target, or a share such as 50%"),
+                "amounts by budget",
+                "BUDGET",
+            ),
+            "what runs may load together: an amount, or a share of the system's",
+        ),
+        "builds": Key(Whole(1), "builds at once; without it 2"),
+        "queued": Key(Whole(1), "jobs at the scheduler at once; without it the engine decides"),
+        "stagger": STAGGER,
+        "exclude_after": Key(Whole(1), "a node that failed so many runs is given no more; without it never"),
+    },
+)
+
+PLAN = Record(
+    "a map of keys",
+    {
+        "plan": Key(Name("the plan's name"), "what the plan is called", True),
+        "about": Key(Text(), "a sentence for people"),
+        "system": Key(Name("a system's name"), "here (the machine the command runs on), or a name from systems/", True),
+        "contract": Key(
+            Either(scalar=Name("a contract's name"), items=ListOf(Name("a contract's name"), "a list of contracts", 1)),
+            "the contract, or several, whose rows its figures are judged by",
+        ),
+        "no_credentials": NO_CREDENTIALS,
+        "seed": Key(Whole(), "where the order of equals is drawn from; without it 0"),
+        "zone": Key(ZONE, "the time zone of windows that name none; without it UTC"),
+        "unavailable": Key(
+            Choice(UNAVAILABLE),
+            "what comes of cases that cannot run: refuse to start, or start without them and restrict the acceptance; "
+            "without it refuse",
+        ),
+        "parties": Key(
+            MapOf(_NAME, ListOf(Speaker(), "a list of names and public SSH keys", 1), "a map of parties", "PARTY"),
+            "who speaks for which side: names, or public SSH keys; an act is one-sided until every side agreed to it",
+        ),
+        "consent": Key(
+            ListOf(Choice(CONSENT), "a list of kinds of acts"),
+            "acts that have no effect on the outcome until every party agreed to them",
+        ),
+        "components": Key(
+            ListOf(
+                OneKey(
+                    f"a map with one key: {', '.join(KINDS)}",
+                    {kind: Key(_COMPONENT, f"a component of kind {kind}") for kind in KINDS},
+                    "KIND",
+                ),
+                "a list of components",
+                1,
+            ),
+            "the parts of the plan, in order",
+            True,
+        ),
+        "limits": Key(_LIMITS, "policy of the whole campaign"),
+    },
+)

@@ -1,0 +1,250 @@
+"""Kinds of scalars: how each is written, read, and described in a JSON Schema. The tables of keys are made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from yaml.nodes import Node, ScalarNode
+
+from shakedown.model.errors import did_you_mean
+from shakedown.model.units import parse_duration, parse_known
+from shakedown.plans.schema.expressions import ExpressionError, template
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.yaml_nodes import shape
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_.+-]*"
+_NAME_RULE = "use letters, digits, '_', '-', '.' and '+', a letter or digit first"
+_LONGEST_NAME = 100
+_ANY_SCALAR = {"type": ["string", "number", "boolean"]}
+_TEMPLATE = {"type": "string", "pattern": r"\{.*\}"}
+
+
+class Kind(Protocol):
+    """How one value is written. ``read`` returns plain data, or None after it told ``problems`` what is wrong."""
+
+    words: str
+
+    def read(self, node: Node, label: str, problems: Problems) -> Any: ...
+
+    def schema(self) -> dict[str, Any]: ...
+
+
+class InvalidValue(ValueError):
+    """A value that does not fit its kind; the hint is the way out, ``about`` what it lies in, as problems have it."""
+
+    def __init__(self, message: str, hint: str | None = None, about: str = "") -> None:
+        super().__init__(message)
+        self.hint, self.about = hint, about
+
+
+def near_or_all(word: str, known: Iterable[str]) -> str:
+    """A hint for a word that is not known: the nearest known one, else all of them."""
+    names = sorted(known)
+    return did_you_mean(word, names) or f"there are: {', '.join(names) or 'none'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence has them: a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+class Scalar:
+    """A value of one word or line. ``templated``: it may hold ``{expressions}``, and is then kept as its text."""
+
+    words = "text"
+    templated = False
+
+    def read(self, node: Node, label: str, problems: Problems) -> Any:
+        if node.__class__ is not ScalarNode:
+            problems.at(node, f"{label} is {self.words}, not {shape(node)}", _unquoted_expression(node))
+            return None
+        text: str = node.value
+        if not text and not node.style:
+            problems.at(node, f"{label} has no value", f"it is {self.words}")
+            return None
+        try:
+            if self.templated and ("{" in text or "}" in text):
+                template(text)
+                return text
+            return self.convert(text)
+        except (InvalidValue, ExpressionError) as error:
+            problems.at(node, f"{label}: {error}", error.hint)
+        except ValueError as error:
+            problems.at(node, *_split(f"{label}: {error}"))
+        return None
+
+    def convert(self, text: str) -> Any:
+        """The value that the text stands for. Raises ValueError."""
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return dict(_ANY_SCALAR)
+
+
+def _unquoted_expression(node: Node) -> str | None:
+    """The usual reason for a map where text is meant: ``{threads}`` without quotes."""
+    pairs = node.value if node.__class__ is not ScalarNode and node.value else []
+    if len(pairs) == 1 and isinstance(pairs[0], tuple) and getattr(node, "flow_style", False):
+        key, value = pairs[0]
+        if isinstance(key, ScalarNode) and isinstance(value, ScalarNode) and not value.value:
+            return f'an expression is put in quotes: "{{{key.value}}}"'
+    return None
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """Errors of units end with their way out after a semicolon."""
+    message, semicolon, hint = text.rpartition("; ")
+    return (message, hint) if semicolon and hint.startswith(("did you mean", "write ")) else (text, None)
+
+
+class Text(Scalar):
+    """Text as it was written, whatever YAML would make of it."""
+
+    def __init__(self, words: str = "text", templated: bool = False) -> None:
+        self.words, self.templated = words, templated
+
+
+class Name(Scalar):
+    """A word that files, commands and ids are made of."""
+
+    def __init__(self, words: str = "a name", pattern: str = _NAME, rule: str = _NAME_RULE) -> None:
+        self.words, self.pattern, self.rule = words, re.compile(pattern), rule
+
+    def convert(self, text: str) -> str:
+        if len(text) > _LONGEST_NAME:
+            raise InvalidValue(f"a name of {len(text)} characters", f"{_LONGEST_NAME} are the most")
+        if self.pattern.fullmatch(text) is None:
+            raise InvalidValue(f"'{text}' cannot be {self.words}", self.rule)
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["string", "number"], "pattern": f"^{self.pattern.pattern}$"}
+
+
+class Identifier(Name):
+    """A word that expressions and shells can use as the name of a variable."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words, r"[A-Za-z_][A-Za-z0-9_]*", "use letters, digits and '_', no digit first")
+
+
+class Word(Scalar):
+    """Text matching a pattern, said in ``rule``."""
+
+    def __init__(self, words: str, pattern: str, rule: str) -> None:
+        self.words, self.pattern, self.rule = words, re.compile(pattern), rule
+
+    def convert(self, text: str) -> str:
+        if self.pattern.fullmatch(text) is None:
+            raise InvalidValue(f"'{text}' is not {self.words}", self.rule)
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["string", "number"], "pattern": f"^{self.pattern.pattern}$"}
+
+
+class Whole(Scalar):
+    """A whole number, at least ``least``, and at most ``most`` where that is given."""
+
+    _PATTERN = re.compile(r"[+-]?\d{1,15}")
+
+    def __init__(self, least: int = 0, templated: bool = False, most: int | None = None) -> None:
+        self.least, self.templated, self.most = least, templated, most
+        self.words = "a whole number" + (f", at least {least}" if least else "")
+
+    def convert(self, text: str) -> int:
+        if self._PATTERN.fullmatch(text) is None:
+            raise InvalidValue(f"'{text}' is not a whole number")
+        value = int(text)
+        if value < self.least:
+            raise InvalidValue(f"{value} is less than {self.least}, the least that is possible")
+        if self.most is not None and value > self.most:
+            raise InvalidValue(f"{value} is more than {self.most}, the most that is possible")
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        whole: dict[str, Any] = {"type": "integer", "minimum": self.least}
+        whole |= {} if self.most is None else {"maximum": self.most}
+        return {"anyOf": [whole, dict(_TEMPLATE)]} if self.templated else whole
+
+
+class YesNo(Scalar):
+    """true or false; yes, no, on and off too."""
+
+    words = "true or false"
+    _MEANING = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+    def convert(self, text: str) -> bool:
+        meaning = self._MEANING.get(text.lower())
+        if meaning is None:
+            raise InvalidValue(f"'{text}' is neither true nor false")
+        return meaning
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+class Choice(Scalar):
+    """One of a few words."""
+
+    def __init__(self, choices: Iterable[str]) -> None:
+        self.choices = tuple(choices)
+        self.words = f"one of {', '.join(self.choices)}" if len(self.choices) > 1 else f"'{self.choices[0]}'"
+
+    def convert(self, text: str) -> str:
+        if text not in self.choices:
+            raise InvalidValue(f"'{text}' is not {self.words}", did_you_mean(text, self.choices))
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.choices)}
+
+
+class Duration(Scalar):
+    """A time with its units, in seconds."""
+
+    words = "a duration such as 90s, 2h or 1h30m"
+
+    def __init__(self, templated: bool = False) -> None:
+        self.templated = templated
+
+    def convert(self, text: str) -> float:
+        value = parse_duration(text)
+        if not 0 < value < 1e9:
+            raise InvalidValue(f"'{text}' is no time to wait", "write a duration such as 90s, 2h or 1h30m")
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        duration = {"type": "string", "pattern": r"^\s*(\d+(\.\d+)?\s*(ns|us|ms|min|s|m|h|d)\s*)+$"}
+        return {"anyOf": [duration, dict(_TEMPLATE)]} if self.templated else duration
+
+
+class Known(Scalar):
+    """A quantity of one dimension (bytes, flop/s), in base units."""
+
+    def __init__(self, dimension: str, example: str) -> None:
+        self.dimension, self.words = dimension, f"a number with its unit, such as {example}"
+
+    def convert(self, text: str) -> float:
+        value = parse_known(text, self.dimension)
+        if not 0 < value < 1e30:
+            raise InvalidValue(f"'{text}' is no amount", "it is above zero")
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": r"^\s*[+-]?[\d.]"}
+
+
+class Parsed(Scalar):
+    """Text with a grammar of its own, read by a function that raises Wrong."""
+
+    def __init__(self, words: str, parse: Callable[[str], Any], templated: bool = False) -> None:
+        self.words, self.parse, self.templated = words, parse, templated
+
+    def convert(self, text: str) -> Any:
+        return self.parse(text)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["string", "number"]}

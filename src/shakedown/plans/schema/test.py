@@ -1,0 +1,283 @@
+"""Every key of a test's file."""
+
+from __future__ import annotations
+
+import re
+
+from shakedown.model.events import UNDETERMINED, VERDICTS
+from shakedown.plans.schema.amounts import known_amount
+from shakedown.plans.schema.check_words import CheckItem, compile_pattern
+from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
+from shakedown.plans.schema.scalars import (
+    Choice,
+    Duration,
+    Identifier,
+    InvalidValue,
+    Name,
+    Parsed,
+    Text,
+    Whole,
+    Word,
+    YesNo,
+)
+
+AMOUNT = "a number with its unit, such as 4 GB/s, or a plain number"
+BUDGET_NAME = Name(
+    "a budget's name", r"[A-Za-z0-9][A-Za-z0-9_.+/-]*", "use letters, digits, '_', '-', '.', '+' and '/'"
+)
+TEST_NAME = r"[A-Za-z0-9][A-Za-z0-9_.+-]*"
+
+
+def _figure_pattern(text: str) -> str:
+    """A regular expression with the group that holds the number."""
+    if "value" not in compile_pattern(text).groupindex:
+        raise InvalidValue(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>[\d.]+)")
+    return text
+
+
+def _unit(text: str) -> str:
+    if len(text) > 40 or not text.isprintable() or re.fullmatch(r"[\d.+\-\s]*", text):
+        raise InvalidValue(f"'{text}' is no unit", "write it as GB/s, s or years/day")
+    return text
+
+
+def _figure_name(text: str) -> str:
+    if text == "elapsed":
+        raise InvalidValue("'elapsed' is always there: the run time in seconds", "choose another name")
+    return text
+
+
+def _dotted(text: str) -> str:
+    if not all(text.split(".")):
+        raise InvalidValue(f"'{text}' is not a path such as triad.gb_s", "keys are joined by single dots")
+    return text
+
+
+class _FigureName(Name):
+    def convert(self, text: str) -> str:
+        return _figure_name(super().convert(text))
+
+
+def _parameter(text: str) -> str:
+    if len(text) > 100 or not text.isprintable():
+        raise InvalidValue("a parameter's value is a short line of printable text")
+    return text
+
+
+class _ParameterValue(Text):
+    def __init__(self) -> None:
+        super().__init__("text or a number", templated=True)
+
+    def convert(self, text: str) -> str:
+        return _parameter(text)
+
+
+class _ParameterName(Identifier):
+    """A parameter is a name in expressions, so it cannot be one that has a meaning already."""
+
+    def __init__(self) -> None:
+        super().__init__("a parameter")
+
+    def convert(self, text: str) -> str:
+        if text in _MEANT:
+            raise InvalidValue(
+                f"'{text}' has a meaning of its own in expressions", "choose another name for the parameter"
+            )
+        return super().convert(text)
+
+
+_MEANT = frozenset({"system", "partition", "launch", "build", "campaign", "ranks", "cores"})
+_VALUE = _ParameterValue()
+_SOME = MapOf(Identifier("a parameter"), _VALUE, "parameters and their values", "PARAMETER")
+
+_NEEDS = Record(
+    "a map with programs and get",
+    {
+        "programs": Key(
+            ListOf(Text("a program"), "a list of programs", 1), "programs that must be on the machine", True
+        ),
+        "get": Key(Text(), "how to get them; shown where one is missing"),
+    },
+)
+
+_BUILD = Record(
+    "a map that says what is built",
+    {
+        "source": Key(Text("a directory"), "directory with the source, from this file; it is copied"),
+        "kernel": Key(
+            Name("a kernel's name"), "one of the kernels that come with the package, instead of source and run"
+        ),
+        "run": Key(Text("shell lines", templated=True), "shell lines that build it, run in the copy"),
+        "time_limit": Key(Duration(), "how long it may take; without it 30min"),
+        "where": Key(
+            Choice(("login", "job")),
+            "login: on the machine that Shakedown runs on; job: in a Slurm job of its own; without it login",
+        ),
+        "partition": Key(Text("a partition"), "where that job goes; without it to the partition of the runs"),
+        "cpus": Key(Whole(1), "how many cores that job takes; without it 1"),
+    },
+)
+
+
+def mpi_word(text: str) -> str:
+    """Whose MPI, or srun's own word for a way to start ranks."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", text):
+        raise InvalidValue(
+            f"'{text}' is no MPI", "mpich, openmpi, intel, cray or none; or a type that srun --mpi=list shows"
+        )
+    return text
+
+
+_LAUNCHER = Word("a launcher", r"srun|(?:mpiexec|mpirun)(?:\.[A-Za-z0-9_]+)?", "it is srun, mpiexec or mpirun")
+_LAUNCH = Record(
+    "a map that says how ranks are started",
+    {
+        "with": Key(_LAUNCHER, "what starts them on a cluster: srun, mpiexec or mpirun; without it srun"),
+        "mpi": Key(
+            Parsed("whose MPI, such as mpich or openmpi", mpi_word, templated=True),
+            "whose MPI the program has: mpich, openmpi, intel, cray, none; or a type of srun's own, such as pmix_v4; "
+            "without it that of the toolchain, else as found",
+        ),
+        "binding": Key(
+            Choice(("cores", "sockets", "numa", "none")), "what each rank is bound to; without it nothing is said"
+        ),
+        "options": Key(ListOf(Text("an option", templated=True), "a list of options"), "more words for the launcher"),
+    },
+)
+
+_PLACE = Name("a file system's name")
+
+_RUN = Record(
+    "a map that says what is run",
+    {
+        "nodes": Key(
+            Either(
+                scalar=Whole(1, templated=True),
+                keys=MapOf(Name("a system's name"), Whole(1, templated=True), "numbers by system", "SYSTEM"),
+            ),
+            "how many nodes; or a map from system to number, with 'default'; without it 1",
+        ),
+        "tasks_per_node": Key(Whole(1, templated=True), "processes (MPI ranks) on each node; without it 1"),
+        "cpus_per_task": Key(Whole(1, templated=True), "cores for each of them; without it 1"),
+        "exclusive": Key(
+            YesNo(), "takes whole nodes, with nothing beside it; without it true on a cluster, false locally"
+        ),
+        "time_limit": Key(Duration(templated=True), "the run is ended after this; without it 10min"),
+        "requeue": Key(YesNo(), "the scheduler may start it again by itself after a node failed; without it false"),
+        "launch": Key(
+            Either(scalar=_LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
+        ),
+        "files": Key(
+            ListOf(Text("a file"), "a list of files"), "input files, from this file; placed in the run's directory"
+        ),
+        "work": Key(
+            Either(scalar=_PLACE, keys=MapOf(Name("a system's name"), _PLACE, "file systems by system", "SYSTEM")),
+            "the file system that it works on, or campaign; or a map from system to one; without it that of the targets it loads",
+        ),
+        "stage": Key(
+            Choice(("link", "copy", "per-target")),
+            "how its files get there: linked, copied for each run, or placed once on each target; without it linked",
+        ),
+        "environment": Key(
+            MapOf(Identifier("a variable"), Text(templated=True), "variables of the environment", "VARIABLE"),
+            "variables that the run gets",
+        ),
+        "command": Key(Text("shell lines", templated=True), "what is run: a line or a block of shell lines"),
+    },
+)
+
+_FIGURE = Record(
+    "a map that says where a number is found",
+    {
+        "json": Key(Parsed("a dotted path, such as triad.gb_s", _dotted), "path into the JSON lines of the output"),
+        "regex": Key(Parsed("a regular expression", _figure_pattern), "regular expression with a group named value"),
+        "unit": Key(Parsed("a unit", _unit), "the number's unit; without it a plain number"),
+        "better": Key(Choice(("higher", "lower")), "which direction is better"),
+        "from": Key(
+            Text("'output' or a file"), "where it is looked for: output, or a file of the run; without it output"
+        ),
+        "pick": Key(
+            Choice(("last", "first", "min", "max", "mean", "median", "sum")),
+            "which counts where there are several; without it last",
+        ),
+        "required": Key(YesNo(), "a run without it is incorrect; without it true"),
+    },
+)
+
+_EXPECT = Record(
+    "a map with where, verdict and because",
+    {
+        "where": Key(_SOME, "parameters that the case has, or system or partition; without it every case"),
+        "verdict": Key(Choice([one for one in VERDICTS if one != UNDETERMINED]), "the verdict that is expected", True),
+        "because": Key(Text(), "why; the report shows it", True),
+    },
+)
+
+NO_CREDENTIALS = Key(
+    ListOf(
+        Word("a word of four characters or more", r"\S{4,}", "name the whole word, without what is before it"),
+        "a list of words",
+        1,
+    ),
+    "words of this file that look like credentials and are none",
+)
+
+TEST = Record(
+    "a map of keys",
+    {
+        "test": Key(Name("the test's name", TEST_NAME), "what the test is called", True),
+        "about": Key(Text(), "a sentence for people"),
+        "abstract": Key(YesNo(), "it is there to be extended and has no cases of its own; without it false"),
+        "extends": Key(
+            Name("a test's name", TEST_NAME), "a test whose keys this one takes over where it has none of its own"
+        ),
+        "tags": Key(ListOf(Name("a tag"), "a list of tags"), "words that plans and lists select by"),
+        "no_credentials": NO_CREDENTIALS,
+        "needs": Key(_NEEDS, "programs without which its cases are unavailable"),
+        "parameters": Key(
+            MapOf(
+                _ParameterName(),
+                Either(scalar=_VALUE, items=ListOf(_VALUE, "a list of values", 1)),
+                "parameters and their values",
+                "PARAMETER",
+            ),
+            "each combination of their values is a case; 'toolchain' names toolchains of the system",
+        ),
+        "exclude": Key(ListOf(_SOME, "a list of combinations"), "combinations that are left out"),
+        "where": Key(
+            Record(
+                "a map with partitions",
+                {
+                    "partitions": Key(
+                        ListOf(Text("a partition"), "a list of partitions", 1), "partitions it runs on", True
+                    )
+                },
+            ),
+            "where it runs; without it on every partition",
+        ),
+        "build": Key(Either(scalar=Choice(("none",)), keys=_BUILD), "what is built before it can run; or none"),
+        "run": Key(_RUN, "what one run is and takes"),
+        "loads": Key(
+            MapOf(
+                BUDGET_NAME,
+                Parsed(AMOUNT, known_amount, templated=True),
+                "amounts by budget",
+                "BUDGET",
+            ),
+            "what one run takes of the system's budgets",
+        ),
+        "check": Key(
+            ListOf(CheckItem(), "a list of checks"),
+            "what must hold when a run has ended; exit is 0 unless said otherwise",
+        ),
+        "check+": Key(ListOf(CheckItem(), "a list of checks"), "checks beside those of the extended test"),
+        "figures": Key(
+            MapOf(_FigureName("a figure's name"), _FIGURE, "a map of figures", "FIGURE"), "numbers taken from a run"
+        ),
+        "draws": Key(
+            ListOf(Choice(("matrix", "histogram", "io")), "a list of pictures"),
+            "records of the output that the report draws",
+        ),
+        "expect": Key(ListOf(_EXPECT, "a list of expectations"), "verdicts that are known before; they stay visible"),
+    },
+)

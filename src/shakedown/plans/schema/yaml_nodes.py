@@ -1,0 +1,209 @@
+"""YAML text into nodes that know their places. What is wrong with the text itself is said in a sentence.
+
+Nothing is constructed from tags, and no scalar is given a type here: the tables of keys do that.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from shakedown.plans.credentials import tell_credentials
+from shakedown.plans.files import LIMIT_BYTES
+from shakedown.plans.schema.problems import Problems
+from shakedown.plans.schema.yaml_words import in_words
+
+LIMIT_DEPTH = 50
+LIMIT_NODES = 200_000  # after aliases are followed: a few lines can stand for billions
+_OPENERS = (b"[", b"{", b"-", b":", b"?")  # whatever can nest one level deeper
+_SAFE_OPENERS = 150  # the C composer recurses, and would crash tens of thousands of levels down
+_SPECIAL = re.compile(rb"<<|[&*!]")
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read_nodes(data: bytes, name: str, problems: Problems) -> MappingNode | None:
+    """Purpose: the map that a file holds, or None with its faults added to ``problems``.
+
+    ``name`` is the file's name in messages; every node carries it.
+    """
+    if len(data) > LIMIT_BYTES:
+        problems.file(name, f"the file has more than {LIMIT_BYTES} bytes, the most that is read")
+        return None
+    text = decode_text(data, name, problems)
+    if text is None:
+        return None
+    data = text.encode()
+    try:
+        if sum(map(data.count, _OPENERS)) > _SAFE_OPENERS and not _shallow(data, name, problems):
+            return None
+        root = _loader(data, name).get_single_node()
+    except yaml.MarkedYAMLError as error:
+        _say(error, text, name, problems)
+        return None
+    if root is not None and _SPECIAL.search(data) and not _Special(problems).check(root):
+        return None
+    if root is not None:
+        tell_credentials(root, data, problems)
+    return _map(root, name, problems)
+
+
+def decode_text(data: bytes, name: str, problems: Problems) -> str | None:
+    """Purpose: the text of a file, or None with the first thing that is no text among the problems."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = len(before) - (before.rfind(b"\n") + 1) + 1
+        problems.file(name, "the file is not UTF-8 text", "save it as UTF-8", before.count(b"\n") + 1, column)
+        return None
+    bad = _UNPRINTABLE.search(text)
+    if bad is None:
+        return text
+    line, column = text.count("\n", 0, bad.start()) + 1, bad.start() - text.rfind("\n", 0, bad.start())
+    shown = f"the character U+{ord(bad.group()):04X} cannot stand in a file of text"
+    problems.file(name, shown, "inside double quotes write it as \\x..", line, column)
+    return None
+
+
+class _Stream(io.BytesIO):
+    """The text with the file's name on it: the parser puts it into every mark."""
+
+    name: str
+
+
+def _shallow(data: bytes, name: str, problems: Problems) -> bool:
+    """Walk the events, which needs no recursion, and stop at the first that is too deep."""
+    loader, depth = _loader(data, name), 0
+    while loader.check_event():
+        event = loader.get_event()
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > LIMIT_DEPTH:
+            mark = event.start_mark
+            problems.file(name, f"nested more than {LIMIT_DEPTH} levels deep", None, mark.line + 1, mark.column + 1)
+            return False
+    return True
+
+
+def _loader(data: bytes, name: str) -> Any:
+    stream = _Stream(data)
+    stream.name = name
+    return _Loader(stream)
+
+
+class _Untyped:
+    """A resolver that types nothing: a tag stays "" unless one was written."""
+
+    def descend_resolver(self, current_node: Any, current_index: Any) -> None: ...
+
+    def ascend_resolver(self) -> None: ...
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        return ""
+
+
+try:
+    from yaml._yaml import CParser
+
+    class _Loader(_Untyped, CParser):
+        """PyYAML's parser and composer in C."""
+
+except ImportError:  # PyYAML without libyaml
+    from yaml.composer import Composer
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.scanner import Scanner
+
+    class _Loader(_Untyped, Reader, Scanner, Parser, Composer):  # type: ignore[no-redef]
+        """The same in Python: slower, and its errors read a little differently."""
+
+        def __init__(self, stream: io.BytesIO) -> None:
+            Reader.__init__(self, stream)
+            Scanner.__init__(self)
+            Parser.__init__(self)
+            Composer.__init__(self)
+
+
+def _map(root: Node | None, name: str, problems: Problems) -> MappingNode | None:
+    if isinstance(root, MappingNode):
+        return root
+    if root is None or (isinstance(root, ScalarNode) and root.value == ""):
+        problems.file(name, "the file is empty", "write it, or take it away")
+    else:
+        problems.at(
+            root, f"the file holds {shape(root)}, not a map of keys", "it starts with a key, such as 'about: ...'"
+        )
+    return None
+
+
+def _say(error: yaml.MarkedYAMLError, text: str, name: str, problems: Problems) -> None:
+    message, hint, mark = in_words(error, text)
+    problems.file(name, message, hint, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0)
+
+
+def shape(node: Node) -> str:
+    """What a node is, in words."""
+    if isinstance(node, MappingNode):
+        return "a map"
+    return "a list" if isinstance(node, SequenceNode) else f"'{node.value}'"
+
+
+class _Special:
+    """Tags are refused; merge keys (``<<``) are carried out; aliases may not stand for too much, nor for themselves."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.sizes: dict[int, int] = {}  # id of a node -> nodes it stands for, aliases followed
+        self.open: set[int] = set()
+
+    def check(self, root: Node) -> bool:
+        before = len(self.problems)
+        size = self._size(root)
+        if len(self.problems) == before and size > LIMIT_NODES:
+            self.problems.at(root, f"its aliases stand for more than {LIMIT_NODES} entries")
+        return len(self.problems) == before
+
+    def _size(self, node: Node) -> int:
+        known = self.sizes.get(id(node))
+        if known is not None:
+            return known
+        if id(node) in self.open:
+            self.problems.at(node, "an alias stands for something that holds it")
+            return 1
+        if node.tag:
+            shown = node.tag.replace("tag:yaml.org,2002:", "!!")
+            self.problems.at(node, f"the tag '{shown}' has no meaning here", "put the text in quotes where it is meant")
+        if isinstance(node, ScalarNode):
+            return 1
+        self.open.add(id(node))
+        children = [child for pair in node.value for child in pair] if isinstance(node, MappingNode) else node.value
+        size = 1 + sum(map(self._size, children))
+        self.open.discard(id(node))
+        self.sizes[id(node)] = size
+        if isinstance(node, MappingNode):
+            self._merge(node)
+        return size
+
+    def _merge(self, node: MappingNode) -> None:
+        """Replace ``<<`` by the entries of what it names; what the map says itself wins."""
+        merges = [(k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == "<<" and not k.style]
+        if not merges:
+            return
+        kept = [pair for pair in node.value if not any(pair[0] is key for key, _ in merges)]
+        names = {key.value for key, _ in kept if isinstance(key, ScalarNode)}
+        for _, value in merges:
+            for source in value.value if isinstance(value, SequenceNode) else [value]:
+                if not isinstance(source, MappingNode):
+                    self.problems.at(value, f"'<<' takes a map or a list of maps, not {shape(source)}")
+                    continue
+                for key, entry in source.value:
+                    if isinstance(key, ScalarNode) and key.value not in names:
+                        names.add(key.value)
+                        kept.append((key, entry))
+        node.value = kept

@@ -1,0 +1,1 @@
+"""Looking at a campaign without driving it: status, runs, failures, nodes."""

@@ -1,0 +1,175 @@
+"""Looking at failures: those of a campaign by class and by likeness, the classes that there are, and lines tried on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from shakedown.checks.classify.catalogue import Classifier
+from shakedown.checks.classify.lines import clean
+from shakedown.checks.classify.reading import Scan
+from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
+from shakedown.metrics.rows.table import fold_runs
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.failures import UNCLASSIFIED, Failure, FailureClass
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+
+TRIED_BYTES = 64 << 20  # of a text that is tried
+_PLACEHOLDER = re.compile(r"(?:<(?:time|address|path|hex|node)>|#|<\w*$)+")
+_FEWEST = 4  # characters in a row that a class's text needs
+
+
+class FailuresSeen(Struct, frozen=True):
+    """The failures of a campaign. ``judged``: how many runs have a verdict; ``unclassified``: groups by likeness."""
+
+    campaign: str
+    judged: int
+    classes: tuple[FailureGroup, ...]
+    unclassified: tuple[FailureGroup, ...]
+    hints: dict[str, str]
+
+
+class Tried(Struct, frozen=True):
+    """One line of a text, its number, and every class that it may belong to with the source of its text."""
+
+    number: int
+    line: str
+    found: tuple[tuple[Failure, str], ...]
+
+
+class TriedText(Struct, frozen=True):
+    """A text tried: what a run with this output would be put down to, and each line that some class knows."""
+
+    failure: Failure
+    lines: tuple[Tried, ...]
+
+
+def seen(layout: Layout, name: str = "") -> FailuresSeen:
+    """Purpose: what the runs of a campaign are put down to. ``name``: only this class, or this family of classes.
+
+    Errors: UsageError where nothing is called so.
+    """
+    from shakedown.events.reader import read_events
+
+    record = fold_runs(read_events(layout.log))
+    document = _document(layout, record.document)
+    classes = classifier(document.failures if document else ()).classes
+    rows = [row for row in record.current() if row.failure_class and not row.was_taken_back]
+    known = {row.failure_class for row in rows} | {row.failure_family for row in rows}
+    known |= {one.name for one in classes} | {one.family for one in classes} | {UNCLASSIFIED}
+    if name and name not in known:
+        raise UsageError(
+            f"there is no class '{name}'", did_you_mean(name, known) or "'shakedown failures --catalogue' has them"
+        )
+    chosen = [row for row in rows if name in ("", row.failure_class, row.failure_family)]
+    tests = {case.id: case.test for case in document.cases} if document else {}
+    return FailuresSeen(
+        layout.root.name,
+        sum(1 for _ in record.current()),
+        tuple(group for group in by_class(chosen, tests) if group.name != UNCLASSIFIED),
+        tuple(by_likeness(chosen, tests)),
+        {one.name: one.hint for one in classes},
+    )
+
+
+def _document(layout: Layout, digest: str) -> Document | None:
+    """The plan in force; None where the campaign has not begun."""
+    from shakedown.events.campaigns import read_document
+    from shakedown.model.frozen import thaw
+
+    return thaw(read_document(layout, digest)) if digest else None
+
+
+# ---- the catalogue -----------------------------------------------------------------------------------------------------
+
+
+def classifier(own: Sequence[FailureClass]) -> Classifier:
+    from shakedown.plans.failures import shipped_failures
+
+    return Classifier(shipped_failures(), own)
+
+
+def own_classes(site: Path | None) -> tuple[FailureClass, ...]:
+    """Purpose: the classes of a site directory, or none where there is no site here. Raises FileProblems."""
+    from shakedown.plans.failures import site_failures
+    from shakedown.plans.finding import find_site
+    from shakedown.plans.schema.problems import Problems
+    from shakedown.plans.site import shown_from
+
+    try:
+        path = os.fspath(find_site(site))
+    except UsageError:
+        if site is not None:
+            raise
+        return ()
+    problems = Problems()
+    classes, _ = site_failures(path, problems)
+    problems.stop(shown_from(path))
+    return classes
+
+
+def wrong_examples(known: Classifier, classes: Iterable[FailureClass]) -> list[str]:
+    """Purpose: a sentence for each example that is not classified as its class says."""
+    said = []
+    for one in classes:
+        for example in one.examples:
+            found = known.best(clean(example))
+            if found is None or found.name != one.name:
+                said.append(
+                    f"{one.place}: an example of {one.name} is classified as {found.name if found else 'nothing'}: {example}"
+                )
+        for example in one.unlike:
+            found = known.best(clean(example))
+            if found is not None and found.name == one.name:
+                said.append(f"{one.place}: a line that is unlike {one.name} is classified as it: {example}")
+    return said
+
+
+def try_text(known: Classifier, data: bytes) -> TriedText:
+    """Purpose: what is found in a text, line by line; its first 64 MiB are looked at."""
+    text = data[:TRIED_BYTES].decode("utf-8", "replace")
+    lines = []
+    for number, line in enumerate(re.split(r"\r\n|[\n\r]", text), 1):
+        found = known.matches(line) if line.strip() else []
+        if found:
+            lines.append(Tried(number, found[0][0].line, tuple(found)))
+    scan = Scan(lambda: known)
+    scan.feed(text)
+    return TriedText(scan.failure(), tuple(lines))
+
+
+def stub(group: FailureGroup, campaign: str) -> str:
+    """Purpose: a class for a group of unclassified runs, as YAML to paste into failures/NAME.yaml of the site."""
+    text = text_of(group.key)
+    lines = [
+        "failures:",
+        "  - class: a-new-name",
+        "    family: program-error  # what it is a kind of: 'shakedown schema failures' has them",
+        "    about: What happened, in a sentence.",
+        "    hint: What a person does next.",
+        "    suspect: application  # or site, vendor, harness, machine",
+        "    lines:",
+        "      - weight: 70  # 1 to 100; the heaviest line of an output wins",
+        f"        source: {_quoted(f'campaign {campaign}')}",
+        f"        texts: [{_quoted(text)}]",
+        f"    examples: [{_quoted(group.line)}]",
+    ]
+    return "\n".join(lines)
+
+
+def text_of(key: str) -> str:
+    """What lines of one likeness have in common, as a class's text has it: ``...`` stands for what differs."""
+    parts = [part.strip(" .") for part in _PLACEHOLDER.split(key)]
+    kept = [part for part in parts if len(part) >= _FEWEST]
+    return "...".join(kept) if kept else key
+
+
+def _quoted(text: str) -> str:
+    """JSON's strings are YAML's."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,263 @@
+"""Looking at a campaign without driving it: its state as the log stands, and why things are as they are."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from shakedown.conductor.driver.disk_room import no_room
+from shakedown.conductor.driver.snapshots import read_state
+from shakedown.conductor.record.documents import Documents
+from shakedown.conductor.record.going_on import unknown_names
+from shakedown.engine import State, explain
+from shakedown.engine.constraints.component_clock import acts_of
+from shakedown.engine.constraints.overrides import in_force
+from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
+from shakedown.engine.policy.explain import explain_run
+from shakedown.events.campaigns import rehearsal_of
+from shakedown.events.reader import read_events
+from shakedown.metrics.rehearsed import in_words
+from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.model import clocks
+from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.layout import Layout
+from shakedown.model.ports import RENAMED
+from shakedown.processes.identity import boot_id, is_alive
+from shakedown.queries.nodes_now import nodes_now
+
+_LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
+
+
+def look(layout: Layout) -> State:
+    """The state of a campaign as its log stands now."""
+    return read_state(layout, Documents(layout))[0]
+
+
+def look_at_runs(layout: Layout) -> Record:
+    """Every run of a campaign, as rows."""
+    return fold_runs(read_events(layout.log))
+
+
+def status(layout: Layout) -> dict[str, Any]:
+    """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
+    state, refused = read_state(layout, Documents(layout))
+    if state.plan is None:
+        return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
+    components = [
+        {
+            "name": component.name,
+            "wanted": tally.wanted,
+            "waiting": tally.waiting,
+            "in_flight": tally.in_flight,
+            "closed": tally.closed,
+            "unavailable": tally.unavailable,
+            "verdicts": dict(sorted(tally.verdicts.items())),
+            "unattested": state.unattested(number),
+        }
+        for number, (component, tally) in enumerate(zip(state.index.components, state.tallies, strict=True))
+        if tally.wanted or component.cases or component.procedures
+    ]
+    return {
+        "campaign": layout.root.name,
+        "rehearsal": in_words(rehearsal_of(layout) or {}),
+        "phase": state.phase,
+        "events": state.seq,
+        "snapshots_refused": refused,
+        "unknown": unknown_names(layout) if state.unknown_events else [],
+        "epoch": state.epoch,
+        "time": state.time,
+        "components": components,
+        "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
+        "live": [_live(state, run.id) for run in state.runs.values()],
+        "record_full": no_room(layout.log, _LINES_BYTES) if state.phase != "ended" else "",
+        "budgets": _budgets(state),
+        "waiting": _waiting(state),
+        "shut": _shut(state),
+        "held": [queue_in_words(state, pool, state.guards[pool]) for pool in held_queues(state)],
+        "standing": in_force(state, max(state.time, time.time())),
+        "clocks": list(_clocks(state)),
+        "asked": _asked(state),
+        "nodes": {} if rehearsal_of(layout) else nodes_now(state),
+        "told": _told(state),
+    }
+
+
+def _told(state: State) -> list[dict[str, str]]:
+    """What the scheduler adds to jobs that wait: of what somebody did to them."""
+    return [{"job": job.id, "run": job.run, "why": job.note} for job in state.jobs.values() if RENAMED in job.note]
+
+
+def _clocks(state: State) -> Iterator[dict[str, Any]]:
+    """Of each component that runs for a time: how long its clock ran, whether it runs, how long it stood still for what."""
+    for number, component in enumerate(state.index.components):
+        spells, roll = state.clocks.get(component.name, []), state.rolls.get(component.name)
+        acts = acts_of(state, number)
+        if not component.duration_s or not acts:
+            continue
+        over = _is_over(state, number)
+        since = max(clocks.since(acts) or 0.0, 0.0)
+        last_end, up_at = (roll.ended, roll.up_at) if roll is not None else (None, None)
+        until = clocks.read_until(since, last_end, up_at, state.last, over)
+        drain_from = up_at if over and not component.clock.drain else None
+        ran, stood = (
+            sum(b - a for a, b in clocks.counted(clocks.running(acts, until), None, drain_from)),
+            dict[str, float](),
+        )
+        ordered = [spell for spell in sorted(spells, key=lambda spell: spell.at) if since <= spell.at <= until]
+        for spell, after in pairwise([*ordered, None]):
+            if spell is not None and spell.act == "stop":
+                end = after.at if after is not None else until
+                stood[spell.cause or "other"] = stood.get(spell.cause or "other", 0.0) + end - spell.at
+        yield {
+            "component": component.name,
+            "ran_s": ran,
+            "of_s": component.duration_s,
+            "runs": clocks.is_running(acts, until) and not over,
+            "over": over,
+            "stood_still_s": stood,
+        }
+
+
+def _is_over(state: State, number: int) -> bool:
+    """Whether the time of a component goes no further: it is up, or the campaign is over or was cancelled."""
+    roll = state.rolls.get(state.index.components[number].name)
+    return (roll is not None and roll.up) or bool(state.cancelled) or state.phase == "ended"
+
+
+def _live(state: State, run_id: str) -> dict[str, Any]:
+    run = state.runs[run_id]
+    over = run.phase == "running" and _run_is_over(state, run.job)
+    return {
+        "run": run.id,
+        "case": run.case,
+        "phase": "over" if over else run.phase,
+        "doing": _OVER if over else explain_run(state, run_id),
+        "started": run.started,
+    }
+
+
+_OVER = "it is over: its process is gone, and the record does not have its end yet"
+
+
+def _run_is_over(state: State, job_id: str) -> bool:
+    """Whether a run of this machine that the record has running is dead: its conductor is gone, or cannot write."""
+    job = state.jobs.get(job_id)
+    name = job.scheduler_id if job is not None else ""
+    return bool(boot_id()) and name.endswith(f":{boot_id()}") and not is_alive(name)
+
+
+def _budgets(state: State) -> dict[str, dict[str, float]]:
+    """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits."""
+    limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
+    limits |= {f"copies:{test}": float(most) for test, most in state.caps.items()} | state.amounts
+    return {
+        name: {"taken": state.used.get(name, 0.0), "limit": _limit_now(state, name)}
+        for name in sorted(limits)
+        if name not in state.index.targets
+    }
+
+
+def _limit_now(state: State, name: str) -> float:
+    """The least that the plan and people say; windows and yields hold for single components."""
+    said = [state.index.budgets.get(name), state.amounts.get(name), state.amounts.get(name.partition("@")[0])]
+    said += [state.caps[test] for test in (name.removeprefix("copies:"),) if test in state.caps]
+    return min(limit for limit in said if limit is not None)
+
+
+def _shut(state: State) -> list[dict[str, Any]]:
+    """The pools whose scheduler takes no job for now: why, how often in a row it was tried, when it is tried next."""
+    return [
+        {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
+        for pool, shut in state.shut.items()
+    ]
+
+
+def _asked(state: State) -> dict[str, Any]:
+    """How often all drivers of the campaign ran each command of the scheduler; {} where there was nobody to ask.
+
+    ``for_s``: how long they had driven by then, all together. ``per_hour`` is over at least a minute: the first seconds say
+    nothing. ``this_driver``: the same of the present one, or the last. A driver that was killed did not tell its last minutes.
+    """
+    every = Counter(state.asked_before) + Counter(state.asked)
+    if not every:
+        return {}
+    this = _calls(state.asked, state.asked_for_s)
+    return _calls(every, state.asked_before_s + state.asked_for_s) | {"this_driver": this}
+
+
+def _calls(counts: Mapping[str, int], for_s: float) -> dict[str, Any]:
+    hours = max(for_s, 60.0) / 3600
+    each = {name: {"count": count, "per_hour": round(count / hours, 1)} for name, count in sorted(counts.items())}
+    return {"for_s": for_s, "total": sum(counts.values()), "commands": each}
+
+
+def _waiting(state: State) -> list[dict[str, Any]]:
+    """What waits, gathered by reason."""
+    gathered: dict[str, dict[str, Any]] = {}
+    for waiting in explain(state, now=state.time):
+        group = gathered.setdefault(waiting.text, {"reason": waiting.text, "key": waiting.key, "count": 0, "cases": []})
+        group["count"] += waiting.count
+        group["cases"].append(waiting.case)
+    return sorted(gathered.values(), key=lambda group: -group["count"])
+
+
+@dataclass(slots=True)
+class Answer:
+    """Why something is as it is: sentences, the most binding first."""
+
+    subject: str
+    kind: str
+    lines: list[str]
+
+
+def why(layout: Layout, subject: str) -> Answer:
+    """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
+    (state, refused), record = read_state(layout, Documents(layout)), look_at_runs(layout)
+    told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
+    rows = [row for row in record.runs if row.run == subject]
+    if rows or subject in state.runs:
+        return Answer(subject, "run", _why_run(state, rows, subject) + told)
+    if state.plan is not None and subject in state.index.cases:
+        return Answer(subject, "case", _why_case(state, record, subject) + told)
+    known = {row.run for row in record.runs} | set(state.index.cases if state.plan is not None else ())
+    hint = did_you_mean(subject, known) or "'shakedown runs' lists runs, 'shakedown list cases' cases"
+    raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=hint)
+
+
+def _why_run(state: State, rows: list[Any], run: str) -> list[str]:
+    lines = [explain_run(state, run)] if run in state.runs else []
+    for row in rows:
+        old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
+        new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
+        lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}{new}: {row.reason}")
+        lines += [
+            f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
+        ]
+        lines += [f"  {problem}" for problem in row.problems]
+        if row.failure_class:
+            lines.append(f"  class {row.failure_class}{': ' + row.failure_line if row.failure_line else ''}")
+        if row.excerpt:
+            lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
+    return [line for line in lines if line]
+
+
+def _held(held: bool | None) -> str:
+    return {True: "held", False: "did not hold", None: "could not be decided"}[held]
+
+
+def _why_case(state: State, record: Record, case: str) -> list[str]:
+    lines = []
+    unavailable = state.index.cases[case].unavailable
+    if unavailable:
+        lines.append(f"unavailable: {unavailable}")
+    lines += [f"{w.count} of its results in {w.component} wait: {w.text}" for w in explain(state, case, state.time)]
+    lines += [f"{run.id}: {explain_run(state, run.id)}" for run in state.runs.values() if run.case == case]
+    for row in record.runs:
+        if row.case == case and not row.superseded_by:
+            again = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
+            lines.append(f"{row.run}: {row.verdict}{again}: {row.reason}")
+    return lines or ["nothing of it waits, runs or has run"]

@@ -1,0 +1,68 @@
+"""A past campaign for a rehearsal: run times, builds and figures that its scenario does not write itself are as they were then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from shakedown.conductor.record.documents import Documents
+from shakedown.engine import State
+from shakedown.events.campaigns import find_campaign
+from shakedown.events.chain import refuse_damaged
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.run_times import build_times, figures_of_runs, run_times
+from shakedown.model.errors import UsageError
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+from shakedown.model.scenario import Builds, FigureLaw, Scenario
+from shakedown.queries.status import look_at_runs
+
+
+def with_past_times(scenario: Scenario, site: Path | None) -> Scenario:
+    """Purpose: the scenario with the run times, builds and figures of the campaign that it names (``times: from``).
+
+    What is written for a test, a case or a build goes before them.
+
+    Errors: UsageError where there is no such campaign, or no run in it; RecordError where its record is damaged.
+    """
+    if not scenario.times_from:
+        return scenario
+    campaign = find_campaign(site, scenario.times_from)
+    refuse_damaged(Layout(campaign))
+    record = look_at_runs(Layout(campaign))
+    past = run_times(record.current(), scenario.times_from)
+    if not past:
+        message = f"no run of campaign {scenario.times_from} came to its end, so that nothing is known of run times"
+        raise UsageError(message, "name another under 'times: from', or write the times")
+    written = dict(scenario.times)
+    more = tuple((case, time) for case, time in past if case not in written and _test(case) not in written)
+    return replace(
+        scenario,
+        times=scenario.times + more,
+        figures=scenario.figures + _figures(scenario, record),
+        builds=_builds(scenario, record, Documents(Layout(campaign)).newest(State())),
+    )
+
+
+def _figures(scenario: Scenario, record: Record) -> tuple[tuple[str, str, FigureLaw], ...]:
+    written = {(name, figure) for name, figure, _ in scenario.figures}
+    past = figures_of_runs(record.current(), scenario.times_from)
+    return tuple(one for one in past if (one[0], one[1]) not in written and (_test(one[0]), one[1]) not in written)
+
+
+def _builds(scenario: Scenario, record: Record, document: Document) -> Builds:
+    """Builds as long as they took then; where a time for all of them is written, that stands."""
+    builds = scenario.builds
+    if builds.mean_s != Builds().mean_s:
+        return builds
+    names = {build.key: build.name for build in document.builds}
+    tests = {build.name: {case.test for case in document.cases if case.build == build.key} for build in document.builds}
+    written = dict(builds.times)
+    past = build_times(record.builds.values(), names)
+    more = tuple((name, took) for name, took in past if name not in written and not tests[name] & set(written))
+    return replace(builds, times=builds.times + more)
+
+
+def _test(case: str) -> str:
+    return case.partition("/")[0].partition("@")[0]

@@ -1,0 +1,242 @@
+"""Ways to loosen a rehearsed plan, one thing at a time: each is the same plan on the same machine but for one setting.
+
+``levers_of`` is the table of contents. What each is worth only a rehearsal with it tells (``trials``); a lever decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from shakedown.metrics.limits import Limits
+from shakedown.metrics.trials import ANOTHER_PLAN
+from shakedown.model.nouns import Document, Retry
+from shakedown.model.units import show_duration
+from shakedown.rehearsal.levers_of_machine import quick_builds, without
+from shakedown.rehearsal.levers_of_tests import filler, narrow, shorter_limits
+from shakedown.rehearsal.loosened import (
+    Change,
+    amount_of,
+    component_wise,
+    fewer_of_budgets,
+    more_of_budget,
+    more_of_copies,
+    more_of_licence,
+    plan_wise,
+    raised,
+)
+from shakedown.rehearsal.virtual_session import Rehearsal
+
+_LEAST_MORE, _MOST_MORE, _USUAL_MORE = 1.1, 4.0, 2.0  # times as much, of a first try
+FURTHER = (1.25, 1.5, 2.0, 3.0, 4.0)  # and of the next tries of what helped
+_MOST_TESTS = 12  # with a lever each for their copies
+_RETRIED = ("failed", "timeout", "node_fail", "interrupted", "lost", "build_failed", "cancelled")
+_MORE_RETRIES = 3
+_APART = (*ANOTHER_PLAN, "retry")  # not loosened along with the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """One thing loosened. ``cause``: as ``engine.idle`` calls what it loosens; ``change``: it in words, as the plan would say it.
+
+    ``plan``: what it makes of the plan, None = it is the machine's alone: nobody can do so, but it shows what costs what.
+    ``machine``: what it makes of the machine, None = it stays as it is. ``again``: the same with so many times as much;
+    None = there is no more or less of it.
+    """
+
+    cause: str
+    change: str
+    plan: Change | None = None
+    machine: Rehearsal | None = None
+    times: float = 0.0
+    again: Callable[[float], Lever] | None = None
+
+
+def levers_of(document: Document, rehearsal: Rehearsal, limits: Limits, longest: dict[str, float]) -> list[Lever]:
+    """Purpose: everything of a plan and its machine that may hold it back, each loosened alone; what was named comes first.
+
+    ``longest``: case -> the longest of its runs that passed, in seconds.
+    """
+    more = {limit.cause: _more(limit.share, limits.share) for limit in limits.limits}
+    found = [*_amounts(document, more), *_of_campaign(document), *_of_components(document, rehearsal)]
+    found += [Lever(*one) for one in shorter_limits(document, longest)]
+    if document.builds:
+        text = "builds that are done before it begins (a component of its own that comes first)"
+        found.append(Lever("build:time", text, lambda plan: plan, quick_builds(rehearsal)))
+    idle = 1 - limits.share
+    found += [Lever(*one) for one in (*narrow(document, idle), *filler(document))]
+    found += [Lever(cause, change, machine=changed) for cause, change, changed in without(rehearsal)]
+    return sorted(found, key=lambda lever: _place(lever, list(more)))
+
+
+def _place(lever: Lever, named: list[str]) -> int:
+    """What was named first comes first; a lever may be for all causes of a kind."""
+    places = [place for place, cause in enumerate(named) if lever.cause in (cause, cause.partition(":")[0])]
+    return min(places, default=len(named))
+
+
+def together(levers: list[Lever], but: Lever | None = None) -> Lever | None:
+    """Purpose: all of the plan's levers at once, or all but one; None where they are fewer than two."""
+    kept = [lever for lever in levers if lever is not but and lever.cause not in _APART]
+    changes = [lever.plan for lever in kept if lever.plan is not None]
+
+    def loosen(document: Document) -> Document:
+        for change in changes:
+            document = change(document)
+        return document
+
+    machine = next((lever.machine for lever in kept if lever.plan is not None and lever.machine is not None), None)
+    text = "; ".join(lever.change for lever in kept)
+    return Lever("together", text, loosen, machine) if len(changes) > 1 else None
+
+
+def _more(share: float, worked: float) -> float:
+    return min(_MOST_MORE, max(_LEAST_MORE, 1 + share / worked if worked > 0 else _USUAL_MORE))
+
+
+# ---- amounts -----------------------------------------------------------------------------------------------------------
+
+
+def _amounts(document: Document, more: dict[str, float]) -> Iterator[Lever]:
+    """Budgets, licences and copies: more of each."""
+    licensed = dict(document.system.licence_names)
+    licences = {name for cluster in document.system.clusters for name, _ in cluster.licences}
+    loads = list(dict.fromkeys(name for case in document.cases for name, _ in case.loads))
+    for name in loads:
+        licence = licensed.get(name, name)
+        if licence in licences:
+            yield _scaled(f"licence:{licence}", more, partial(_licence, document, licence))
+        elif amount_of(document, name) is not None:
+            yield _scaled(f"budget:{name}", more, partial(_budget, document, name))
+    if "slowed" in more and loads:
+        yield Lever("slowed", "half of every budget that runs load", lambda plan: fewer_of_budgets(plan, loads))
+    tests = list(dict.fromkeys(test for test, _ in _all_copies(document)))
+    for test in sorted(tests, key=lambda one: -more.get(f"copies:{one}", 0.0))[:_MOST_TESTS]:
+        yield _scaled(f"copies:{test}", more, partial(_copies, document, test))
+
+
+def _scaled(cause: str, more: dict[str, float], make: Callable[[float], tuple[str, Change]]) -> Lever:
+    def again(times: float) -> Lever:
+        return Lever(cause, *make(times), times=times, again=again)
+
+    return again(more.get(cause, _USUAL_MORE))
+
+
+def _all_copies(document: Document) -> Iterator[tuple[str, int]]:
+    yield from document.limits.copies
+    for component in document.components:
+        yield from component.limits.copies
+
+
+def _licence(document: Document, name: str, times: float) -> tuple[str, Change]:
+    has = next(dict(one.licences)[name] for one in document.system.clusters if name in dict(one.licences))
+    text = f"the system's licences {{{name}: {raised(has, times):g}}}"
+    return text, lambda plan: more_of_licence(plan, name, times)
+
+
+def _budget(document: Document, name: str, times: float) -> tuple[str, Change]:
+    has, where = amount_of(document, name) or (0.0, "")
+    per = " per target" if name in dict(document.system.targeted) else ""
+    return f"{where} {{{name}: {raised(has, times):g}{per}}}", lambda plan: more_of_budget(plan, name, times)
+
+
+def _copies(document: Document, test: str, times: float) -> tuple[str, Change]:
+    own = dict(document.limits.copies).get(test)
+    where = "limits.copies"
+    for component in document.components:
+        said = dict(component.limits.copies).get(test)
+        if said is not None and (own is None or said <= own):
+            own, where = said, f"{component.name}.limits.copies"
+    return f"{where} {{{test}: {raised(own or 1, times):g}}}", lambda plan: more_of_copies(plan, test, times)
+
+
+# ---- settings ------------------------------------------------------------------------------------------------------------
+
+
+def _of_campaign(document: Document) -> Iterator[Lever]:
+    limits = document.limits
+    stagger = max([limits.stagger_s, *(one.limits.stagger_s for one in document.components)])
+    if stagger:
+        yield from _stagger(document, stagger)
+    if document.builds:
+        more = limits.builds * 2
+        yield Lever("build:slots", f"limits.builds: {more}", plan_wise(builds=more))
+    most = max(2 * limits.queued, 200)
+    yield Lever("queued", f"limits.queued: {most}", plan_wise(queued=most))
+    if limits.exclude_after:
+        yield Lever("excluded", "limits.exclude_after: 0", plan_wise(exclude_after=0))
+
+
+def _stagger(document: Document, stagger_s: float) -> Iterator[Lever]:
+    tests = dict.fromkeys(case.test for case in document.cases)
+
+    def less(times: float) -> Lever:
+        def loosen(plan: Document) -> Document:
+            plan = plan_wise(stagger_s=plan.limits.stagger_s / times)(plan)
+            return component_wise(plan, lambda one: {"limits": {"stagger_s": one.limits.stagger_s / times}})
+
+        where = "limits.stagger" if document.limits.stagger_s >= stagger_s else _whose(document, stagger_s)
+        return Lever("stagger", f"{where}: {show_duration(stagger_s / times)}", loosen, times=times, again=less)
+
+    if tests:
+        yield less(_USUAL_MORE)
+
+
+def _whose(document: Document, stagger_s: float) -> str:
+    name = next(one.name for one in document.components if one.limits.stagger_s >= stagger_s)
+    return f"{name}.limits.stagger"
+
+
+def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
+    """What a component says of itself, loosened in all of them."""
+    mine = document.components
+    filled = [one for one in mine if one.duration_s]
+    if filled:
+        ahead = max(2 * max(one.fill.queue_ahead_s for one in filled), 600.0)
+        yield _fill("ahead", f"fill.queue_ahead: {show_duration(ahead)}", queue_ahead_s=ahead)
+    if any(one.fill.target < 1 for one in filled):
+        yield _fill("target", "fill.target: 100%", target=1.0)
+    if any(one.fill.ramp_s for one in filled):
+        yield _fill("ramp", "fill.ramp: 0 s", ramp_s=0.0)
+    if any(one.fill.drain for one in filled):
+        yield _fill("drain", "fill.drain: false", drain=False)
+    if filled and rehearsal.troubles.crashes:
+        away = max(lasts for _, lasts in rehearsal.troubles.crashes) * 1.25
+        yield _fill("away", f"fill.survive: {show_duration(away)}", survive_s=away)
+    for cause, key, field, empty in (
+        ("window", "windows", "windows", ()),
+        ("yield", "yield_to", "yields", ()),
+        ("mix", "mix (the same share for each test)", "mix", ()),
+        ("gate", "after", "after", ()),
+        ("stopped", "stop_after", "stop_after", 0),
+    ):
+        names = [one.name for one in mine if getattr(one, field)]
+        if names:
+            said = f"no {key} in {', '.join(names)}"
+            yield Lever(cause, said, partial(_set, {field: empty}))
+    if any(one.sweep for one in mine):
+        yield Lever("sweep", "sweep.queued: twice as many", lambda plan: component_wise(plan, _wider_sweep))
+    yield Lever(
+        "retry",
+        f"retry: {_MORE_RETRIES} attempts more of what does not pass, at once",
+        lambda plan: component_wise(plan, lambda one: {"retry": _retries(one.retry)}),
+    )
+
+
+def _set(fields: dict[str, object], plan: Document) -> Document:
+    return component_wise(plan, lambda one: fields)
+
+
+def _fill(cause: str, change: str, **fields: object) -> Lever:
+    return Lever(cause, change, lambda plan: component_wise(plan, lambda one: {"fill": fields}))
+
+
+def _wider_sweep(one: object) -> dict[str, object]:
+    sweep = getattr(one, "sweep", None)
+    return {} if sweep is None else {"sweep": {"queued": sweep.queued * 2}}
+
+
+def _retries(said: tuple[Retry, ...]) -> tuple[Retry, ...]:
+    times = {one.verdict: one.times for one in said}
+    return tuple(Retry(verdict, times.get(verdict, 0) + _MORE_RETRIES) for verdict in _RETRIED)

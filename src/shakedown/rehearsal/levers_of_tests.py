@@ -1,0 +1,91 @@
+"""Levers on tests: time limits close to what runs take, a test or a filler of one node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from shakedown.model.nouns import Case, Component, Document
+from shakedown.model.units import show_duration
+from shakedown.rehearsal.loosened import Change
+
+_ROOM = 1.1  # times the longest run
+_SHORTER = 0.95  # of the time limit: what is not below this is no shorter
+_SHOWN = 4  # tests in a sentence
+NARROW = "of-one-node"
+
+Made = tuple[str, str, Change]
+
+
+def shorter_limits(document: Document, longest: dict[str, float]) -> Iterator[Made]:
+    """Purpose: the time limit of each case a little above its longest run, where that is less than it asks for."""
+    asked = {}
+    for case in document.cases:
+        seconds = 60.0 * math.ceil(longest.get(case.id, 0.0) * _ROOM / 60)
+        if 0 < seconds < case.shape.time_limit_s * _SHORTER:
+            asked[case.id] = seconds
+    if not asked:
+        return
+    cases = {case.id: case for case in document.cases}
+    words = list(dict.fromkeys(f"{cases[name].test} {show_duration(seconds)}" for name, seconds in asked.items()))
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+
+    def limited(case: Case) -> Case:
+        return replace(case, shape=replace(case.shape, time_limit_s=asked[case.id])) if case.id in asked else case
+
+    text = f"run.time_limit: {', '.join(words[:_SHOWN])}{more}"
+    yield "walltime", text, lambda plan: replace(plan, cases=tuple(map(limited, plan.cases)))
+
+
+def filler(document: Document) -> Iterator[Made]:
+    """Purpose: a filler of one node that takes what is left, where a component with a duration has none."""
+    bare = [one.name for one in document.components if one.duration_s and not one.fillers and not one.sweep]
+    if bare:
+        text = f"a filler of one node in {', '.join(bare)} (filler)"
+        yield "filler", text, lambda plan: _with_narrow(plan, bare, lambda one, names: replace(one, fillers=names))
+
+
+def narrow(document: Document, idle: float) -> Iterator[Made]:
+    """Purpose: a test of one node in each mix that has none, with the share of the nodes that are idle."""
+    units = {case.id: case.shape.units for case in document.cases}
+    wide = [
+        one.name
+        for one in document.components
+        if one.duration_s and not one.sweep and min((units[name] for name in one.cases), default=1) > 1
+    ]
+    if not wide or not 0 < idle < 1:
+        return
+
+    def mixed(one: Component, names: tuple[str, ...]) -> Component:
+        tests = {case.id: case.test for case in document.cases}
+        own = list(dict.fromkeys(tests[name] for name in one.cases))
+        before = dict(one.mix) or dict.fromkeys(own, 1.0 / len(own))
+        mix = {test: share * (1 - idle) for test, share in before.items()} | dict.fromkeys(names, idle / len(names))
+        return replace(one, cases=(*one.cases, *names), mix=tuple(mix.items()))
+
+    text = f"mix: a test of one node with {idle:.0%} of it in {', '.join(wide)}"
+    yield "wide", text, lambda plan: _with_narrow(plan, wide, mixed)
+
+
+def _with_narrow(
+    plan: Document, bare: list[str], changed: Callable[[Component, tuple[str, ...]], Component]
+) -> Document:
+    """A plan whose components have tests of one node, one on each partition, made from their narrowest ones."""
+    components, cases, tests = [], list(plan.cases), list(plan.tests)
+    for number, one in enumerate(plan.components):
+        mine = [case for case in plan.cases if case.id in one.cases and not case.unavailable]
+        if one.name not in bare or not mine:
+            components.append(one)
+            continue
+        new: list[Case] = []
+        for place in dict.fromkeys(case.partition for case in mine):
+            like = min((case for case in mine if case.partition == place), key=lambda case: case.shape.units)
+            name = f"{NARROW}-{number}-{len(new)}"
+            shape = replace(like.shape, nodes=1, units=1)
+            new.append(replace(like, id=name, test=name, shape=shape, loads=(), build="", rows=(), expect=""))
+            tests.append(replace(next(test for test in plan.tests if test.name == like.test), name=name))
+        cases += new
+        components.append(changed(one, tuple(case.id for case in new)))
+    return replace(plan, components=tuple(components), cases=tuple(cases), tests=tuple(tests))

@@ -1,0 +1,234 @@
+"""A rehearsal: the one loop and the unchanged engine on a simulated machine in virtual time. It leaves a campaign like any other.
+
+``rehearse`` is the table of contents. Nothing of the day, the host or the process comes into the log: the same plan, scenario and
+seed give the same bytes. Nothing real is run: no job, no build, no program of the site.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import shakedown
+from shakedown.conductor.commands.registry import commands_for
+from shakedown.conductor.driver.conductor import Conductor
+from shakedown.conductor.driver.loop import loop
+from shakedown.conductor.driver.snapshots import Snapshots
+from shakedown.conductor.driver.startup import begin
+from shakedown.conductor.record.documents import Documents
+from shakedown.engine import State, index_plan
+from shakedown.events.lease import Lease
+from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
+from shakedown.events.segment_file import unwritable
+from shakedown.events.writer import LogWriter
+from shakedown.metrics.limits import Limits, limits_of, sentence
+from shakedown.metrics.rehearsed import in_words
+from shakedown.metrics.words import plural
+from shakedown.model.events import Event
+from shakedown.model.frozen import digest as digest_of
+from shakedown.model.frozen import freeze, thaw
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+from shakedown.model.ports import Ports
+from shakedown.model.scenario import RunTime
+from shakedown.model.units import show_duration
+from shakedown.rehearsal.losses import Losses
+from shakedown.rehearsal.people import RehearsedPeople
+from shakedown.rehearsal.virtual_session import (
+    ConductorDies,
+    Onlooker,
+    Rehearsal,
+    RehearsalClock,
+    Stage,
+    what_it_waits_for,
+)
+from shakedown.twin.machine.clock import NothingWillHappen
+from shakedown.twin.machine.known import known_figures
+from shakedown.twin.machine.machine import Machine, simulate
+from shakedown.twin.machine.ports import SimulatedBuilder, SimulatedCollector
+from shakedown.twin.machine.scheduler import SimulatedScheduler
+
+DRIVER = {"machine": "simulated", "time": "virtual"}  # what is said of a driver: the same of each
+SCENARIO_FILE = "scenario.json"
+_MOST_CAUSES = 20  # that stand in the record
+POLL_S = 5.0  # how often the scheduler is asked
+POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happens, as it may not answer
+
+
+@dataclass(slots=True)
+class Rehearsed:
+    """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: None where it had no time;
+    ``times``: case -> how long its runs take, with the source; ``longest``: case -> the longest of its runs that passed, in
+    seconds; ``builds``: how long builds take, by build or test, where somebody says so.
+    """
+
+    state: State
+    finished: bool
+    left: str
+    limits: Limits | None
+    times: dict[str, RunTime] = field(default_factory=dict)
+    longest: dict[str, float] = field(default_factory=dict)
+    builds: tuple[tuple[str, float], ...] = ()
+
+
+def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
+    """Purpose: rehearse the plan that is frozen in a campaign's directory, from its start to its end.
+
+    Errors: RecordError where it cannot be written.
+    """
+    machine = machine_of(Documents(layout).newest(State()), rehearsal)
+    stage = Stage(
+        layout,
+        rehearsal,
+        machine,
+        RehearsedPeople(layout, rehearsal.open_gates),
+        Losses(machine.world),
+        onlooker or Onlooker(),
+        [(machine.clock.now() + after, away) for after, away in rehearsal.troubles.crashes],
+    )
+    with _few_collections():
+        while True:
+            with Lease.acquire(layout) as lease:
+                log, _ = open_log(layout.log, lease, eager=False)
+                try:
+                    return _session(stage, log, lease)
+                except ConductorDies:
+                    machine.world.conductor_died()
+                finally:
+                    log.close()
+            _nobody_drives(stage)
+
+
+def machine_of(document: Document, rehearsal: Rehearsal) -> Machine:
+    """Purpose: the simulated machine, with a scheduler that misleads as the faults say."""
+    machine = simulate(document, rehearsal.scenario, rehearsal.seed)
+    machine.world.lies = rehearsal.troubles.lies
+    return reborn(machine)
+
+
+def reborn(machine: Machine) -> Machine:
+    """Purpose: the same machine with ports of a new conductor, to which everything is news; builds died with the old one."""
+    world = machine.world
+    poll_s = POLL_S if not world.lies.outage else POLL_IN_OUTAGES_S
+    scheduler = SimulatedScheduler(world, poll_s, quiet=True)
+    return replace(machine, scheduler=scheduler, builder=SimulatedBuilder(world), collector=SimulatedCollector(world))
+
+
+def _nobody_drives(stage: Stage) -> None:
+    """The machine goes on by itself until somebody resumes the campaign."""
+    at, away = stage.crashes.pop(0)
+    clock = stage.machine.clock
+    clock.at(at + away, lambda: True)
+    while clock.now() < at + away:
+        clock.wait(at + away)
+    stage.losses.nobody_drove()
+    stage.machine = reborn(stage.machine)
+
+
+def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
+    """One conductor's life: as ``session.drive``, on other ports."""
+    layout, machine, people, losses = stage.layout, stage.machine, stage.people, stage.losses
+    documents = Documents(layout)
+    state = Snapshots(layout, documents).load_and_fold()
+    document = documents.newest(state)
+    if state.plan is None:
+        state.plan = index_plan(document)
+    clock = RehearsalClock(stage, lease)
+    ports = Ports(clock, machine.scheduler, machine.builder, machine.collector, log, people)
+    conductor = Conductor(state, ports, losses.hear, commands_for(documents))
+    conductor.reread = lambda: _reread(log, layout)
+    said = keep_scenario(layout, stage.rehearsal, known_figures(document, stage.rehearsal.scenario))
+    start = _start_value(documents, document, state, said)
+    why = in_words(start["rehearsal"])
+    begin(conductor, start, {"epoch": lease.epoch, "driver": DRIVER}, document, why)
+    left = ""
+    try:
+        loop(conductor, clock.should_stop)
+        left = clock.left
+    except NothingWillHappen:
+        left = what_it_waits_for(conductor.state)
+    limits = limits_of(document, losses.books)
+    _tell_limits(conductor, limits)
+    builds = stage.rehearsal.scenario.builds.times
+    conductor.log("driver_stop", reason=left or "the campaign is over")
+    conductor.commit()
+    return Rehearsed(
+        conductor.state, conductor.state.phase == "ended", left, limits, machine.times, dict(losses.longest), builds
+    )
+
+
+def _tell_limits(conductor: Conductor, found: Limits | None) -> None:
+    """What limited the plan stands in the record: whoever reads it later sees it too."""
+    if found is None:
+        return
+    lost = [[limit.cause, round(limit.node_hours, 3), limit.key] for limit in found.limits]
+    parts = [[one.name, round(one.node_hours, 3), round(one.worked, 3)] for one in found.partitions]
+    value = {"kind": "limits", "component": found.component, "node_hours": round(found.node_hours, 3)}
+    value |= {"worked": round(found.worked, 3), "lost": lost[:_MOST_CAUSES]}
+    value |= {"partitions": parts} if 1 < len(parts) <= _MOST_CAUSES else {}
+    conductor.log("finding", value=value, reason=sentence(found))
+
+
+# ---- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def keep_scenario(layout: Layout, rehearsal: Rehearsal, known: list[str]) -> dict[str, Any]:
+    """Purpose: keep the machine that is rehearsed on beside the frozen plan; returns what the log says of the rehearsal.
+
+    ``known``: the figures that somebody vouches for.
+    """
+    data = msgspec.json.encode(rehearsal.scenario, order="deterministic")
+    path = layout.root / SCENARIO_FILE
+    try:
+        path.write_bytes(msgspec.json.format(data, indent=2) + b"\n")
+    except OSError as error:
+        raise unwritable(path, error) from error
+    said: dict[str, Any] = {"seed": rehearsal.seed, "scenario": rehearsal.scenario.name, "digest": digest_of(data)}
+    said |= {"modelled": known}
+    said |= {"faults": list(rehearsal.troubles.words)} if rehearsal.troubles.words else {}
+    return {"rehearsal": said | ({"open_gates": True} if rehearsal.open_gates else {})}
+
+
+def _start_value(documents: Documents, document: Document, state: State, said: dict[str, Any]) -> dict[str, Any]:
+    """The campaign goes by its plan's name: its number says how often it was rehearsed, which is not what happens in it."""
+    return documents.start_value(state) | {"campaign": document.plan} | said
+
+
+def _reread(log: LogWriter, layout: Layout) -> Iterator[Event]:
+    log.flush()
+    return read_events(layout.log)
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """A rehearsal makes much that lives for a moment and hardly a cycle: looking for garbage costs a tenth of its time."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def in_short(state: State, machine_s: float) -> str:
+    """Purpose: how long it took on the machine, and how much there was, in words."""
+    return f"{show_duration(machine_s)} on the machine, {plural(state.next_run - 1, 'run')}"
+
+
+def portable(document: Document, site: Path) -> Document:
+    """Purpose: the plan without the places where the site and this package happen to be: nothing of them is run, and a rehearsal is
+    the same in another directory.
+    """
+    text = freeze(document)
+    for place, name in ((site.resolve(), b"site"), (Path(shakedown.__file__).resolve().parent, b"shakedown")):
+        path = msgspec.json.encode(str(place))[1:-1]
+        if len(path) > 1:
+            text = text.replace(path + b"/", name + b"/").replace(path + b'"', name + b'"')
+    return thaw(text)

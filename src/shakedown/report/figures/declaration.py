@@ -1,0 +1,45 @@
+"""What a figure of the report declares: its section, its place in it, and how it is drawn.
+
+A file that draws figures for the report ends with ``FIGURES``, a tuple of these; the registry finds it. A package of a site
+names its declarations as entry points of the group ``shakedown.figures``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from shakedown.report.evidence import Evidence
+from shakedown.report.figures.outputs_read import Gathered
+from shakedown.report.figures.style import Drawing
+
+GROUP = "shakedown.figures"
+Section = Literal["line", "stability", "sides", "counts", "times", "node_map", "machine"]
+SECTIONS: tuple[Section, ...] = ("line", "stability", "sides", "counts", "times", "node_map", "machine")
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What figures are drawn from: the campaign in numbers, what kept outputs hold to draw, and time zero in seconds since 1970."""
+
+    evidence: Evidence
+    gathered: Gathered
+    begin: float
+
+
+Drawn = tuple[list[Drawing], list[str]]  # figures, and a sentence for each that is not drawn
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFigure:
+    """``section``: ``line`` and ``counts`` stand at the runs, ``sides`` at performance, ``times`` at run times, ``node_map`` at
+    nodes, ``stability`` and ``machine`` in sections of their own; within one the lowest ``order`` comes first.
+
+    ``draw`` gives no figure where there is nothing to draw.
+    """
+
+    name: str
+    section: Section
+    draw: Callable[[Material], Drawn]
+    order: int = 50

@@ -1,0 +1,60 @@
+"""How much of each budget and of each of its targets our runs took over time, against what was allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shakedown.metrics.loads import Load
+from shakedown.metrics.words import plural
+from shakedown.report.figures.style import ACCENT, INK, Drawing, draw, label, short_number
+from shakedown.report.figures.time_axis import time_unit
+from shakedown.report.words import show_time
+
+LIMIT = 16  # budgets and targets in the figure
+MANY = 4000  # steps beyond which the lines are kept as a picture
+_OVER = "#b3261e"
+
+
+def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]:
+    """Purpose: one figure of all budgets that were loaded; none where none was. ``begin`` is time zero."""
+    shown = [load for load in loads if load.steps][:LIMIT]
+    if not shown:
+        return []
+    last = max(end, *(load.steps[-1][0] for load in shown))
+    scale, unit = time_unit(last - begin)
+
+    def paint(figure: Any) -> None:
+        panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+        for place, (axes, load) in enumerate(zip(panels, shown, strict=True)):
+            _panel(axes, load, begin, last, scale)
+            axes.tick_params(axis="x", length=0 if place + 1 < len(shown) else 2)
+        panels[-1].set_xlim(0, (last - begin) / scale)
+        panels[-1].set_xlabel(f"{unit} since {show_time(begin)} UTC")
+
+    left = len([load for load in loads if load.steps]) - len(shown)
+    above = [load for load in shown if load.over > 0]
+    caption = "What runs took from when they were let start until their end was known; dashed: the limit."
+    red = f" Red: more than allowed, on {len(above)} of {len(shown)}."
+    caption += red if above else " Never more than allowed was let start."
+    caption += f" {plural(left, 'budget')} more are in tables/loads.csv." if left else ""
+    return [draw("loads", "Load on budgets and targets", caption, 0.45 + 0.5 * len(shown), paint)]
+
+
+def _panel(axes: Any, load: Load, begin: float, last: float, scale: float) -> None:
+    times = [(time - begin) / scale for time, _ in load.steps] + [(last - begin) / scale]
+    amounts = [amount for _, amount in load.steps] + [load.steps[-1][1]]
+    many = len(times) > MANY
+    colour = _OVER if load.over > 0 else ACCENT
+    axes.fill_between(times, amounts, step="post", color=colour, alpha=0.3, linewidth=0, rasterized=many)
+    axes.step(times, amounts, where="post", color=colour, linewidth=0.7, rasterized=many)
+    limits = [((max(time, begin) - begin) / scale, amount) for time, amount in load.limits]
+    axes.step(
+        [*(time for time, _ in limits), (last - begin) / scale],
+        [*(amount for _, amount in limits), limits[-1][1]],
+        where="post", color=INK, linewidth=0.9, linestyle=(0, (4, 2)),
+    )  # fmt: skip
+    highest = max(load.most, *(amount for _, amount in load.limits))
+    axes.set_ylim(0, 1.15 * highest or 1.0)
+    axes.set_yticks([0, highest], ["0", short_number(highest)])
+    axes.set_ylabel(label(load.name, 24), rotation=0, ha="right", va="center", color=INK)

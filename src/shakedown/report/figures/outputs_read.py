@@ -1,0 +1,86 @@
+"""Gather from the kept outputs what the report draws and quotes, within limits of bytes and runs.
+
+``gather`` is the table of contents. Matrices and histograms are taken from the last completed run of a case, I/O rates from
+all of them (the last 50), because rates vary from run to run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.model.events import COMPLETED
+from shakedown.model.nouns import Document
+from shakedown.report.figures.records import Found, Histogram, IoRate, Matrix, find_pictures
+from shakedown.report.outputs import read_output
+from shakedown.report.words import one_line
+
+OUTPUT_LIMIT = 32 * 2**20  # bytes read of one output
+TOTAL_LIMIT = 512 * 2**20  # bytes read for one report
+RATE_RUNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class CasePictures:
+    """What the outputs of one case hold to draw. ``run`` is the run that matrices and histograms are from."""
+
+    case: str
+    run: str
+    matrices: tuple[Matrix, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
+    rates: tuple[IoRate, ...] = ()
+    rate_runs: int = 0
+
+
+@dataclass(slots=True)
+class Gathered:
+    """All pictures, and a sentence for each that could not be had. ``left`` counts down the bytes that may be read."""
+
+    cases: list[CasePictures] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    left: int = TOTAL_LIMIT
+
+
+def gather(root: Path, document: Document, cases: tuple[CaseSummary, ...]) -> Gathered:
+    """Purpose: the pictures of every case whose test draws something. Each case once, whatever components it is in."""
+    draws = {test.name: frozenset(test.draws) for test in document.tests if test.draws}
+    rows: dict[str, list[RunRow]] = {}
+    for summary in cases:
+        if summary.case.test in draws:
+            rows.setdefault(summary.case.id, []).extend(row for row in summary.rows if row.verdict in COMPLETED)
+    tests = {case.id: case.test for case in document.cases}
+    gathered = Gathered()
+    for case, mine in rows.items():
+        if mine:
+            _case(gathered, root, case, sorted(mine, key=lambda row: row.seq), draws[tests[case]])
+    return gathered
+
+
+def _case(gathered: Gathered, root: Path, case: str, rows: list[RunRow], wanted: frozenset[str]) -> None:
+    last = _read(gathered, root, rows[-1], wanted)
+    rates, runs = list(last.rates), 1
+    if "io" in wanted:
+        for row in rows[-RATE_RUNS:-1]:
+            rates += _read(gathered, root, row, frozenset({"io"})).rates
+            runs += 1
+    if last.matrices or last.histograms or rates:
+        pictures = (tuple(last.matrices), tuple(last.histograms), tuple(rates))
+        gathered.cases.append(CasePictures(case, rows[-1].run, *pictures, rate_runs=runs))
+    elif not last.troubles:
+        gathered.troubles.append(f"{one_line(case)}, {rows[-1].run}: nothing to draw is in its output")
+
+
+def _read(gathered: Gathered, root: Path, row: RunRow, wanted: frozenset[str]) -> Found:
+    """The pictures of one run; what is wrong with its output is noted with the run's name."""
+    if gathered.left <= 0:
+        found = Found(troubles=["its output is not read: the report has read as much as it may"])
+    else:
+        output = read_output(root, row.output, min(OUTPUT_LIMIT, gathered.left))
+        gathered.left -= len(output.data)
+        found = find_pictures(output.data, wanted)
+        if output.trouble:
+            found.troubles.insert(0, output.trouble)
+    gathered.troubles += [f"{one_line(row.case)}, {row.run}: {trouble}" for trouble in found.troubles]
+    return found

@@ -1,0 +1,98 @@
+"""Every figure of a report, by the section it stands in. ``draw_all`` is the table of contents.
+
+``declared_figures`` finds what the files of this room declare, and what installed packages declare.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from shakedown.metrics.rehearsed import BANNER
+from shakedown.model.errors import UsageError
+from shakedown.report.evidence import Evidence
+from shakedown.report.figures.declaration import GROUP, SECTIONS, Drawn, Material, ReportFigure, Section
+from shakedown.report.figures.outputs_read import gather
+from shakedown.report.figures.pairs import NodeMedian, node_medians
+from shakedown.report.figures.style import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Figures that are painted when they are asked for. ``troubles``: a sentence for what is not drawn."""
+
+    nodes: list[NodeMedian]
+    troubles: list[str]
+    line: list[Drawing]
+    sides: list[Drawing]
+    counts: list[Drawing]
+    times: list[Drawing]
+    machine: list[Drawing]
+    node_map: list[Drawing]
+    stability: list[Drawing] = field(default_factory=list)
+
+    @property
+    def all(self) -> list[Drawing]:
+        return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.node_map, *self.machine]
+
+
+def draw_all(root: Path, evidence: Evidence) -> Pictures:
+    """Purpose: what there is to draw; ``root`` is the campaign's directory, where kept outputs are."""
+    material = Material(evidence, gather(root, evidence.document, evidence.cases), evidence.record.started or 0.0)
+    drawn: dict[Section, list[Drawing]] = {section: [] for section in SECTIONS}
+    troubles = list(material.gathered.troubles)
+    for declared in declared_figures():
+        drawings, said = _drawn(declared, material)
+        drawn[declared.section] += drawings
+        troubles += said
+    pictures = Pictures(nodes=node_medians(material.gathered.cases), troubles=troubles, **drawn)
+    if evidence.record.rehearsal:
+        for drawing in pictures.all:
+            drawing.mark(f"model: {BANNER}")
+    return pictures
+
+
+def _drawn(declared: ReportFigure, material: Material) -> Drawn:
+    """A figure of the package; one of another package may fail, and the report says so."""
+    if declared in _ours():
+        return declared.draw(material)
+    try:
+        return declared.draw(material)
+    except Exception as error:  # noqa: BLE001 - the code of another package may raise anything
+        return [], [f"figure {declared.name}, of a package of the site: {type(error).__name__}: {error}"]
+
+
+@cache
+def declared_figures() -> tuple[ReportFigure, ...]:
+    """Purpose: every declared figure, in the order in which they stand.
+
+    Errors: UsageError where a package declares what is no figure.
+    """
+    from importlib.metadata import entry_points
+
+    theirs = []
+    for entry in entry_points(group=GROUP):
+        whose = f"the package {entry.dist.name if entry.dist else entry.value}"
+        try:
+            declared = entry.load()
+        except Exception as error:
+            message = f"the figure {entry.name} of {whose} cannot be loaded: {error}"
+            raise UsageError(message, hint="remove the package, or mend it") from error
+        if not isinstance(declared, ReportFigure) or declared.section not in SECTIONS:
+            hint = "the entry point names a ReportFigure; its section is one of " + ", ".join(SECTIONS)
+            raise UsageError(f"{entry.value} of {whose} is no figure of a report", hint=hint)
+        theirs.append(declared)
+    return tuple(sorted((*_ours(), *theirs), key=lambda one: (one.order, one.name)))
+
+
+@cache
+def _ours() -> tuple[ReportFigure, ...]:
+    """What the files of this room declare."""
+    found: list[ReportFigure] = []
+    for file in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if not file.ispkg:
+            found += getattr(importlib.import_module(f"shakedown.report.figures.{file.name}"), "FIGURES", ())
+    return tuple(found)

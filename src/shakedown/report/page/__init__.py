@@ -1,0 +1,1 @@
+"""The page: its cover, its signatures, its templates, and the PDF."""

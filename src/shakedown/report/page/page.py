@@ -1,0 +1,205 @@
+"""The page itself: what the template is given. Everything of unknown origin is escaped by the template engine.
+
+``render_page`` is the table of contents; the text and the order of the sections are in ``templates/report.html``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shakedown import __version__
+from shakedown.diagnosis.findings import FALSE_FINDINGS
+from shakedown.metrics.cases import CaseSummary
+from shakedown.metrics.judging import floors
+from shakedown.metrics.judging.contract import ROW_RULES
+from shakedown.metrics.judging.populations import RULES, counts_as_passed
+from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.utilisation import DEFINITIONS
+from shakedown.metrics.words import plural
+from shakedown.model.nouns import Procedure
+from shakedown.model.units import show_duration
+from shakedown.report.evidence import Evidence
+from shakedown.report.failures import failures_by_class, find_failures
+from shakedown.report.figures.pairs import NodeMedian, is_time
+from shakedown.report.figures.registry import Pictures
+from shakedown.report.figures.time_axis import span_text
+from shakedown.report.page.cover import parties, what_is_missing
+from shakedown.report.page.site_templates import digests, render, style_sheet
+from shakedown.report.reading import CampaignRead
+from shakedown.report.tables.recipes import TABLES, recipes
+from shakedown.report.terminal import standing_words
+
+ROWS_LIMIT = 100  # of tables that may grow without bound; the CSV files hold everything
+NODES_LIMIT = 8
+WORST_LIMIT = 12  # nodes, besides those that were found
+_NOTABLE = ("finding", "stop_request", "cancel_request", "command_refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the components. ``bad`` are attempts that neither passed nor ended as expected."""
+
+    wanted: int
+    passed: int
+    attempts: int
+    bad: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A case as a table shows it: its summary, what its other attempts ended as, and the two shares of its bar in per cent."""
+
+    summary: CaseSummary
+    others: str
+    good_share: str
+    bad_share: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.summary, name)
+
+
+def render_page(campaign: CampaignRead, evidence: Evidence, pictures: Pictures, templates: Path | None = None) -> bytes:
+    """Purpose: report.html. ``templates``: the site's own, where it has any."""
+    from markupsafe import Markup
+
+    facts = page_facts(campaign, evidence, pictures)
+    facts |= {"css": Markup(style_sheet(templates)), "site_templates": digests(templates)}
+    return render(templates, facts).encode("utf-8", "backslashreplace")
+
+
+def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -> dict[str, Any]:
+    """Purpose: everything that a template may use; docs/guides/report.md lists it."""
+    record, scorecard, document, cases = campaign.record, evidence.scorecard, campaign.document, evidence.cases
+    failures, failures_left = find_failures(campaign, cases)
+    facts: dict[str, Any] = {
+        "plan_digest": campaign.digest, "record_digest": campaign.record_digest, "document": document, "record": record,
+        "scorecard": scorecard, "evidence": evidence, "pictures": pictures, "missing": what_is_missing(evidence),
+        "parties": parties(document), "totals": _totals(scorecard), "span": span_text(record.started, record.last),
+        "duration": _duration(record), "by_component": _by_component(scorecard, cases), "outliers": _outliers(cases),
+        "notes": scorecard.remarks, "failures": failures, "failures_left": failures_left,
+        "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
+        "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
+        "superseded": _superseded(record), "waits": _waits(record), "rules": [*RULES, *ROW_RULES],
+        "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
+        "orders": record.standing, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
+        "recipes": list(recipes(document, scorecard)), "tables": TABLES,
+        "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
+    }  # fmt: skip
+    facts["signatures"] = _signatures(campaign)
+    facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
+    facts["contents"] = _contents(facts)
+    return facts
+
+
+def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """The sections that this report has."""
+    evidence, pictures, record = facts["evidence"], facts["pictures"], facts["record"]
+    people = len(record.epochs) > 1 or record.rulings or record.waivers
+    parts: list[tuple[str, str, Any]] = [
+        ("scorecard", "Scorecard", True),
+        ("acts", "What people did", facts["acts"]),
+        ("contract", "Contract", facts["scorecard"].contract),
+        ("components", "Components", True),
+        ("performance", "Isolated, fill and vendor", evidence.sides),
+        ("runs", "Runs by test", evidence.counts),
+        ("times", "Run times", pictures.times or evidence.variation),
+        ("stability", "Stability", evidence.stability),
+        ("utilisation", "Utilisation", evidence.utilisation),
+        ("failures", "What did not pass", True),
+        ("nodes", "Nodes", evidence.nodes.several),
+        ("people", "Epochs and rulings", people),
+        ("procedures", "Procedures", facts["procedures"]),
+        ("machine", "The machine", pictures.machine or pictures.troubles),
+        ("unavailable", "Unavailable cases", facts["scorecard"].unavailable),
+        ("system", "System", True),
+        ("plan", "Plan and builds", True),
+        ("record", "Record", True),
+        ("recompute", "Compute again", True),
+    ]
+    return [(anchor, title) for anchor, title, there in parts if there]
+
+
+def _procedures(evidence: Evidence) -> list[tuple[str, Procedure, Any]]:
+    """Each procedure of the plan with its component, and what was attested of it, or None."""
+    said = evidence.record.attestations
+    return [
+        (c.name, item, said.get((c.name, item.name))) for c in evidence.document.components for item in c.procedures
+    ]
+
+
+def _totals(scorecard: Scorecard) -> Totals:
+    parts = scorecard.components
+    passed = sum(dict(part.verdicts).get("passed", 0) for part in parts)
+    attempts, expected = sum(part.attempts for part in parts), sum(part.as_expected for part in parts)
+    wanted = sum(part.wanted for part in parts)
+    return Totals(wanted, sum(part.passed for part in parts), attempts, attempts - passed - expected, expected)
+
+
+def _duration(record: Record) -> str:
+    return "–" if record.started is None else show_duration(max(0.0, record.last - record.started))
+
+
+def _by_component(scorecard: Scorecard, cases: tuple[CaseSummary, ...]) -> dict[str, list[CaseLine]]:
+    lines: dict[str, list[CaseLine]] = {component.name: [] for component in scorecard.components}
+    for case in cases:
+        lines[case.component].append(_line(case))
+    return lines
+
+
+def _line(case: CaseSummary) -> CaseLine:
+    others = [f"{count} {verdict}" for verdict, count in case.verdicts if verdict != "passed"]
+    if case.attempts > case.judged:
+        others.insert(0, plural(case.attempts, "attempt"))
+    fine = sum(counts_as_passed(row, case.case) for row in case.rows)
+    whole = max(case.attempts, case.wanted, 1)
+    shares = [f"{100 * count / whole:.2f}" for count in (fine, case.attempts - fine)]
+    return CaseLine(case, ", ".join(others), *shares)
+
+
+def _outliers(cases: tuple[CaseSummary, ...]) -> list[tuple[CaseSummary, Any, Any]]:
+    found = [(case, figure, outlier) for case in cases for figure in case.figures for outlier in figure.outliers]
+    return sorted(found, key=lambda item: (-abs(item[2].score), item[2].run))
+
+
+def _slow(nodes: list[NodeMedian]) -> list[NodeMedian]:
+    """The slowest nodes, where there are enough of them for the word to mean something."""
+    several = [node for node in nodes if node.many]
+    return sorted(several, key=lambda node: (_slowness(node), node.case, node.node))[:NODES_LIMIT]
+
+
+def _slowness(node: NodeMedian) -> float:
+    return -node.score if is_time(node.unit) else node.score
+
+
+def _signatures(campaign: CampaignRead) -> list[tuple[str, str]]:
+    """Who signed which seal with which key, and for which party."""
+    from shakedown.conductor.record.signing import sides_of
+    from shakedown.events.signatures import signatures_of
+    from shakedown.report.page.signature import signature_words
+
+    digests, sides = [row.digest for row in campaign.record.seals], sides_of(campaign.document.parties)
+    found = signatures_of(campaign.layout, digests)
+    return [(signature_words(one, sides.get(one.fingerprint, "")), one.digest) for one in found]
+
+
+def _builds(campaign: CampaignRead) -> list[tuple[str, Any, str]]:
+    """Every build with its name and how many cases use it."""
+    names = {build.key: build.name for build in campaign.document.builds}
+    uses = Counter(case.build for case in campaign.document.cases)
+    return [(names.get(key, key[:16]), row, plural(uses[key], "case")) for key, row in campaign.record.builds.items()]
+
+
+def _superseded(record: Record) -> list[tuple[Any, Any]]:
+    by_seq = {row.seq: row for row in record.runs}
+    return [(row, by_seq[row.superseded_by]) for row in record.runs if row.superseded_by]
+
+
+def _waits(record: Record) -> list[tuple[str, int]]:
+    """The commonest reasons why runs waited. A change without a key says that nothing holds them any more."""
+    counted = Counter(note.reason for note in record.of_kind("waiting") if note.reason and note.value.get("key"))
+    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:10]

@@ -1,0 +1,1 @@
+"""The CSV tables of the report."""

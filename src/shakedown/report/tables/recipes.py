@@ -1,0 +1,111 @@
+"""How each number is computed again: what every table holds, and for each criterion which rows and which formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.model.judging import Criterion
+from shakedown.model.measures import measure_named
+from shakedown.model.nouns import Document
+
+TABLES = {
+    "criteria.csv": "One line a criterion: measured, bound, interval, waiver; how each is computed is in recipes.csv.",
+    "criteria-by-case.csv": "Criteria per case, a line a case; the worst one is the criterion's.",
+    "recipes.csv": "One line a criterion: the table, its rows and the formula that give what was measured.",
+    "components.csv": "One line a component, counted from runs.csv: attempts are the rows with counted = yes; passed the "
+    "different results of a case and mode among these with good = yes.",
+    "acts.csv": "One line an act of a person: what, when, as of when, why, who agreed, what it takes away; the outcome without it "
+    "is computed from the log without the act's events.",
+    "restrictions.csv": "A line for each thing that the acceptance leaves out or takes as it is.",
+    "contract-rows.csv": "One line a contract row. Of a row on each run: outside counts the values beyond low or high, "
+    "among values.csv with counts = yes, the row's figure, cases and mode; of others measured is its statistic of these.",
+    "unjudged-figures.csv": "Figures that no contract row asks about, and in which cases.",
+    "cases.csv": "One line a case of a component, counted from runs.csv like components.csv.",
+    "figures.csv": "One line a figure of a case in a mode: of values.csv with the same component, case, mode and figure and "
+    "counts = yes the n, mean, sd (divisor n - 1), median, quartiles (type 7) and t interval; without outliers: outlier = no too.",
+    "modes.csv": "Isolated, fill and vendor. worse = fill_mean / isolated_mean - 1, where higher is better 1 - fill_mean / "
+    "isolated_mean; a mode's better_than_vendor the same against vendor (of a fill vendor_of_fill) with the other sign; "
+    "vendor is the value that the row names, its only bound, or the middle of both; means as in figures.csv.",
+    "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
+    "mean; and the same with outlier = no.",
+    "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "
+    "all; after = the same without rows with good = no and a ruling other than vendor. Intervals are Wilson's.",
+    "verdicts-by-test.csv": "Attempts by component, test and verdict of runs.csv with counted = yes; share = count / attempts.",
+    "failures-by-class.csv": "One line a class of failures: runs.csv with counted = yes, good = no and this failure_class; of "
+    "unclassified ones a line for each likeness, which is the failure_line without its numbers, times, paths and nodes.",
+    "utilisation.csv": "share = node_hours / of_node_hours. node_hours: the sum over the runs that the definition counts of "
+    "nodes x hours inside the clock; of_node_hours = nodes x hours of the clock.",
+    "clocks.csv": "What was said of each component's clock, as of when, by time: start and restart begin at nothing.",
+    "clock-spans.csv": "The stretches in which each clock ran, which all node-hours of the clock are cut to; maintenance = yes: "
+    "announced maintenance.",
+    "days.csv": "24-hour days from the beginning of a clock: share = delivered / (all_nodes x hours); of_clock = contractual / "
+    "(nodes x clock_hours); ours_of_clock = ours / the same. Node-hours as in utilisation.csv, of that day.",
+    "shares.csv": "One line a test of a mix, fillers last: share = node_hours / the sum of all that are no filler; node_hours of "
+    "all counted runs while the clock ran, right_node_hours of those with verdict passed or performance; hole: see longest hole.",
+    "node-use.csv": "One line a node: hours of the clock in which any run of ours held it, by nodes, started and elapsed_s of "
+    "runs.csv.",
+    "interrupts.csv": "mean_h = clock_h / interrupts; system: those within 60 s of the one before are the same. Intervals: exact "
+    "(Poisson); without an interrupt the low end is clock_h / 3.0.",
+    "failure-rates.csv": "Attempts with counted = yes and good = no, by verdict and by class; per_1000_node_hours = 1000 x count / "
+    "node_hours (of all attempts, failed ones too). after: without those ruled other than vendor.",
+    "loads.csv": "Each change of what runs took of a budget or target (BUDGET@TARGET), and the limit that held then.",
+    "standing-orders.csv": "What people, or the plan, said while it ran: pauses, clocks, caps, budgets, exclusions.",
+    "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "
+    "figures do not count; result: which wanted result it is an attempt at.",
+    "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",
+    "epochs.csv": "What opened each epoch.",
+    "rulings.csv": "Every ruling; the last one on a run is in force.",
+    "rejudged.csv": "Acts of judging again. examined = replaced + kept; kept verdicts stand, not_judged of them because their "
+    "outputs could not be judged; the replaced ones are in runs.csv with superseded_by.",
+    "waivers.csv": "What was accepted as it is.",
+    "fingerprints.csv": "The machine as found, each time; groups are nodes with equal facts.",
+    "procedures.csv": "What the plan asks people to do, what was attested, and the digests of the evidence.",
+    "unavailable.csv": "Cases that this system cannot run; they are in no count.",
+    "builds.csv": "Every build.",
+    "notes.csv": "Findings, drivers, requests and the like, in the order of the log.",
+    "sources.csv": "The files that the plan was made from.",
+    "node-findings.csv": "Nodes that stand out among failed or slow runs. p: exact and one-sided, times the number of nodes and of "
+    "questions; hits of count runs on the nodes, elsewhere of the same cases; runs of nodes found before are set aside.",
+    "node-runs.csv": "One line a node, counted from runs.csv without superseded rows. failed of counted: passed, failed, "
+    "incorrect, performance, timeout, node_fail, not ruled application, harness or excused; "
+    "slowness: median of elapsed_s / usual time.",
+    "nodes.csv": "The median of what each node sent and received, of each matrix.",
+}
+
+
+def recipes(document: Document, scorecard: Scorecard) -> Iterator[tuple[str, str, str]]:
+    """Purpose: component, criterion, and how its number is computed again, for each criterion of the scorecard."""
+    components = {component.name: component for component in document.components}
+    for scored in scorecard.components:
+        for criterion, score in zip(criteria_of(components[scored.name]), scored.criteria, strict=True):
+            yield scored.name, score.name, recipe(scored.name, criterion)
+
+
+def recipe(component: str, criterion: Criterion) -> str:
+    """Purpose: one criterion's sentence."""
+    declared = measure_named(criterion.measure)
+    if declared is None:
+        return f"this version knows no measure named {criterion.measure}"
+    names = {"component": component, "test": criterion.test, "mode": criterion.mode}
+    narrow = [f"{key} = {value}" for key, value in names.items() if value]
+    text = declared.recipe.format(
+        rows=", ".join([*narrow, "counted = yes"]),
+        values=", ".join([*narrow, f"figure = {criterion.of}", "counts = yes"]),
+        row=f"component = {component}" + (f" and test = {criterion.test}" if criterion.test else ""),
+        statistic=criterion.statistic,
+        basis=criterion.basis or "contract",
+    )
+    return text + "".join(_more(criterion, declared.always_per_case))
+
+
+def _more(criterion: Criterion, per_case: bool) -> Iterator[str]:
+    if criterion.epochs == "last":
+        yield "; of the last epoch only"
+    elif criterion.epochs.isdigit():
+        yield f"; with epoch {criterion.epochs} or later"
+    if criterion.leave_out:
+        yield f"; without rows that are {' or '.join(criterion.leave_out)}"
+    if criterion.per or per_case:
+        yield f"; for each {criterion.per or 'case'} on its own, the worst one counts (criteria-by-case.csv)"

@@ -1,0 +1,233 @@
+"""Claims and work directories: what a job finds on disk before it starts, and what is left of that when it is over."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shakedown.events.plain_files import read_plain
+from shakedown.model.errors import ShakedownError
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Pairs
+from shakedown.schedulers.output_archive import NO_ROOM
+
+# What passes by itself or when somebody makes room: worth another try.
+TRANSIENT = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.EINTR, errno.ESTALE}
+)
+
+CONDUCTOR = "conductor"  # what a claim says that no job holds
+
+
+class CannotStart(ShakedownError):
+    """A job cannot be started here and now. ``transient``: it may work later; ``no_room``: as soon as the disk has room."""
+
+    def __init__(self, message: str, transient: bool = False, no_room: bool = False) -> None:
+        super().__init__(message)
+        self.transient, self.no_room = transient, no_room
+
+
+@dataclass(slots=True)
+class Workplace:
+    """The claims and work directories of one campaign. Directories that hold a thousand others are made once."""
+
+    layout: Layout
+    forsaken: bool = False  # another conductor works here: nothing is tidied any more
+    _made: set[str] = field(default_factory=set)
+    _spare: dict[str, None] = field(default_factory=dict)  # empty directories of runs that are over
+    _mode: int = 0  # of a directory as it is made here
+    _let_go: int = -1  # a descriptor
+    _were_let_go: frozenset[str] | None = None  # by conductors before us
+
+    def prepare(self, run: str, place: str, files: Pairs, claim: str = "") -> None:
+        """Purpose: the run's empty directory, its input files linked into it, and a place for the claim if one is named.
+
+        Raises CannotStart with a sentence.
+        """
+        try:
+            if claim:
+                self._parent(claim)
+                _refuse_strange(claim)
+            self._parent(place)
+            self._make(place)
+            for name, target in files:
+                _link(Path(place), name, Path(target))
+        except OSError as error:
+            raise cannot_start(run, error, self.layout) from error
+
+    def check_files(self, files: Pairs) -> None:
+        """Purpose: see that input files exist and stay inside the run's directory. Raises OSError."""
+        for name, target in files:
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise OSError(errno.EINVAL, "the name of an input file leads out of the run's directory", name)
+            if not Path(target).exists():
+                raise OSError(errno.ENOENT, "an input file is missing", target)
+
+    def tidy(self, place: str, files: Pairs) -> None:
+        """Purpose: a run that wrote no file leaves no directory. Links to input files are no files of its own."""
+        if self.forsaken:
+            return
+        with contextlib.suppress(OSError):
+            names = os.listdir(place)  # noqa: PTH208 - only names are wanted
+            if files and names and {*names} <= {name for name, _ in files}:
+                for name in names:
+                    Path(place, name).unlink()
+                names = []
+            if not names:
+                self._spare[place] = None
+
+    def tidy_up(self) -> None:
+        """Remove the empty directories that wait for another run."""
+        for place in self._spare if not self.forsaken else ():
+            with contextlib.suppress(OSError):  # somebody put something there in the meantime
+                Path(place).rmdir()
+        self._spare.clear()
+
+    def _make(self, place: str) -> None:
+        """A fresh directory, if possible an empty one renamed.
+
+        Removing one for each that is made is dear: ext4 gives out no inode for some seconds after it was freed, and searches
+        past all of those.
+        """
+        self._spare.pop(place, None)  # the run's own, of an order that was taken back: it must not be another's as well
+        if self._spare:
+            spare, _ = self._spare.popitem()
+            with contextlib.suppress(OSError):
+                if os.stat(spare).st_mode == self._mode:  # noqa: PTH116
+                    os.rename(spare, place)  # noqa: PTH104
+                    return
+        try:
+            os.mkdir(place)  # noqa: PTH102
+        except FileExistsError:
+            pass
+        except FileNotFoundError:  # the directory that was made for it is gone: a file system that removes what is old
+            Path(place).mkdir(parents=True)
+        self._mode = self._mode or os.stat(place).st_mode  # noqa: PTH116
+
+    def write_script(self, job: str, restart: int, script: str) -> Path:
+        """Purpose: the script as a file, for those too long to be an argument. Raises OSError."""
+        path = self._script(job, restart)
+        path.write_text(script, encoding="utf-8", errors="surrogateescape")
+        return path
+
+    def remove_script(self, job: str, restart: int) -> None:
+        if not self.forsaken:
+            self._script(job, restart).unlink(missing_ok=True)
+
+    def _script(self, job: str, restart: int) -> Path:
+        claim = self.layout.claim(job, restart)
+        return claim.with_name(f"{claim.name}.sh")
+
+    def take_claim(self, job: str, restart: int) -> bool:
+        """Purpose: take a job's claim for the conductor, so that the job can never start. False: it has been taken.
+
+        Raises CannotStart where the disk does not let us tell.
+        """
+        if make_claim(self.layout.claim(job, restart), job, self.layout):
+            return True
+        return self.claim_holder(job, restart) == CONDUCTOR  # a conductor that died before it could say so took it
+
+    def claim_holder(self, job: str, restart: int) -> str | None:
+        """Purpose: what the claim says: the process id of the job's shell, "conductor", "" (nothing legible), None: no claim."""
+        try:
+            return read_plain(self.layout.claim(job, restart)).decode("utf-8", "replace").strip()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return ""
+
+    def note_let_go(self, job: str, restart: int) -> None:
+        """Purpose: note that a job was let go: it may have run, whatever becomes of its claim. The note outlives this process."""
+        line = b"%s.%d\n" % (job.encode(), restart)
+        with contextlib.suppress(OSError):  # then its claim alone tells
+            if self._let_go < 0:
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+                self._let_go = os.open(self.layout.let_go, flags, 0o666)
+            os.write(self._let_go, line)
+
+    def was_let_go(self, job: str, restart: int) -> bool:
+        """Purpose: whether a conductor before us let a job go."""
+        if self._were_let_go is None:
+            try:
+                self._were_let_go = frozenset(read_plain(self.layout.let_go).decode("ascii", "replace").split("\n"))
+            except OSError:
+                self._were_let_go = frozenset()
+        return f"{job}.{restart}" in self._were_let_go
+
+    def close(self) -> None:
+        if self._let_go >= 0:
+            os.close(self._let_go)
+            self._let_go = -1
+
+    def _parent(self, path: str) -> None:
+        parent = path.rpartition("/")[0]
+        if parent not in self._made:
+            Path(parent).mkdir(parents=True, exist_ok=True)
+            self._made.add(parent)
+
+
+def _refuse_strange(claim: str) -> None:
+    """A shell takes a pipe or a device for a claim that nobody has. Raises OSError."""
+    try:
+        mode = os.lstat(claim).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EEXIST, "something that is no regular file is in the place of its claim", claim)
+
+
+def is_full(place: str) -> bool:
+    """Purpose: whether a directory's file system takes nothing more. Of one that cannot be asked nothing is known."""
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return False
+    return (found.f_blocks > 0 and found.f_bavail == 0) or (found.f_files > 0 and found.f_favail == 0)
+
+
+def make_claim(path: Path, job: str, layout: Layout) -> bool:
+    """Purpose: make a claim that no job holds. False: there is one. Raises CannotStart where the disk does not let us tell."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise CannotStart(f"the claim of job {job} cannot be taken: {_because(error, layout)}") from error
+    try:
+        os.write(descriptor, f"{CONDUCTOR}\n".encode())
+    except OSError:
+        pass  # that it exists is the claim; what it says is for people
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def cannot_start(run: str, error: OSError, layout: Layout) -> CannotStart:
+    """The sentence for what the operating system would not do."""
+    if error.errno == errno.E2BIG:
+        return CannotStart(f"run {run} cannot be started: its environment is larger than this system allows")
+    return CannotStart(
+        f"run {run} cannot be started: {_because(error, layout)}", error.errno in TRANSIENT, error.errno in NO_ROOM
+    )
+
+
+def _because(error: OSError, layout: Layout) -> str:
+    if not error.filename:
+        return str(error.strerror)
+    path = Path(os.fsdecode(error.filename2 or error.filename))
+    place = path.relative_to(layout.root) if path.is_relative_to(layout.root) else path
+    return f"{error.strerror} ({place})"
+
+
+def _link(place: Path, name: str, target: Path) -> None:
+    """An input file appears in the run's directory."""
+    link = place / name
+    if link.parent != place:
+        link.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        link.symlink_to(target)

@@ -1,0 +1,337 @@
+"""Where a cluster's jobs and the conductor meet on disk, and the names that the scheduler knows the jobs by."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from shakedown.events.plain_files import read_plain
+from shakedown.model.errors import UsageError
+from shakedown.model.frozen import digest
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.model.ports import JobOrder, Part
+from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace, cannot_start, make_claim
+from shakedown.schedulers.cluster.inputs import copy_input
+from shakedown.schedulers.cluster.job_script import cluster_script, payload_script
+from shakedown.schedulers.cluster.parts_script import parts_script
+
+MARK_BYTES = 64 << 10  # a claim or a mark is one line; a list of nodes may be long
+AWAY_S = 600.0  # for which the directory of all jobs is expected to come back, before it is made again
+_CACHED_CASES = 1024
+_TOKEN = re.compile(r"[0-9a-f]{8}")
+_JOB = re.compile(r"[a-z]+[0-9]+")
+
+
+@dataclass(slots=True)
+class JobPlaces:
+    """The files of one campaign's cluster jobs. ``layout`` must be absolute: the jobs run elsewhere."""
+
+    layout: Layout
+    _workplace: Workplace = field(init=False)
+    _payloads: dict[str, tuple[Case, Path]] = field(default_factory=dict)
+    away_s: float = AWAY_S
+    _seen_jobs: bool = False  # the directory of all jobs was there
+    _away_since: float = 0.0  # by a clock that nobody sets; 0 = it is not away
+
+    def __post_init__(self) -> None:
+        self.layout = Layout(self.layout.root.absolute())
+        self._workplace = Workplace(self.layout)
+
+    def prepare(self, order: JobOrder) -> Path:
+        """Purpose: everything that a job needs in the campaign before it is submitted; the script to submit.
+
+        What it needs on targets is placed by ``targets.py``. Doing it again for the same order changes nothing. Raises
+        CannotStart with a sentence.
+        """
+        try:
+            self.see_jobs()
+            self.control(order.job).mkdir(parents=True, exist_ok=True)
+            self._seen_jobs = True
+            text = self._prepare_parts(order) if order.parts else self._prepare_run(order)
+            script = self.script(order.job)
+            script.write_text(text, encoding="utf-8", errors="surrogateescape")
+            if order.after[0]:  # its script looks there before it begins
+                before = self.control(order.job) / "before"
+                before.write_text(f"{self.control(order.after[0])}\n", encoding="utf-8", errors="surrogateescape")
+            if order.held and any(part.case.work for part in order.parts):
+                self._keep(order)
+        except OSError as error:
+            raise cannot_start(order.run, error, self.layout) from error
+        except ValueError as error:
+            raise CannotStart(f"run {order.run} cannot be started: {error}") from error
+        return script
+
+    def see_jobs(self) -> None:
+        """Purpose: see that the directory of all jobs, once it was there, still is. Raises OSError where it is away.
+
+        Whoever moved it away, or unmounted it, brings it back, and must not find another in its place. What is away for long was
+        removed, and may be made again.
+        """
+        if self.layout.jobs.is_dir():
+            self._seen_jobs, self._away_since = True, 0.0
+        elif self._seen_jobs:
+            now = time.monotonic()
+            self._away_since = self._away_since or now
+            if now - self._away_since < self.away_s:
+                raise OSError(errno.ESTALE, "the directory of the campaign's jobs is away", str(self.layout.jobs))
+
+    def _prepare_run(self, order: JobOrder) -> str:
+        case = order.case
+        self._workplace.check_files(case.files)
+        payload = self._payload(case)
+        self.output(order.job, order.restart).parent.mkdir(parents=True, exist_ok=True)
+        place = self.directory(order.job, order.restart)
+        if case.work:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            self._place(order.run, place, case)
+        return cluster_script(self.layout, order.job, order.run, case, payload)
+
+    def _prepare_parts(self, order: JobOrder) -> str:
+        """A directory for each part, and one script. Payloads and input files are looked at once for all that share them."""
+        layout, job = self.layout, order.job
+        for folder in (layout.part_marks(job), layout.part_outputs(job), layout.job_work(job, 0)):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._workplace.check_files(tuple(dict.fromkeys(file for part in order.parts for file in part.case.files)))
+        kept: dict[str, str] = {}
+        words: list[tuple[Part, str]] = []
+        for part in order.parts:
+            text = payload_script(part.case, layout)
+            if text not in kept:
+                kept[text] = keep_payload(layout, text).stem
+            words.append((part, kept[text]))
+            if not part.case.work:
+                self._place(part.run, layout.part_work(job, part.run), part.case)
+        return parts_script(layout, job, words, order.at_once)
+
+    def _place(self, run: str, place: Path, case: Case) -> None:
+        """A directory in the campaign and its input files. There are no targets: what is placed on each is linked."""
+        if case.stage == "copy":
+            self._workplace.prepare(run, place=str(place), files=())
+            for name, source in case.files:
+                copy_input(Path(source), place / name)
+        else:
+            self._workplace.prepare(run, place=str(place), files=case.files)
+
+    def _keep(self, order: JobOrder) -> None:
+        """Who releases a held job, perhaps another conductor, has to know its parts."""
+        path = self.order(order.job)
+        draft = path.with_name(f".order.{os.getpid()}.{threading.get_ident()}")
+        draft.write_bytes(msgspec.msgpack.encode(order))
+        draft.replace(path)
+
+    def kept_parts(self, job: str) -> tuple[Part, ...]:
+        """Purpose: the parts of a held job, where any works on a target. Raises OSError, ValueError."""
+        try:
+            data = read_plain(self.order(job))
+        except FileNotFoundError:
+            return ()
+        return msgspec.msgpack.decode(data, type=JobOrder).parts
+
+    # ---- where things are ----
+
+    def directory(self, job: str, restart: int) -> Path:
+        """The work directory of one restart; later restarts make their own."""
+        return self.layout.job_work(job, restart)
+
+    def control(self, job: str) -> Path:
+        return self.layout.job(job)
+
+    def output(self, job: str, restart: int) -> Path:
+        """What the payload of one restart writes to its standard output and error."""
+        return self.layout.job_output(job, restart)
+
+    def slurm_output(self, job: str) -> Path:
+        """What the scheduler itself has to say, and a script that gets no claim."""
+        return self.control(job) / "slurm.out"
+
+    def script(self, job: str) -> Path:
+        return self.control(job) / "job.sh"
+
+    def order(self, job: str) -> Path:
+        return self.control(job) / "order"
+
+    def claim(self, job: str, restart: int) -> Path:
+        return self.control(job) / f"claim.{restart}"
+
+    def marks(self, job: str, restart: int) -> Path:
+        return self.control(job) / f"marks.{restart}"
+
+    # ---- claims ----
+
+    def take_claim(self, job: str, restart: int) -> bool:
+        """Purpose: take a job's claim for the conductor, so that it can never run, requeued or not. False: it has been taken.
+
+        Raises CannotStart or OSError where the disk does not let us tell.
+        """
+        self.see_jobs()
+        if make_claim(self.claim(job, restart), job, self.layout):
+            return True
+        return self.claim_holder(job, restart) == CONDUCTOR
+
+    def claim_holder(self, job: str, restart: int) -> str | None:
+        """Purpose: "conductor", the scheduler's id of the job that holds it, "" (nothing legible); None: no claim.
+
+        Raises OSError where that cannot be told.
+        """
+        data = read_small(self.claim(job, restart))
+        return None if data is None else holder_of(data)
+
+    def take_part(self, job: str, run: str) -> bool:
+        """Purpose: take a part's claim for the conductor, so that it can never begin. False: it has begun.
+
+        Raises CannotStart or OSError where the disk does not let us tell.
+        """
+        mark = self.layout.part_mark(job, run)
+        self.see_jobs()
+        if make_claim(mark, job, self.layout):
+            return True
+        data = read_small(mark)
+        return data is not None and holder_of(data) == CONDUCTOR
+
+    # ---- what is kept once for all jobs of a case ----
+
+    def _payload(self, case: Case) -> Path:
+        known = self._payloads.get(case.id)
+        if known is None or known[0] is not case or not known[1].exists():
+            if len(self._payloads) >= _CACHED_CASES:
+                self._payloads.clear()
+            known = self._payloads[case.id] = case, keep_payload(self.layout, payload_script(case, self.layout))
+        return known[1]
+
+
+def keep_payload(layout: Layout, text: str) -> Path:
+    """Purpose: a payload in its file, whole or not at all. Raises OSError."""
+    path = payload_path(layout, text)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+        draft.write_bytes(_bytes(text))
+        draft.replace(path)
+    return path
+
+
+def payload_path(layout: Layout, text: str) -> Path:
+    return layout.payload(digest(_bytes(text))[:32])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def holder_of(claim: bytes) -> str:
+    """Who a claim's first line names."""
+    line = claim.split(b"\n", 1)[0]
+    if line == CONDUCTOR.encode():
+        return CONDUCTOR
+    match = re.match(rb"job=([0-9][0-9A-Za-z_+]{0,63}) ", line)
+    return match[1].decode() if match else ""
+
+
+def read_small(path: Path) -> bytes | None:
+    """Purpose: the beginning of a file that ought to be small; b"" for what is no regular file, None where there is nothing.
+
+    Never waits for a writer. Raises OSError.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket: not of our making
+            return b""
+        raise
+    try:
+        return os.read(descriptor, MARK_BYTES)
+    except (IsADirectoryError, BlockingIOError):
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+# ---- names at the scheduler --------------------------------------------------------------------------------------------
+
+
+def campaign_token(layout: Layout) -> str:
+    """Purpose: the word that marks a campaign's jobs among all of an account's; made once, and it moves with the directory.
+
+    A file beside it names the directory. Raises CannotStart where there is none and none can be made, UsageError in a copy.
+    """
+    path, here = layout.token, layout.root.absolute()
+    try:
+        known = read_small(path)
+        if known is None:
+            known, place = secrets.token_hex(4).encode() + b"\n", None
+            _write(path, known)
+        else:
+            place = _written_for(path)
+        token = known.decode("ascii", "replace").strip()
+        if not _TOKEN.fullmatch(token):
+            raise CannotStart(f"{path} does not hold what was once written there: eight hexadecimal digits")
+        if place is not None and place != here and _is_elsewhere(known, place, path):
+            raise UsageError(
+                f"{here} is a copy of the campaign in {place}, and the jobs of both would bear the same names",
+                hint=f"go on with that one; or remove {path}, and this one is a campaign of its own that knows no job of that one",
+            )
+        if place != here:
+            _write(_place(path), os.fsencode(here))
+    except OSError as error:
+        raise CannotStart(f"{path} cannot be read or made: {error.strerror}") from error
+    return token
+
+
+def _place(path: Path) -> Path:
+    """The file that names the directory which a token was used in last."""
+    return path.with_name(f"{path.name}.place")
+
+
+def _written_for(path: Path) -> Path | None:
+    place = read_small(_place(path))
+    return Path(os.fsdecode(place)) if place else None
+
+
+def _is_elsewhere(token: bytes, place: Path, path: Path) -> bool:
+    """Whether another directory has this token: then ours was not moved from there, but copied."""
+    other = Layout(place).token
+    try:
+        return read_small(other) == token and not other.samefile(path)
+    except (OSError, ValueError):
+        return False
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Durable before any job bears it, and never half there."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    with contextlib.suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def job_label(token: str, job: str) -> str:
+    """The name of a job at the scheduler."""
+    return f"sd-{token}-{job}"
+
+
+def job_of_label(token: str, label: str) -> str | None:
+    """Our id of a job that the scheduler knows by this name; None where it is not one of this campaign's."""
+    prefix = f"sd-{token}-"
+    job = label.removeprefix(prefix)
+    return job if label.startswith(prefix) and _JOB.fullmatch(job) else None

@@ -1,0 +1,192 @@
+"""The script of a cluster's job: claim, begin mark, payload, end mark. What runs is what is shown.
+
+It is two files. The *payload* is what the case does, kept once for all its jobs; a shell of its own runs it, so that whatever it
+does to that shell (``exit``, ``exec``, ``set -e``, traps, a syntax error) the end mark is still written. The *job script* around
+it is what the scheduler is given. Its marks cost no process: they are shell builtins alone, and they take their times from
+``/proc/uptime``, which no step of a clock moves.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case
+from shakedown.schedulers.local_host.script import CLAIM_TAKEN, case_environment, case_script
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+# Slurm starts the script as the job's own: a person who runs it by hand, or in an allocation of another job, is refused before
+# anything is claimed. The name is the one that the job was submitted under, whatever it is called since.
+#
+# A restart takes its own claim, and first those of the restarts before it that nobody took: a job whose place the conductor
+# took, or another job of the same name has, cannot come in by being requeued. A restart that finds that one before it came to
+# its own end does nothing: the work is done. An end that a signal brought about (a status of 128 and more) is not one's own.
+#
+# A job that follows another one is started as soon as Slurm calls that one over, as it does when it loses a node, though the
+# processes may live on there. So it looks for an end mark itself, of every start of the nearest job before it that ran. Of a start
+# that never began a later one took the claim: both claims read alike. Where the conductor has the last claim, it
+# knows the job to be over.
+#
+# A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
+# mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
+# first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
+_HEAD = r"""#!/bin/sh
+# job {job}
+_sd_restart=${{SLURM_RESTART_COUNT:-0}}
+_sd_control={control}
+read -r _sd_began _ </proc/uptime
+read -r _sd_host </proc/sys/kernel/hostname
+read -r _sd_token <{token} || exit {taken}
+if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" != "sd-$_sd_token-{job}" ]; then
+    echo "$0 is the script of a job of Shakedown's, {job}: only Slurm starts it, as that job. Nothing was run." >&2
+    exit {taken}
+fi
+_sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
+_sd_before=$_sd_control
+while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
+    _sd_count=0 _sd_ran= _sd_alive= _sd_claim= _sd_next=
+    {{ read -r _sd_next <"$_sd_before/claim.0"; }} 2>/dev/null
+    while [ -e "$_sd_before/claim.$_sd_count" ]; do
+        _sd_claim=$_sd_next _sd_next= _sd_end=
+        {{ read -r _sd_next <"$_sd_before/claim.$((_sd_count + 1))"; }} 2>/dev/null
+        case $_sd_claim in
+            conductor) _sd_end=" ." ;;
+            ?*) [ "$_sd_claim" != "$_sd_next" ] || _sd_end=" ." ;;
+        esac
+        if [ -z "$_sd_end" ]; then
+            _sd_ran=1
+            {{ read -r _sd_end <"$_sd_before/marks.$_sd_count"; }} 2>/dev/null
+        fi
+        case $_sd_end in *" .") ;; *) _sd_alive=1 ;; esac
+        _sd_count=$((_sd_count + 1))
+    done
+    [ -n "$_sd_ran" ] || continue
+    [ -n "$_sd_alive" ] && [ "$_sd_claim" != conductor ] || break
+    echo "trouble=before ." >"$_sd_control/marks.$_sd_restart"
+    exit {taken}
+done
+_sd_count=0
+set -C
+while :; do
+    _sd_end=
+    [ "$_sd_count" = "$_sd_restart" ] || {{ read -r _sd_end <"$_sd_control/marks.$_sd_count"; }} 2>/dev/null
+    case $_sd_end in
+        *" status="1[3-9][0-9]" "* | *" status="12[89]" "* | *" status="2[0-9][0-9]" "*) ;;
+        began=*" status="*" told= "*.)
+            echo "trouble=over ." >"$_sd_control/marks.$_sd_restart"
+            exit {taken} ;;
+    esac
+    if echo "$_sd_words" >"$_sd_control/claim.$_sd_count"
+    then :
+    elif [ "$_sd_count" = "$_sd_restart" ]
+    then exit {taken}
+    else
+        read -r _sd_holder <"$_sd_control/claim.$_sd_count"
+        case $_sd_holder in "job=$SLURM_JOB_ID "*) ;; *) exit {taken} ;; esac
+    fi
+    [ "$_sd_count" = "$_sd_restart" ] && break
+    _sd_count=$((_sd_count + 1))
+done
+set +C
+"""
+_SCRIPT = r"""_sd_payload={payload}
+_sd_work={work}.$_sd_restart
+_sd_output={output}.$_sd_restart.out
+{place}if [ -r "$_sd_payload" ] && cd "$_sd_work" && true >"$_sd_output"; then
+    export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RUN={run} SHAKEDOWN_RESTART="$_sd_restart"
+    _sd_told=
+    trap '_sd_told=TERM' TERM
+    read -r _sd_began _ </proc/uptime
+    /bin/sh "$_sd_payload" </dev/null >>"$_sd_output" 2>&1
+    _sd_status=$?
+    read -r _sd_ended _ </proc/uptime
+    _sd_pause=0.05
+    [ "$_sd_status" = 0 ] || _sd_pause=0.2
+    [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
+    sleep $_sd_pause 2>/dev/null
+    echo "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told ." >"$_sd_control/marks.$_sd_restart"
+    exit "$_sd_status"
+fi
+echo "trouble=place ." >"$_sd_control/marks.$_sd_restart"
+exit {taken}
+"""
+
+
+def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path) -> str:
+    """Purpose: the text that the scheduler is given for one job, all its restarts included.
+
+    ``payload``: the file that ``payload_script`` was written to.
+    """
+    work = _without_restart(layout.job_work(job, 0), ".0")
+    return head(layout, job) + _SCRIPT.format(
+        payload=quoted(payload),
+        work=shlex.quote(work),
+        output=shlex.quote(_without_restart(layout.job_output(job, 0), ".0.out")),
+        root=quoted(layout.root),
+        run=shlex.quote(run),
+        place=_place(case),
+        limit=max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else 2**31,
+        taken=CLAIM_TAKEN,
+    )
+
+
+def head(layout: Layout, job: str) -> str:
+    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set."""
+    return _HEAD.format(job=job, control=quoted(layout.job(job)), token=quoted(layout.token), taken=CLAIM_TAKEN)
+
+
+def payload_script(case: Case, layout: Layout) -> str:
+    """Purpose: what every job of a case does: its environment, then its own script, its directories filled in.
+
+    Raises ValueError, with a sentence, for what no shell can be told.
+    """
+    build = str(layout.build(case.build)) if case.build else ""
+    variables = case_environment(case, layout, build)
+    lines = [f"export {_checked(name)}={shlex.quote(value)}\n" for name, value in variables.items()]
+    text = "".join(lines) + case_script(case, layout, build) + "\n"
+    if "\0" in text:
+        raise ValueError("there is a NUL byte in its script or environment")
+    return text
+
+
+def quoted(path: Path) -> str:
+    """A path as one word of the shell."""
+    return shlex.quote(str(path))
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name that a shell can give to an environment variable")
+    return name
+
+
+def _without_restart(path: Path, ending: str) -> str:
+    return str(path).removesuffix(ending)
+
+
+def _place(case: Case) -> str:
+    """A directory for a restart, where nobody made it: restarts of jobs on a target find there where the first start was."""
+    if not case.work:
+        lines = "".join(
+            _input(name, source, "link" if case.stage == "per-target" else case.stage) for name, source in case.files
+        )
+        return f'if [ ! -d "$_sd_work" ]; then\n    mkdir -p "$_sd_work"\n{lines}fi\n'
+    lines = "".join(_input(name, source, case.stage) for name, source in case.files)
+    return f"{_ON_TARGET}{lines}fi\n"
+
+
+_ON_TARGET = """if [ ! -d "$_sd_work" ] && IFS= read -r _sd_place <"$_sd_control/place"; then
+    mkdir -p "$_sd_place.$_sd_restart"
+    ln -s "$_sd_place.$_sd_restart" "$_sd_work"
+"""
+
+
+def _input(name: str, source: str, stage: str) -> str:
+    """An input file for a directory that the script itself had to make."""
+    folder, word = str(Path(name).parent), shlex.quote(name)
+    deeper = "" if folder == "." else f'    mkdir -p "$_sd_work"/{shlex.quote(folder)}\n'
+    how = {"copy": f"cp -RL {shlex.quote(source)}", "per-target": f'cp -P "$_sd_place.0"/{word}'}
+    return f'{deeper}    {how.get(stage, f"ln -s {shlex.quote(source)}")} "$_sd_work"/{word}\n'

@@ -1,0 +1,155 @@
+"""What a cluster's job said of itself on disk. The files come from a machine that may die at any byte; the reader trusts none.
+
+Reading may hang with the file system: it belongs into a process that may hang.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import islice
+
+from msgspec import Struct
+
+from shakedown.model.void_starts import VOID
+from shakedown.schedulers.claims import CONDUCTOR
+from shakedown.schedulers.cluster.job_places import JobPlaces, holder_of, read_small
+
+_MOST_ENTRIES = 10_000  # of a job's directory that are looked at
+_MARK = re.compile(r"(?:claim|marks)\.(0|[1-9][0-9]{0,5})")
+_WORD = re.compile(r"([a-z]+)=(\S*)")
+
+
+class Marks(Struct, frozen=True):
+    """What is known of one restart of a job.
+
+    ``claimed``: somebody took its claim, or left an end mark although the claim is gone; ``holder``: who, "conductor" or the
+    scheduler's id of the job, "" not legible (yet).
+    ``node``: what slurmd calls the node that the script ran on, "" where the claim does not say.
+    ``began_uptime_s``: seconds since ``host`` was booted. ``claimed_at``: when a job wrote it, in seconds since 1970 by the
+    clock of the file system, which is one for all jobs. ``exit_status``: the payload's, None while it has not ended by itself.
+    ``told``: the signal by which the job was told to end: it ended then, ``elapsed_s`` is known, but the scheduler knows why.
+    ``trouble``: why the payload never ran although the job did. ``void``: why it did nothing: "over", an earlier start of its
+    job had come to its own end; "before", the job that it was to follow may still run. ``output_bytes``: what it wrote up to
+    now. ``left``: of a job of several runs that came to its own end, how many of them nobody had claimed then.
+    """
+
+    restart: int
+    claimed: bool = False
+    holder: str = ""
+    host: str = ""
+    scheduler_id: str = ""
+    nodes: str = ""
+    began_uptime_s: float | None = None
+    claimed_at: float | None = None
+    exit_status: int | None = None
+    elapsed_s: float | None = None
+    output_bytes: int = 0
+    told: str = ""
+    trouble: str = ""
+    void: str = ""
+    node: str = ""
+    left: int | None = None
+
+
+def read_marks(places: JobPlaces, job: str) -> Marks | None:
+    """Purpose: the marks of the newest restart that left any; None where there are none.
+
+    Raises OSError where the job's directory cannot be looked into: then nothing is known.
+    """
+    restart = _newest_restart(places, job)
+    return None if restart is None else read_restart(places, job, restart)
+
+
+def read_restart(places: JobPlaces, job: str, restart: int) -> Marks:
+    """Purpose: the marks of one restart. Raises OSError."""
+    claim = read_small(places.claim(job, restart))
+    begin = words_of(claim)
+    end = words_of(read_small(places.marks(job, restart)))
+    holder = "" if claim is None else holder_of(claim)
+    told, void = end.get("told", ""), end.get("trouble", "") if end.get("trouble") in VOID else ""
+    return Marks(
+        restart,
+        claimed=claim is not None or (bool(end) and not void),
+        holder=holder,
+        host=begin.get("host", ""),
+        scheduler_id="" if holder == CONDUCTOR else holder,
+        nodes=begin.get("nodes", ""),
+        began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
+        claimed_at=_written(places, job, restart) if begin and holder != CONDUCTOR else None,
+        exit_status=None if told else as_status(end.get("status")),
+        elapsed_s=elapsed_of(end),
+        output_bytes=_size(places, job, restart),
+        told=told,
+        trouble=TROUBLE.get(end.get("trouble", ""), ""),
+        void=void,
+        node=begin.get("node", ""),
+        left=_count(end.get("left")),
+    )
+
+
+def read_robbed(places: JobPlaces, job: str, restart: int) -> Marks | None:
+    """Purpose: the marks of a restart without a claim that has an output. Raises OSError.
+
+    A script makes its output once it has its claim: so that one was removed since, perhaps by the payload, and the job did run.
+    """
+    try:
+        size = os.stat(places.output(job, restart), follow_symlinks=False).st_size  # noqa: PTH116
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return Marks(restart, claimed=True, output_bytes=size)
+
+
+TROUBLE = {"place": "its work directory, its output file or its payload could not be opened on the node"}
+
+
+def _newest_restart(places: JobPlaces, job: str) -> int | None:
+    try:
+        with os.scandir(places.control(job)) as entries:
+            found = [
+                int(match[1]) for entry in islice(entries, _MOST_ENTRIES) if (match := _MARK.fullmatch(entry.name))
+            ]
+    except (FileNotFoundError, NotADirectoryError):
+        places.see_jobs()  # a job that left nothing is not the same as a directory of jobs that is away
+        return None
+    return max(found, default=None)
+
+
+def words_of(data: bytes | None) -> dict[str, str]:
+    """The words of the first line; of a line whose end is not there yet, none."""
+    line, newline, _ = (data or b"").partition(b"\n")
+    if not newline or not line.endswith(b" .") or b"\0" in line:
+        return {}
+    return dict(_WORD.findall(line.decode("ascii", "replace")))
+
+
+def as_seconds(word: str | None) -> float | None:
+    return float(word) if word and re.fullmatch(r"\d{1,12}(\.\d{1,9})?", word) else None
+
+
+def as_status(word: str | None) -> int | None:
+    return int(word) if word and re.fullmatch(r"\d{1,3}", word) else None
+
+
+def _count(word: str | None) -> int | None:
+    return int(word) if word and re.fullmatch(r"\d{1,9}", word) else None
+
+
+def elapsed_of(end: dict[str, str]) -> float | None:
+    """Between two readings on one host; what cannot be is not known."""
+    began, ended = as_seconds(end.get("began")), as_seconds(end.get("ended"))
+    return None if began is None or ended is None or ended < began else round(ended - began, 6)
+
+
+def _size(places: JobPlaces, job: str, restart: int) -> int:
+    try:
+        return os.stat(places.output(job, restart), follow_symlinks=False).st_size  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+def _written(places: JobPlaces, job: str, restart: int) -> float | None:
+    try:
+        return os.stat(places.claim(job, restart), follow_symlinks=False).st_mtime  # noqa: PTH116
+    except OSError:
+        return None

@@ -1,0 +1,102 @@
+"""What the parts of a job of several runs said of themselves on disk: the claim and begin mark of each, and behind it its end.
+
+As with a job's own marks, reading may hang with the file system, and nothing in the files is trusted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from shakedown.schedulers.claims import CONDUCTOR
+from shakedown.schedulers.cluster.job_places import JobPlaces, holder_of, read_small
+from shakedown.schedulers.cluster.marks import TROUBLE, as_seconds, as_status, elapsed_of, words_of
+
+_MOST_LINES = 8  # claim, word of a time limit, end
+
+
+class PartMark(Struct, frozen=True):
+    """What is known of a part that somebody claimed.
+
+    ``taken``: by the conductor, it never begins. ``restart``: of the job, in which it began. ``began_uptime_s``: seconds since its
+    host was booted. ``state``: "running" until there is an end: completed, failed, timeout, refused (it never ran).
+    """
+
+    run: str
+    taken: bool = False
+    restart: int = 0
+    state: str = "running"
+    began_uptime_s: float | None = None
+    exit_status: int | None = None
+    elapsed_s: float | None = None
+    message: str = ""
+
+
+class Start(Struct, frozen=True):
+    """A start of the job as its claim tells it: when, by the file system's clock and by the host's uptime, where, and which job."""
+
+    claimed_at: float | None = None
+    uptime_s: float | None = None
+    nodes: str = ""
+    scheduler_id: str = ""
+
+    def time_of(self, uptime_s: float | None) -> float | None:
+        """Purpose: an uptime of the same host as seconds since 1970, by the file system's clock."""
+        if self.claimed_at is None or self.uptime_s is None or uptime_s is None:
+            return None
+        return round(self.claimed_at + max(0.0, uptime_s - self.uptime_s), 6)
+
+
+def read_start(places: JobPlaces, job: str, restart: int) -> Start:
+    """Purpose: what turns the marks of parts into times. Raises OSError."""
+    claim = places.claim(job, restart)
+    data = read_small(claim)
+    words = words_of(data)
+    if data is None or not words or holder_of(data) == CONDUCTOR:
+        return Start()
+    return Start(claim.lstat().st_mtime, as_seconds(words.get("uptime")), words.get("nodes", ""), holder_of(data))
+
+
+def claimed_parts(places: JobPlaces, job: str) -> set[str]:
+    """Purpose: the runs of a job that somebody claimed, the conductor included. Raises OSError."""
+    try:
+        return set(os.listdir(places.layout.part_marks(job)))  # noqa: PTH208 - only names are wanted
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
+
+
+def read_part(places: JobPlaces, job: str, run: str) -> PartMark | None:
+    """Purpose: the mark of one part; None where it has none. Raises OSError."""
+    data = read_small(places.layout.part_mark(job, run))
+    if data is None:
+        return None
+    if holder_of(data) == CONDUCTOR:
+        return PartMark(run, taken=True)
+    begin, *others = (words_of(line + b"\n") for line in data.split(b"\n")[:_MOST_LINES])
+    end: dict[str, str] = {}
+    for words in others:
+        end |= words
+    restart = begin.get("restart", "0")
+    return _ended(
+        PartMark(
+            run,
+            restart=int(restart) if restart.isdigit() and len(restart) < 7 else 0,
+            began_uptime_s=as_seconds(end.get("began", begin.get("uptime"))),
+        ),
+        end,
+    )
+
+
+def _ended(mark: PartMark, end: dict[str, str]) -> PartMark:
+    import msgspec
+
+    status, elapsed_s, limit_s = as_status(end.get("status")), elapsed_of(end), as_seconds(end.get("timeout"))
+    if end.get("trouble") in TROUBLE:
+        return msgspec.structs.replace(mark, state="refused", message=TROUBLE[end["trouble"]])
+    if status is None:
+        return mark
+    state, message = "completed" if status == 0 else "failed", ""
+    if limit_s is not None:  # what it still did when it was told to end is no end of its own
+        state, message, status = "timeout", f"it was ended at its time limit of {limit_s:g} s; the job went on", None
+    return msgspec.structs.replace(mark, state=state, exit_status=status, elapsed_s=elapsed_s, message=message)

@@ -1,0 +1,209 @@
+"""The script of a cluster's job that holds several runs. Beside what a part itself does, it costs no process.
+
+*Lanes*, shells side by side, take the next part that nobody has. The claim of a part is a file made with noclobber, and its begin
+mark. *Scribe*, one more shell, hears through a pipe of ends and writes end marks behind the begin marks. *Watch* ends parts at
+their time limits.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+
+from shakedown.model.layout import Layout
+from shakedown.model.ports import Part
+from shakedown.schedulers.cluster.job_script import head, quoted
+
+_MOST_LANES = 1024
+_GRACE_S = 10  # from TERM to KILL, of a part at its time limit
+_LONGEST_TICK_S = 10  # between two looks for parts at their time limit
+
+# An end that Slurm brought about must not be written as one of the part's own. Slurm signals a job's processes one after the
+# other, and the end of a payload can reach us before the signal does. So an end is written only when it is some time old and the
+# scribe is still alive, which a signal kills; the lanes do not wait for that. A lane that is told to end begins nothing more.
+# One whose payload was killed gives the signal a moment to reach it; what still begins then has no end mark, and is run again.
+#
+# The lanes are members of a pipeline, though nothing goes through it: a shell has its background processes ignore interrupts,
+# and their payloads would inherit that. Payloads do not get the scribe's pipe: what one leaves behind would keep it open.
+#
+# A part at its time limit is ended by *watch*, which wakes up now and then, looks for marks that are too old, and ends the child of
+# that lane with all below it. It goes by when the child was started, so that it cannot be the lane's next part, and says it first
+# in the mark: whatever the part's status is then, it was the time limit. It is killed in the end: a shell that was forked a moment
+# ago still has its parent's traps, and would lose any gentler signal.
+#
+# A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
+_SCRIPT = r"""_sd_work={work}
+_sd_outputs={outputs}
+_sd_payloads={payloads}
+_sd_parts='{parts}'
+export SHAKEDOWN_CAMPAIGN={root} SHAKEDOWN_RESTART="$_sd_restart"
+
+_sd_lane() {{
+    _sd_told=
+    read -r _sd_pid _ </proc/self/stat
+    trap '_sd_told=TERM' TERM
+    _sd_failures=0
+    set -C
+    for _sd_part in $_sd_parts; do
+        _sd_run=${{_sd_part%%/*}}
+        _sd_mark=$_sd_control/parts/$_sd_run
+        [ -e "$_sd_mark" ] && continue
+        [ -z "$_sd_told" ] || exit
+        read -r _sd_began _ </proc/uptime
+        if {{
+            echo "job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began restart=$_sd_restart lane=$_sd_pid ." >"$_sd_mark"
+        }} 2>/dev/null
+        then :
+        elif [ -s "$_sd_mark" ]
+        then continue
+        else
+            echo "$_sd_mark cannot be written" >&2
+            _sd_failures=$((_sd_failures + 1))
+            [ "$_sd_failures" -lt 3 ] && continue
+            exit
+        fi
+        _sd_payload=${{_sd_part#*/}}
+        _sd_payload=$_sd_payloads/${{_sd_payload%/*}}.sh
+        _sd_status=
+        if cd "$_sd_work/$_sd_run" && [ -r "$_sd_payload" ]; then
+            export SHAKEDOWN_RUN="$_sd_run"
+            read -r _sd_began _ </proc/uptime
+            {{ /bin/sh "$_sd_payload" 3>&-; _sd_status=$?; }} </dev/null >|"$_sd_outputs/$_sd_run.out" 2>&1
+        fi
+        read -r _sd_ended _ </proc/uptime
+        case $_sd_status in 137 | 143) sleep 0.1 2>/dev/null ;; esac
+        [ -z "$_sd_told" ] || exit
+        echo "$_sd_run $_sd_began $_sd_ended ${{_sd_status:-place}}" >&3
+    done
+}}
+
+_sd_scribe() {{
+    while read -r _sd_run _sd_began _sd_ended _sd_status; do
+        _sd_pause=20
+        case $_sd_status in
+            place) _sd_words=trouble=place ;;
+            *) _sd_words="began=$_sd_began ended=$_sd_ended status=$_sd_status" ;;
+        esac
+        [ "$_sd_status" != 0 ] || _sd_pause=06
+        read -r _sd_now _ </proc/uptime
+        _sd_age=$((${{_sd_now%.*}}${{_sd_now#*.}} - ${{_sd_ended%.*}}${{_sd_ended#*.}}))
+        [ "$_sd_age" -ge "$_sd_pause" ] || sleep "0.$_sd_pause" 2>/dev/null
+        echo "$_sd_words ." >>"$_sd_control/parts/$_sd_run"
+    done
+}}
+
+_sd_watch() {{
+    _sd_ending=
+    while sleep {tick} </dev/null >/dev/null 2>&1; do
+        read -r _sd_now _ </proc/uptime
+        _sd_now=${{_sd_now%.*}}${{_sd_now#*.}}
+        _sd_later=
+        for _sd_part in $_sd_parts; do
+            _sd_mark=$_sd_control/parts/${{_sd_part%%/*}} _sd_limit=${{_sd_part##*/}} _sd_claim= _sd_end=
+            [ -n "$_sd_limit" ] || continue
+            if [ -e "$_sd_mark" ]; then
+                {{ read -r _sd_claim; read -r _sd_end; }} <"$_sd_mark"
+                case $_sd_claim/$_sd_end in
+                    *" lane="*" ./")
+                        _sd_began=${{_sd_claim#* uptime=}} _sd_pid=${{_sd_claim#* lane=}}
+                        _sd_began=${{_sd_began%% *}} _sd_pid=${{_sd_pid%% *}}
+                        _sd_began=${{_sd_began%.*}}${{_sd_began#*.}}
+                        [ $((_sd_now - _sd_began)) -lt "$_sd_limit"00 ] || _sd_overdue ;;
+                    /) ;;
+                    *) continue ;;
+                esac
+            fi
+            _sd_later="$_sd_later $_sd_part"
+        done
+        _sd_parts=$_sd_later
+        _sd_kill
+        [ -n "$_sd_parts$_sd_ending" ] || exit
+    done
+}}
+
+_sd_overdue() {{
+    _sd_table=
+    for _sd_file in /proc/[0-9]*/stat; do
+        read -r _sd_line <"$_sd_file" || continue
+        _sd_child=${{_sd_file#/proc/}}
+        set -- ${{_sd_line##*) }}
+        _sd_table="$_sd_table ${{_sd_child%/stat}}:$2:${{20}}"
+    done 2>/dev/null
+    _sd_found=
+    for _sd_line in $_sd_table; do
+        _sd_child=${{_sd_line#*:}}
+        [ "${{_sd_child%:*}}" = "$_sd_pid" ] && [ $((_sd_now - ${{_sd_line##*:}} + 50)) -ge "$_sd_limit"00 ] &&
+            _sd_found=" $_sd_line "
+    done
+    [ -n "$_sd_found" ] || return
+    _sd_count=0
+    while [ "$_sd_count" -lt 16 ]; do
+        for _sd_line in $_sd_table; do
+            _sd_child=${{_sd_line#*:}}
+            case $_sd_found in *" $_sd_line "*) ;; *" ${{_sd_child%:*}}:"*) _sd_found="$_sd_found$_sd_line " ;; esac
+        done
+        _sd_count=$((_sd_count + 1))
+    done
+    echo "timeout=$_sd_limit ." >>"$_sd_mark"
+    for _sd_line in $_sd_found; do
+        kill "${{_sd_line%%:*}}"
+        _sd_ending="$_sd_ending $((_sd_now + {grace}00)):$_sd_line"
+    done 2>/dev/null
+}}
+
+_sd_kill() {{
+    _sd_later=
+    for _sd_line in $_sd_ending; do
+        _sd_child=${{_sd_line#*:}}
+        if [ "${{_sd_line%%:*}}" -gt "$_sd_now" ]; then
+            _sd_later="$_sd_later $_sd_line"
+        elif read -r _sd_file <"/proc/${{_sd_child%%:*}}/stat"; then
+            set -- ${{_sd_file##*) }}
+            [ "${{20}}" != "${{_sd_line##*:}}" ] || kill -9 "${{_sd_child%%:*}}"
+        fi
+    done 2>/dev/null
+    _sd_ending=$_sd_later
+}}
+
+_sd_told=
+trap '_sd_told=TERM' TERM
+read -r _sd_began _ </proc/uptime
+{watch}{{
+    trap '_sd_told=TERM' TERM
+    {lanes}
+}} 3>&1 | _sd_scribe
+{unwatch}read -r _sd_ended _ </proc/uptime
+_sd_left=0
+for _sd_part in $_sd_parts; do
+    [ -e "$_sd_control/parts/${{_sd_part%%/*}}" ] || _sd_left=$((_sd_left + 1))
+done
+sleep 0.05 2>/dev/null
+echo "began=$_sd_began ended=$_sd_ended status=0 told=$_sd_told left=$_sd_left ." >"$_sd_control/marks.$_sd_restart"
+exit 0
+"""
+
+
+def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at_once: int) -> str:
+    """Purpose: the text that the scheduler is given for a job of several runs. ``parts``: each with the digest of its payload."""
+    words = [f"{part.run}/{payload}/{_limit(part)}" for part, payload in parts]
+    lanes = max(1, min(at_once, len(words), _MOST_LANES))
+    limits = [limit for part, _ in parts if (limit := _limit(part))]
+    return head(layout, job) + _SCRIPT.format(
+        work=quoted(layout.job_work(job, 0)),
+        outputs=quoted(layout.part_outputs(job)),
+        payloads=quoted(layout.payloads),
+        parts="\n".join(words),
+        root=shlex.quote(str(layout.root)),
+        tick=max(1, min(_LONGEST_TICK_S, min(map(int, limits), default=0) // 20)),
+        grace=_GRACE_S,
+        watch="_sd_watch &\n_sd_watcher=$!\n" if limits else "",
+        unwatch='{ kill -9 "$_sd_watcher"; wait "$_sd_watcher"; } 2>/dev/null\n' if limits else "",
+        lanes=" | ".join(["_sd_lane"] * lanes),
+    )
+
+
+def _limit(part: Part) -> str:
+    """Whole seconds, "" for none. A part that is beyond them is ended; the others go on."""
+    limit_s = part.case.shape.time_limit_s
+    return str(math.ceil(limit_s)) if limit_s > 0 else ""

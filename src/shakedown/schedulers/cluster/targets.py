@@ -1,0 +1,161 @@
+"""Runs that work outside of the campaign, on a target of a file system: their directory there, their input files, and a link.
+
+At the usual place in the campaign there is a link to the directory, so that whoever reads a run's files finds them. It is made
+last: where it is, everything is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, Pairs
+from shakedown.model.ports import Part
+from shakedown.schedulers.claims import CannotStart, cannot_start
+from shakedown.schedulers.cluster.inputs import Progress, copy_input, shared_input
+
+_WORD = re.compile(r"\{([A-Za-z0-9_-]+)\}")
+
+
+def work_of(run: str, case: Case, targets: Pairs) -> str:
+    """Purpose: where a case's runs work, its words filled with the run's targets. Raises CannotStart."""
+    chosen, budgets = dict(targets), dict(case.targets)
+
+    def target(match: re.Match[str]) -> str:
+        word = match[1]
+        if word not in budgets:
+            return match[0]
+        if budgets[word] not in chosen:
+            raise CannotStart(f"run {run} cannot be started: no target of {budgets[word]} was chosen for {case.work}")
+        return chosen[budgets[word]]
+
+    work = _WORD.sub(target, case.work)
+    if not work.startswith("/") or "\n" in work or "\0" in work or ".." in Path(work).parts:
+        raise CannotStart(f"run {run} cannot be started: {work!r} is no absolute path to a directory")
+    return work
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """A run's place to be made. ``inside``: of a part, its place in the job's directory."""
+
+    layout: Layout
+    token: str
+    job: str
+    restart: int
+    run: str
+    case: Case
+    work: str
+    inside: str = ""
+
+    @property
+    def home(self) -> Path:
+        return Path(self.work, self.token)
+
+    @property
+    def place(self) -> Path:
+        return self.home / f"{self.job}.{self.restart}" / self.inside
+
+    @property
+    def link(self) -> Path:
+        return self.layout.job_work(self.job, self.restart) / self.inside
+
+    @property
+    def draft(self) -> Path:
+        """Its files gather here, whichever job the run is given: what was copied for one that was put off is not copied again."""
+        return self.home / f".{self.run}"
+
+    def carry_out(self, progress: Progress, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Purpose: gather the input files, then make the place if it is still ``wanted``. Doing it again changes nothing.
+
+        Raises CannotStart.
+        """
+        try:
+            if self._is_done():
+                return
+            self.gather(progress)
+            if wanted():
+                self.settle()
+        except OSError as error:
+            raise cannot_start(self.run, error, self.layout) from error
+
+    def gather(self, progress: Progress) -> None:
+        """The files of a run, in a directory that no job knows yet. Raises OSError, CannotStart."""
+        self._make_home()
+        progress.add()
+        if self.place.is_dir():
+            return
+        self.draft.mkdir(exist_ok=True)
+        for name, source in self.case.files:
+            file = self.draft / name
+            if self.case.stage == "copy":
+                copy_input(Path(source), file, progress)
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shared = self.case.stage == "per-target"
+            origin = shared_input(self.home / "inputs", Path(source), progress) if shared else Path(source)
+            _point(file, origin)
+            progress.add()
+
+    def settle(self) -> None:
+        """The place itself, and the link that says that it is complete. Raises OSError."""
+        if not self.place.is_dir():
+            self.place.parent.mkdir(exist_ok=True)
+            self.draft.rename(self.place)
+        if not self.inside:
+            _write(self.layout.job(self.job) / "place", str(self.home / self.job))
+        self.link.parent.mkdir(parents=True, exist_ok=True)
+        _point(self.link, self.place)
+
+    def _is_done(self) -> bool:
+        try:
+            return self.link.readlink() == self.place and self.place.is_dir()
+        except OSError:
+            return False
+
+    def _make_home(self) -> None:
+        """The directory that the site's words name is made, but nothing above it: a plain directory is on no target."""
+        work = Path(self.work)
+        if not work.is_dir():
+            if not work.parent.is_dir():
+                raise CannotStart(
+                    f"run {self.run} cannot be started: {work.parent} does not exist; it has to be made first, on its target"
+                )
+            work.mkdir(exist_ok=True)
+        self.home.mkdir(exist_ok=True)
+
+
+def placings(
+    layout: Layout, token: str, job: str, restart: int, run: str, case: Case, targets: Pairs, parts: Sequence[Part]
+) -> list[Placing]:
+    """Purpose: what has to be placed outside of the campaign before a job may start. Raises CannotStart."""
+    if not parts:
+        works = [(run, case, "")] if case.work else []
+    else:
+        works = [(part.run, part.case, part.run) for part in parts if part.case.work]
+    return [
+        Placing(layout, token, job, restart, name, one, work_of(name, one, targets), inside)
+        for name, one, inside in works
+    ]
+
+
+def _point(link: Path, target: Path) -> None:
+    """A link, in place of one that points elsewhere. Raises OSError."""
+    with contextlib.suppress(FileExistsError):
+        link.symlink_to(target)
+        return
+    if link.readlink() != target:  # OSError where it is no link: nothing of ours is overwritten
+        draft = link.with_name(f".{link.name}.{os.getpid()}")
+        draft.symlink_to(target)
+        draft.replace(link)
+
+
+def _write(path: Path, line: str) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_bytes(os.fsencode(line) + b"\n")
+    draft.replace(path)

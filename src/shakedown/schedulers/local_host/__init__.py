@@ -1,0 +1,1 @@
+"""The embedded scheduler of the machine that one stands on."""

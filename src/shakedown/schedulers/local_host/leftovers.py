@@ -1,0 +1,97 @@
+"""Jobs that ran, or may have run, without us: the claim tells, and what is left of them is ended before anything is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from shakedown.model.layout import Layout
+from shakedown.model.ports import UNHEARD, JobOrder, JobReport, JobView
+from shakedown.processes.identity import living_pid
+from shakedown.processes.reactor import Reactor
+from shakedown.processes.tree import Ending, kill_tree
+from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace
+
+
+@dataclass(slots=True)
+class Leftovers:
+    """Finds out what became of such jobs. ``say`` takes the reports, at once or inside a later ``wait``."""
+
+    layout: Layout
+    reactor: Reactor
+    workplace: Workplace
+    marker: Callable[[str], str]
+    say: Callable[[JobReport], object]
+    grace_s: float
+    patience_s: float
+
+    def adopt(self, view: JobView) -> object:
+        """A job of another conductor: without a claim it never ran; with one it did, and whatever lives of it is ended.
+
+        A claim may have been removed or edited since. So one that was seen to run, or was let go, did run, whatever its claim says.
+        """
+        holder = self.workplace.claim_holder(view.id, view.restart)
+        began = bool(view.scheduler_id) or self.workplace.was_let_go(view.id, view.restart)
+        if holder in (None, CONDUCTOR) and not began:
+            return self.say(JobReport(view.id, "absent", "local", restart=view.restart))
+        if holder is None:  # nor does a shell of it get in that is late
+            with suppress(CannotStart):
+                self.workplace.take_claim(view.id, view.restart)
+        gone = "; its claim was removed or changed" if holder in (None, CONDUCTOR) else ""
+        return self._end(view.id, view.run, view.restart, view.scheduler_id, gone)
+
+    def claim_was_taken(self, order: JobOrder) -> object:
+        """A script of ours did not get its claim: another execution has it, or the conductor, or the disk would not let it."""
+        holder = self.workplace.claim_holder(order.job, order.restart)
+        if holder and holder != CONDUCTOR:
+            return self._end(order.job, order.run, order.restart, "")
+        message = "the conductor had taken its claim" if holder else self._trouble(order)
+        return self.say(
+            JobReport(order.job, "refused", "local", restart=order.restart, message=f"it did not run: {message}")
+        )
+
+    def _trouble(self, order: JobOrder) -> str:
+        """Why a claim could not be made, in the words of the one who tries it again."""
+        try:
+            self.workplace.take_claim(order.job, order.restart)
+        except CannotStart as error:
+            return error.message
+        return "its claim could not be written"
+
+    def _end(self, job: str, run: str, restart: int, process: str, note: str = "") -> object:
+        """``process``: the identity of the job's first process where it is known; if it is still the same, so is its group."""
+        ending = Ending(self.marker(job), living_pid(process) or 0, self.grace_s, self.patience_s)
+
+        def dead() -> object:
+            with suppress(OSError):  # what is in it is evidence
+                self.layout.work_directory(run).rmdir()
+            output = _spilled(self.layout, run)
+            message = _words(ending) + note + stuck_words(ending)
+            return self.say(JobReport(job, "interrupted", "local", restart=restart, message=message, output=output))
+
+        return kill_tree(self.reactor, ending, dead)
+
+
+def stuck_words(ending: Ending | None) -> str:
+    """What is said of processes that cannot be killed; "" where there are none."""
+    if ending is None or not ending.stuck:
+        return ""
+    return f"; these processes were killed and do not die, the kernel holds them: {', '.join(ending.stuck)}"
+
+
+def _words(ending: Ending) -> str:
+    if ending.found <= 0:
+        return f"{UNHEARD}, so nobody knows how; nothing of it is alive"
+    many = "one process" if ending.found == 1 else f"{ending.found} processes"
+    return f"its conductor died, or was replaced, while it ran; what was left of it, {many}, has been ended"
+
+
+def _spilled(layout: Layout, run: str) -> dict[str, Any]:
+    """A large output had reached its file; a small one died with the conductor."""
+    path = layout.output(run)
+    try:
+        return {"file": str(path.relative_to(layout.root)), "bytes": path.stat().st_size}
+    except OSError:
+        return {}

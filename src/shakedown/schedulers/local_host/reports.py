@@ -1,0 +1,82 @@
+"""What is said of a job of this machine that ended."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from msgspec.structs import replace
+
+from shakedown.model.ports import OVERRAN, JobOrder, JobReport
+from shakedown.model.units import show_duration
+from shakedown.schedulers.local_host.leftovers import stuck_words
+from shakedown.schedulers.local_host.running import Running
+
+
+def end_report(running: Running, output: dict[str, Any], note: str, node: str) -> JobReport:
+    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output."""
+    state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
+    if running.overran_s():
+        state, message = "timeout", _overran(running)
+    ending = running.ending
+    if ending is not None:
+        behind = (
+            "" if running.why or ending.found <= 0 else f"it left processes behind, which were ended: {ending.found}"
+        )
+        message = "; ".join(filter(None, (message, note, behind))) + stuck_words(ending)
+    elif note:
+        message = f"{message}; {note}" if message else note
+    return JobReport(
+        running.order.job,
+        state,
+        "local",
+        restart=running.order.restart,
+        exit_status=running.exit_status,
+        elapsed_s=running.elapsed_s,
+        nodes=node,
+        message=message,
+        output=output,
+        behind=running.strays,
+        unseen_s=running.unseen_s,
+    )
+
+
+def _overran(running: Running) -> str:
+    """Nobody was there to end it, but its limit is its limit."""
+    limit = show_duration(running.order.case.shape.time_limit_s)
+    after = show_duration(running.over_within[1] if running.over_within is not None else 0.0)
+    after = f"at most {after}" if running.unseen_s else after
+    how = "with exit status 0" if running.exit_status == 0 else _outcome(running.exit_status)[1]
+    why = "the conductor stood still and could not end it"
+    return f"{OVERRAN} of {limit}: {why}; it ended by itself after {after}, {how.removeprefix('it ended ')}"
+
+
+def never_started(order: JobOrder, state: str, message: str) -> JobReport:
+    """The report of a job that never ran: it was refused or cancelled while it waited."""
+    return JobReport(order.job, state, "local", restart=order.restart, message=message)
+
+
+def say_loss(report: JobReport) -> JobReport:
+    """An output that did not get onto the disk: the report says why instead of pointing at it.
+
+    That it is lost must not be taken for an output that is empty.
+    """
+    if "lost" not in report.output:
+        return report
+    message = f"its output could not be kept: {report.output['lost']}"
+    return replace(report, message=f"{report.message}; {message}" if report.message else message)
+
+
+def _outcome(exit_status: int | None) -> tuple[str, str]:
+    """State and message of a job that ended by itself."""
+    if exit_status == 0:
+        return "completed", ""
+    if exit_status is None:
+        return "failed", "how it ended is not known"
+    if exit_status > 0:
+        return "failed", f"it ended with exit status {exit_status}"
+    try:
+        name = signal.Signals(-exit_status).name
+    except ValueError:
+        name = "a real-time signal"
+    return "failed", f"it was ended by signal {-exit_status} ({name})"

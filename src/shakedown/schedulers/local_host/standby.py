@@ -1,0 +1,81 @@
+"""Shells that stand by: the next jobs of the queue, started and waiting at their gate while others run.
+
+Starting a shell takes longer than most of what a quick test does. Standing by costs nothing, and when cores fall free the
+next job begins with the writing of one byte. A job that stands by has not begun: it holds no claim, and if its gate is closed
+instead of opened (we died) it ends without a trace.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from shakedown.model.ports import JobOrder
+from shakedown.processes.reactor import Reactor
+from shakedown.processes.spawn import reap
+from shakedown.schedulers.claims import CannotStart, Workplace
+from shakedown.schedulers.local_host.launch import Launch, Launcher
+
+DEPTH = 3  # jobs that stand by at once
+
+
+@dataclass(slots=True)
+class Standby:
+    """The launches that were not released. ``pids``: every process that we started and did not collect, kept up to date."""
+
+    launcher: Launcher
+    workplace: Workplace
+    reactor: Reactor
+    pids: set[int]
+    _launches: dict[str, Launch] = field(default_factory=dict)
+    _dismissed: set[int] = field(default_factory=set)
+
+    def get(self, order: JobOrder) -> Launch:
+        """Purpose: the launch of a job, made now if it did not stand by. Raises CannotStart."""
+        return self._launches.pop(order.job, None) or self._launch(order)
+
+    def fill(self, orders: Iterable[JobOrder]) -> None:
+        """Launch the first of the queue. What cannot be launched now is tried again, and reported, when its time comes."""
+        for order in orders:
+            if len(self._launches) >= DEPTH:
+                return
+            if order.job not in self._launches:
+                try:
+                    self._launches[order.job] = self._launch(order)
+                except CannotStart:
+                    return
+
+    def dismiss(self, order: JobOrder, launch: Launch | None = None) -> None:
+        """Send a job's shell home, if there is one, and leave nothing of it."""
+        launch = launch or self._launches.pop(order.job, None)
+        if launch is None:
+            return
+        launch.close_gate()
+        with suppress(ProcessLookupError):
+            os.killpg(launch.child.pid, signal.SIGKILL)
+        os.close(launch.capture.descriptor)
+        self.workplace.tidy(launch.place, order.case.files)
+        if launch.script_file:
+            self.workplace.remove_script(order.job, order.restart)
+        self._dismissed.add(launch.child.pid)
+        self.reactor.watch(launch.child.pidfd, lambda: self._gone(launch))
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether shells that were sent home are still to be collected."""
+        return bool(self._dismissed)
+
+    def _launch(self, order: JobOrder) -> Launch:
+        launch = self.launcher.launch(order)
+        self.pids.add(launch.child.pid)
+        return launch
+
+    def _gone(self, launch: Launch) -> bool:
+        self.reactor.close_watched(launch.child.pidfd)
+        reap(launch.child)
+        self.pids.discard(launch.child.pid)
+        self._dismissed.discard(launch.child.pid)
+        return False

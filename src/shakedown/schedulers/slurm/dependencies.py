@@ -1,0 +1,57 @@
+"""Jobs that may start only when another one of ours is over: which number Slurm knows that one by, and whether it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shakedown.model.nouns import Cluster
+from shakedown.model.ports import JobOrder
+from shakedown.schedulers.claims import CannotStart
+from shakedown.schedulers.cluster.job_places import JobPlaces, job_label
+from shakedown.schedulers.cluster.marks import read_marks
+from shakedown.schedulers.slurm.parsing import QueueRow
+
+
+@dataclass(slots=True)
+class Chains:
+    """``rows``: what waits or runs on a cluster; None where it does not answer.
+
+    A job that is over, or that Slurm has forgotten, holds nobody up: Slurm takes such a number and starts the successor.
+    """
+
+    token: str
+    places: JobPlaces
+    rows: Callable[[Cluster], list[QueueRow] | None]
+
+    def number(self, order: JobOrder, cluster: Cluster) -> str:
+        """Purpose: the number of the job that comes first, "" where none does. Raises CannotStart."""
+        name, known = order.after
+        if not name:
+            return ""
+        number, _, home = known.partition(";")
+        if home and home != cluster.name:
+            raise CannotStart(
+                f"run {order.run} cannot be started on {cluster.name} after job {name}, which is on {home}: "
+                "Slurm knows no order between clusters"
+            )
+        if number:
+            return number
+        ids = [row.id for row in self.rows(cluster) or () if row.name == job_label(self.token, name)]
+        if not ids:
+            raise CannotStart(
+                f"run {order.run} is to start after job {name}, which Slurm on {cluster.name} does not know now",
+                transient=True,
+            )
+        return ids[0]
+
+    def is_over(self, order: JobOrder, cluster: Cluster, number: str) -> bool:
+        """Purpose: whether the job that comes first is known to be over: by its own end mark, or because no queue has it."""
+        try:
+            marks = read_marks(self.places, order.after[0])
+            if marks is not None and marks.elapsed_s is not None:
+                return True
+        except OSError:
+            pass
+        rows = self.rows(cluster)
+        return rows is not None and all(row.id != number for row in rows)

@@ -1,0 +1,383 @@
+"""One look at all our jobs: one squeue a cluster, files where they are needed, one sacct, and for what is left the last resorts.
+
+It runs in a process of its own, which may hang with a file system or a command; what it says first does not wait for what may hang.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Cluster
+from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
+from shakedown.model.shared_nodes import names_in
+from shakedown.model.steps import broken_step
+from shakedown.schedulers.claims import CONDUCTOR, CannotStart
+from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of_label, read_small
+from shakedown.schedulers.cluster.marks import Marks, read_marks, read_restart, read_robbed
+from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.accounting import Accounting
+from shakedown.schedulers.slurm.broken_steps import BrokenSteps, tail
+from shakedown.schedulers.slurm.evidence import KILLED, SETTLE_S, is_plain, needs_accounting, weigh
+from shakedown.schedulers.slurm.failed_nodes import FailedNodes
+from shakedown.schedulers.slurm.job_evidence import Asked, Found
+from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_words, queue_rows
+from shakedown.schedulers.slurm.parts import Parts
+from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
+from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
+from shakedown.schedulers.slurm.surveying import survey
+
+_WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
+_MOST_GLANCED = 1024  # files that are looked for at once
+_CLOCKS_DIFFER_S = 5.0  # the controller's and the file system's
+_MOST_RESTARTS = 16  # whose end marks are looked for
+_ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
+_MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
+Say = Callable[[list[JobReport]], None]
+
+
+@dataclass(slots=True)
+class Asker:
+    """What is asked of Slurm and of the job directories.
+
+    ``doubts``: since when (monotonic) a job is not plainly alive. ``others``: the user's jobs with other names, by id.
+    ``asked_after``: (id, name) of those that have an id of ours, and whether they are. ``where``: the nodes of jobs that run.
+    """
+
+    layout: Layout
+    token: str
+    clusters: Sequence[Cluster]
+    run: Run
+    command_s: float
+    clock: Callable[[], float] = time.monotonic
+    doubts: dict[str, float] = field(default_factory=dict)
+    others: dict[str, QueueRow] = field(default_factory=dict)
+    asked_after: dict[tuple[str, str], bool] = field(default_factory=dict)
+    where: dict[str, str] = field(default_factory=dict)
+    places: JobPlaces = field(init=False)
+    accounting: Accounting = field(init=False)
+    nodes: FailedNodes = field(init=False)
+    parts: Parts = field(init=False)
+    steps: BrokenSteps = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = JobPlaces(self.layout)
+        self.parts = Parts(self.places)
+        self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
+        self.steps = BrokenSteps(self.places, self.run, self.clusters, self.command_s)
+        self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
+
+    def look(
+        self,
+        jobs: Sequence[Asked],
+        say: Say,
+        wanted: Wanted | None = None,
+        tell: Callable[[Survey], None] = lambda _: None,
+    ) -> None:
+        """Purpose: say what became of each job, a few at a time; of some nothing, where nothing is to be said.
+
+        What is ``wanted`` besides is told as soon as it is known.
+        """
+        rows, silent = self._queue()
+        lost, jobs = [job for job in jobs if job.lost], [job for job in jobs if not job.lost]
+        chosen = {job.id: _choose(rows.get(job.id, []), job) for job in jobs}
+        plain = [job for job in jobs if is_plain(job, chosen[job.id])]
+        say([report for job in plain if (report := weigh(Found(job, row=chosen[job.id])))])
+        if wanted is not None:
+            tell(survey(wanted, self.clusters, self.token, self.run, self.command_s))
+        self._forget(plain, jobs)
+        self.where = {job.id: self.where.get(job.id, "") for job in jobs} | _where(plain, chosen)
+        say(self._begun_parts(job for job in plain if (row := chosen[job.id]) and row.state != "PENDING"))
+        plain_ids = {job.id for job in plain}
+        found = [self._read(job, rows.get(job.id, []), silent) for job in jobs if job.id not in plain_ids]
+        found = self.accounting.ask(found, {f.job.id: self._label(f.job.id) for f in found if needs_accounting(f)})
+        found = [self._last_words(f) for f in found]
+        self._sweep(
+            rows, {job.id: job for job in (*jobs, *lost)}, found
+        )  # before anything is said: perhaps nobody looks again
+        reports = [report for f in found if (report := weigh(f)) and self._will_never_run(report)]
+        reports += [report for job in lost if (report := self._lost_start(job))]
+        reports = self.steps.explain(reports, {f.job.id: f for f in found})
+        say(self._with_parts(self.nodes.explain(reports), found))
+
+    def glance(self, jobs: Sequence[Asked], say: Say) -> None:
+        """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
+        reports = []
+        for job in [job for job in jobs if not job.lost][:_MOST_GLANCED]:
+            with contextlib.suppress(OSError):
+                reports += self.parts.news(job)
+                if not self.places.marks(job.id, job.restart).exists():
+                    continue
+                marks = read_restart(self.places, job.id, job.restart)
+                reports += self.parts.news(job)  # nothing comes after the mark
+                if not self.parts.are_complete(job, marks, 0.0):
+                    continue
+                if self._gave_up_a_step(job, marks):
+                    continue  # the next look asks about its nodes
+                if marks.exit_status is not None and marks.exit_status < 128:  # of others Slurm may know more
+                    report = weigh(
+                        Found(job, marks=marks, output=self._output(job, marks), nodes_now=self.where.get(job.id, ""))
+                    )
+                    reports += [report] if report else []
+        say(reports)
+
+    def _gave_up_a_step(self, job: Asked, marks: Marks) -> bool:
+        if len(names_in(marks.nodes) if marks.nodes else ()) < 2:
+            return False
+        return broken_step(tail(self.places.output(job.id, job.restart))) is not None
+
+    # ---- parts ----
+
+    def _begun_parts(self, jobs: Iterable[Asked]) -> list[JobReport]:
+        reports = []
+        for job in jobs:
+            with contextlib.suppress(OSError):
+                reports += self.parts.news(job)
+        return reports
+
+    def _with_parts(self, reports: Sequence[JobReport], found: Iterable[Found]) -> list[JobReport]:
+        """All that is known of parts stands before what is said of their job; before that, its end is not said."""
+        by_job = {f.job.id: f for f in found}
+        said: list[JobReport] = []
+        for report in reports:
+            f = by_job.get(report.job)
+            if f is not None and f.job.parts and report.state != "queued":
+                try:
+                    said += self.parts.news(f.job)
+                except OSError as error:
+                    why = f"the marks of its parts cannot be read: {error.strerror}"
+                    said.append(
+                        JobReport(report.job, "no_answer", "marks", report.scheduler_id, f.job.restart, message=why)
+                    )
+                    continue
+                if report.state in ENDED and not self.parts.are_complete(f.job, f.marks, f.doubt_s):
+                    continue
+            said.append(report)
+        return said
+
+    def _label(self, job: str) -> str:
+        return job_label(self.token, job)
+
+    # ---- the queue ----
+
+    def _queue(self) -> tuple[dict[str, list[QueueRow]], dict[str, str]]:
+        """Our rows by our ids; and for each cluster that does not answer, what it said instead."""
+        rows: dict[str, list[QueueRow]] = {}
+        silent: dict[str, str] = {}
+        several = len(self.clusters) > 1
+        self.others = {}
+        for cluster in self.clusters:
+            ran = self.run(commands.squeue(cluster.name, os.getuid(), several), self.command_s)
+            if ran.status != 0:
+                silent[cluster.name] = ran.error.strip().split("\n")[0] or f"squeue ended with {ran.status}"
+                continue
+            if odd := babble(ran.output):
+                silent[cluster.name] = f"it printed what nobody can read: {odd}"
+            for row in queue_rows(ran.output, cluster.name if several else ""):
+                job = job_of_label(self.token, row.name)
+                if job is None:
+                    self.others[row.id] = row
+                else:
+                    rows.setdefault(job, []).append(row)
+        return rows, silent
+
+    def _forget(self, plain: Sequence[Asked], jobs: Sequence[Asked]) -> None:
+        """Doubts about jobs that are plainly alive, or that nobody asks about any more."""
+        for job in plain:
+            self.doubts.pop(job.id, None)
+        self.parts.forget(jobs)
+        if len(self.doubts) > len(jobs):
+            wanted = {job.id for job in jobs}
+            self.doubts = {job: since for job, since in self.doubts.items() if job in wanted}
+
+    # ---- files ----
+
+    def _read(self, job: Asked, rows: Sequence[QueueRow], silent: dict[str, str]) -> Found:
+        """A job that is not plainly alive: its marks, and for how long it has been so."""
+        now = self.clock()
+        marks, again, trouble = self._marks(job)
+        renamed = None if rows else self._renamed(job, marks)
+        if renamed is not None:
+            rows = [renamed]
+            if renamed.state in ("PENDING", "RUNNING"):
+                self.doubts[job.id] = now
+        doubt = now - self.doubts.setdefault(job.id, now)
+        quiet = not rows and bool(silent) and _home(job) in ("", *silent)
+        return Found(
+            job,
+            marks=marks,
+            marks_trouble=trouble,
+            row=_choose(rows, job, marks.scheduler_id if marks else ""),
+            queue="silent" if quiet else "told",
+            trouble="; ".join(f"squeue: {what}" for what in silent.values()) if quiet else "",
+            doubt_s=doubt,
+            output=self._output(job, marks),
+            renamed=renamed.name if renamed is not None else "",
+            again=again,
+            never_began=not trouble and self._never_began(job, marks),
+            nodes_now=self.where.get(job.id, ""),
+            has_directory=marks is not None or self.places.control(job.id).is_dir(),
+        )
+
+    def _marks(self, job: Asked) -> tuple[Marks | None, int, str]:
+        """The marks of the newest start that did anything, and the number of one that came after it and did nothing."""
+        again = 0
+        try:
+            marks = read_marks(self.places, job.id)
+            while marks is not None and marks.restart > job.restart and (marks.void or marks.holder == CONDUCTOR):
+                again = max(again, marks.restart if marks.void else 0)
+                marks = read_restart(self.places, job.id, marks.restart - 1)
+            if marks is None or not marks.claimed:
+                marks = read_robbed(self.places, job.id, job.restart) or marks
+        except OSError as error:
+            return None, 0, error.strerror or str(error)
+        return marks, again, ""
+
+    def _never_began(self, job: Asked, newest: Marks | None) -> bool:
+        """Whether this start never took its claim: nobody did, or a later start of the job in its place."""
+        try:
+            own = read_small(self.places.claim(job.id, job.restart))
+            if own is None or newest is None or newest.restart <= job.restart:
+                return own is None
+            return own == read_small(self.places.claim(job.id, newest.restart))
+        except OSError:
+            return False
+
+    def _renamed(self, job: Asked, marks: Marks | None) -> QueueRow | None:
+        """The row of a job that somebody gave another name: it has the id that the claim tells, or that it was accepted with.
+
+        So may a stranger's, after a controller that lost its memory; but that one began later, and perhaps elsewhere. Of a job that
+        has not begun the controller is asked once where it works.
+        """
+        row = self.others.get(marks.scheduler_id) if marks and marks.scheduler_id else None
+        if row is not None and marks is not None:
+            known = row.start and marks.claimed_at and row.nodes == marks.nodes
+            return row if known and row.start <= marks.claimed_at + _CLOCKS_DIFFER_S else None  # type: ignore[operator]
+        row = found_by_number(job, self.others)
+        if row is None:
+            return None
+        key = (row.id, row.name)
+        if key not in self.asked_after:
+            self.asked_after[key] = is_ours(self.run, self.clusters, row, self.places.control(job.id), self.command_s)
+        return row if self.asked_after[key] else None
+
+    def _output(self, job: Asked, marks: Marks | None) -> dict[str, Any]:
+        """Where its output is: paths inside the campaign."""
+        if marks is None or not marks.claimed or marks.holder == CONDUCTOR:
+            return {}
+        if self.places.layout.part_marks(job.id).is_dir():  # each part has its own
+            return {}
+        root = self.places.layout.root
+        file, place = self.places.output(job.id, job.restart), self.places.directory(job.id, job.restart)
+        return {
+            "file": str(file.relative_to(root)),
+            "bytes": marks.output_bytes,
+            "directory": str(place.relative_to(root)),
+        }
+
+    def _will_never_run(self, report: JobReport) -> bool:
+        """Before a launch is said to have failed the claim of that start is taken: nothing of it can come later."""
+        if not report.launch_failure or report.state == "requeued":  # the next start takes the claims before its own
+            return True
+        try:
+            return self.places.take_claim(report.job, report.restart)
+        except (CannotStart, OSError):
+            return False
+
+    def _last_words(self, found: Found) -> Found:
+        """What slurmstepd wrote into the job's own output, for jobs that the queue no longer explains; else the last line there."""
+        if found.row is not None and meaning(found.row.state).state not in OVER:
+            return found
+        if found.marks is not None and found.marks.exit_status is not None:
+            return found
+        words, last, told = "", "", False
+        try:
+            with self.places.slurm_output(found.job.id).open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _WORDS_BYTES))
+                text = file.read(_WORDS_BYTES).decode("utf-8", "replace")
+                told = bool(_ENDED_BY_SLURM.search(text))
+                said, last = list(last_words(text)), clean(text.strip().rpartition("\n")[2])
+                words = said[-1] if len(said) > found.job.restart else ""  # earlier restarts left theirs too
+        except OSError:
+            pass
+        return msgspec.structs.replace(found, words=words, said=last, told_to_end=told)
+
+    def _lost_start(self, job: Asked) -> JobReport | None:
+        """A start whose node was lost, of a job that went on elsewhere: its end mark, or that its nodes answer again, ends it."""
+        try:
+            marks = read_restart(self.places, job.id, job.restart)
+        except OSError:
+            return None
+        state = "node_fail" if marks.elapsed_s is None else "failed" if marks.exit_status else "completed"
+        source: Any = "marks" if marks.elapsed_s is not None else "queue"
+        return JobReport(job.id, state, source, job.scheduler_id, job.restart, nodes=marks.nodes)
+
+    # ---- jobs that must not run ----
+
+    def _sweep(self, rows: dict[str, list[QueueRow]], jobs: dict[str, Asked], found: Iterable[Found]) -> None:
+        """Take out of the queue what could only end at once or would be done twice.
+
+        That is: jobs whose claim the conductor took, and restarts of jobs that had come to their own end.
+        """
+        ended = {
+            f.job.id: f.doubt_s
+            for f in found
+            if f.marks
+            and f.marks.restart == f.job.restart
+            and f.marks.exit_status is not None
+            and f.marks.exit_status < KILLED
+        }
+        surplus: dict[str, list[str]] = {}
+        for job, ours in rows.items():
+            alive = [row for row in ours if meaning(row.state).state in BEFORE_AND_DURING]
+            if not alive or (job in jobs and job not in ended):
+                continue
+            for row in alive[:_MOST_SWEPT]:
+                surplus_restart = job in ended and row.restart > jobs[job].restart
+                if row.state == "COMPLETING" or (surplus_restart and row.state == "RUNNING" and ended[job] < SETTLE_S):
+                    continue  # it is over, or may have taken its claim: then it is another run
+                if surplus_restart or (job not in jobs and self._is_void(job, row)):
+                    surplus.setdefault(row.cluster, []).append(row.id)
+        for cluster, ids in surplus.items():
+            self.run(commands.scancel(cluster, bool(cluster), ids[:_MOST_SWEPT]), self.command_s)
+
+    def _is_void(self, job: str, row: QueueRow) -> bool:
+        """Whether a job that nobody asks about would find its claim taken by the conductor, or its work done."""
+        try:
+            if self.places.claim_holder(job, 0) == CONDUCTOR or self.places.claim_holder(job, row.restart) == CONDUCTOR:
+                return True
+            ends = (
+                read_restart(self.places, job, number).exit_status for number in range(min(row.restart, _MOST_RESTARTS))
+            )
+            return any(status is not None and status < KILLED for status in ends)
+        except OSError:
+            return False
+
+
+def _choose(rows: Sequence[QueueRow], job: Asked, holder: str = "") -> QueueRow | None:
+    """Of several jobs with one name: the one that has the claim, else that we know, else one that runs, else the oldest."""
+    if len(rows) < 2:
+        return rows[0] if rows else None
+    known = holder or job.scheduler_id.split(";")[0]
+    return min(
+        rows, key=lambda row: (row.id != known, row.state == "CANCELLED", row.state == "PENDING", len(row.id), row.id)
+    )
+
+
+def _where(plain: Sequence[Asked], chosen: Mapping[str, QueueRow | None]) -> dict[str, str]:
+    rows = {job.id: chosen[job.id] for job in plain}
+    return {job: row.nodes for job, row in rows.items() if row is not None and row.state == "RUNNING" and row.nodes}
+
+
+def _home(job: Asked) -> str:
+    """The cluster that a scheduler's id names; "" where there is but one, or it is not known."""
+    return job.scheduler_id.partition(";")[2]

@@ -1,0 +1,80 @@
+"""What happens to nodes by the calendar: they die, and other people's jobs take them."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from shakedown.twin.machine.allocator import Need
+from shakedown.twin.machine.nodes import one_each
+
+if TYPE_CHECKING:
+    from shakedown.twin.machine.laws import SimulatedMachine
+    from shakedown.twin.machine.nodes import Room
+
+
+def arrange(world: SimulatedMachine) -> None:
+    """Purpose: put the deaths of nodes and the doings of other people on the calendar."""
+    for node, after_s, repair_s in world.fates.deaths:
+        world.clock.at(world.began + after_s, functools.partial(die, world, node, repair_s))
+    for number, (node, since, until) in enumerate(world.others.busy, 1):
+        arrive = functools.partial(_arrive, world, -number, node, until - max(since, 0.0))
+        if since <= 0:
+            arrive()  # they were there before us
+        else:
+            world.clock.at(world.began + since, arrive)
+    for _, since, _ in world.others.pending:
+        world.clock.at(world.began + since, functools.partial(_tell, world))
+
+
+def take_down(world: SimulatedMachine, room: Room, number: int, repair_s: float) -> None:
+    """Purpose: a node takes nothing until it is repaired."""
+    bit = 1 << (number - 1)
+    room.pool.close(bit)
+    room.noticed(world.clock.now())
+
+    def repaired() -> bool:
+        room.pool.open(bit)
+        world.noticed(None)
+        world.look_at(room)
+        return world.local
+
+    world.clock.at(world.clock.now() + repair_s, repaired)
+
+
+def _rooms_with(world: SimulatedMachine, node: str) -> list[Room]:
+    found = [room for room in one_each(world.rooms) if node in room.number]
+    if not found:
+        raise ValueError(f"no partition of {world.document.system.name} has a node {node}")
+    return found
+
+
+def die(world: SimulatedMachine, node: str, repair_s: float) -> bool:
+    """Purpose: the node is gone, and the job on it. Whether the conductor would notice by itself."""
+    for room in _rooms_with(world, node):
+        bit = 1 << (room.number[node] - 1)
+        hit = [
+            job
+            for job in world.by_ticket.values()
+            if job.state == "running" and world.rooms[job.pool].pool is room.pool and job.nodes & bit
+        ]
+        for job in hit:
+            world.lose_node(job, job.case.shape.time_limit_s - (world.clock.now() - job.started), node, repair_s)
+        if not hit:
+            take_down(world, room, room.number[node], repair_s)
+    world.noticed(None)
+    return world.local
+
+
+def _arrive(world: SimulatedMachine, ticket: int, node: str, lasts_s: float) -> bool:
+    """Somebody else's job wants a node; it comes before all of ours that wait, and leaves when it said it would."""
+    for room in _rooms_with(world, node):
+        world.theirs[ticket] = world.clock.now() + lasts_s
+        room.pool.queue(ticket, Need(1, lasts_s, room.number[node]))
+        world.look_at(room)
+    return world.local
+
+
+def _tell(world: SimulatedMachine) -> bool:
+    world.noticed(None)
+    return world.local

@@ -1,0 +1,48 @@
+"""What the scheduler says of nodes and of other people's jobs: late, and not always true."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shakedown.model.ports import Survey, Wanted
+from shakedown.twin.machine.calendar import pending_on
+
+if TYPE_CHECKING:
+    from shakedown.twin.machine.world import World
+
+SILENT = "no source answers"
+
+
+def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
+    """Purpose: idle nodes of pools and jobs that wait on clusters, as they were ``stale_s`` ago. ``silent``: nobody answers."""
+    survey = Survey()
+    when = world.clock.now() - world.lies.stale_s
+    for pool in wanted.idle:
+        if silent or pool not in world.rooms:
+            survey.trouble[pool] = SILENT if silent else "there is no such partition"
+        else:
+            survey.idle[pool] = _idle(world, pool, when)
+    for cluster in wanted.pending:
+        if silent:
+            survey.trouble[cluster] = SILENT
+        else:
+            survey.pending[cluster] = world.others.waiting(cluster, when - world.began) + _neighbours(
+                world, cluster, when
+            )
+    return survey
+
+
+def _neighbours(world: World, cluster: str, when: float) -> int:
+    return 0 if world.physics is None else pending_on(world.physics.scenario.others, cluster, when)
+
+
+def _idle(world: World, pool: str, when: float) -> tuple[int, ...]:
+    """The partition's idle nodes by their numbers; some that are in use look idle."""
+    room = world.rooms[pool]
+    idle = room.idle_at(when) & ~room.pool.closed
+    if world.lies.idle_untrue:
+        minute = int(world.clock.now() // 60)
+        for place, number in enumerate(room.own, 1):
+            if world.chance(world.lies.idle_untrue, "idle", pool, place, minute):
+                idle |= 1 << (number - 1)
+    return room.places(idle & room.mask)
