@@ -301,3 +301,11 @@ def test_the_log_is_read_once_for_all_acts() -> None:
     record = told.record
     card = settle(told.documents[record.document], record, told.documents.__getitem__, reread)
     assert (len(card.acts), len(reads)) == (16, 1)
+
+
+def test_a_signal_is_no_act_of_a_person() -> None:
+    told = begun(plan(parties=()))
+    told.say("stop_request", {"signal": "SIGINT"}, "Ctrl-C")
+    told.say("stop_request", {"request": "q1", "who": "ada"}, "for today")
+    told.end()
+    assert [one.because for one in told.card().acts if one.kind == "stop"] == ["for today"]

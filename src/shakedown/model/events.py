@@ -148,6 +148,13 @@ ACTS: Final[dict[str, str]] = {
     "withdrawn": "withdraw",
     "agreed": "agree",
 }  # event -> the kind of act, which is the command's name
+
+
+def is_act(event: Event) -> bool:
+    """Purpose: whether an event is what a person did to a campaign. A signal (Ctrl-C) only ends the conductor."""
+    return event.event in ACTS and (event.event != "stop_request" or bool(event.value.get("request")))
+
+
 CONSENT: Final = (
     "amend",
     "attest",

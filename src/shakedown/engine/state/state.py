@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.state.job_index import JobIndex
 from shakedown.engine.state.plan import PlanIndex, QueueKey
 
-FOLD_VERSION = 7  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 8  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)

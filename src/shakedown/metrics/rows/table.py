@@ -21,7 +21,7 @@ from shakedown.metrics.rows.rows import (
     RunRow,
     UnavailableRow,
 )
-from shakedown.model.events import ACTS, EVENTS, Event, is_afterwards
+from shakedown.model.events import EVENTS, Event, is_act, is_afterwards
 from shakedown.model.ports import ENDED
 
 
@@ -43,7 +43,7 @@ class Record(RecordRows):
         if not is_afterwards(event):
             self.last = max(self.last, event.time)
         handler = _HANDLERS.get(event.event)
-        if event.event in ACTS:
+        if is_act(event):
             acts.note_act(self, event)
         if handler is not None:
             handler(self, event)
