@@ -43,6 +43,7 @@ TELLING = {
     "sealed": ("digest", "by"),
     "rejudged": ("examined", "replaced", "kept", "by"),
     "amended": ("by",),
+    "again": ("component", "by"),
 }
 
 

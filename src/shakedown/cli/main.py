@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "exclude": ("exclude", "Give nodes no more work."),
     "include": ("include", "Give excluded nodes work again."),
     "clock": ("clock", "Start, stop or restart the clock of a component."),
+    "again": ("again", "Run a component again: every result once more, or what is missing of its time."),
     "amend": ("amend", "Put a changed plan into force, with who and why."),
     "rule": ("rule", "Say whose failure a run was, beside its verdict."),
     "change": ("change", "Declare a change of the machine; it opens a new epoch."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shakedown.engine import (
+    fold_again,
     fold_amended,
     fold_builds,
     fold_campaign,
@@ -38,6 +39,7 @@ def evolve(state: State, event: Event) -> None:
 HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "campaign_start": fold_campaign.campaign_start,
     "amended": fold_amended.amended,
+    "again": fold_again.again,
     "driver_start": fold_campaign.driver_start,
     "driver_stop": fold_campaign.driver_stop,
     "stop_request": fold_campaign.stop_request,

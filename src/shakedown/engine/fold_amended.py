@@ -6,9 +6,9 @@ from bisect import insort
 from collections.abc import Iterator
 from dataclasses import replace
 
+from shakedown.engine.fold_again import all_rounds
 from shakedown.engine.fold_standing import standing_orders_after
 from shakedown.engine.ledger import ledger_of
-from shakedown.engine.modes import wanted_results
 from shakedown.engine.places import count_closed, enqueue, fly
 from shakedown.engine.plan import NO_LONGER_WANTED
 from shakedown.engine.state import Entry, Roll, Run, State, Tally
@@ -94,7 +94,7 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
     """What the new plan wants. Of a mix: all that was begun, and the next result of each case."""
     component = state.index.components[number]
     if not component.duration_s:
-        yield from wanted_results(state.index, number)
+        yield from all_rounds(state, number)
         return
     state.rolls.setdefault(component.name, Roll())
     begun = before.repeats_of(component.name)

@@ -72,6 +72,8 @@ class Record(Struct):
     standing: list[NoteRow] = []  # standing orders: pauses, clocks, caps, budgets, exclusions
     time_up: dict[str, float] = {}  # component -> when it was said that its time is up
     cancelled: float | None = None  # when the whole campaign was cancelled
+    cancelled_seq: int = 0  # by which event
+    again: dict[str, list[int]] = {}  # component -> the events by which it was told to run again
     amended: int = 0  # the event that last amended the plan
     epochs: list[EpochRow] = []
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row
@@ -145,6 +147,16 @@ def _amended(record: Record, event: Event) -> None:
     _note(record, event)
 
 
+def _again(record: Record, event: Event) -> None:
+    """A component is taken up: its time is not up, and no drain or cancellation of before holds for it."""
+    component = str(event.value.get("component", ""))
+    record.again.setdefault(component, []).append(event.seq)
+    record.time_up.pop(component, None)
+    record.ended = None
+    record.note(event)
+    record.standing.append(record.notes[-1])
+
+
 def _campaign_end(record: Record, event: Event) -> None:
     record.ended = event.time
 
@@ -156,7 +168,7 @@ def _note(record: Record, event: Event) -> None:
 def _cancel_request(record: Record, event: Event) -> None:
     record.note(event)
     if event.value.get("all"):
-        record.cancelled = event.time
+        record.cancelled, record.cancelled_seq = event.time, event.seq
 
 
 def _finding(record: Record, event: Event) -> None:
@@ -369,6 +381,7 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "campaign_start": _campaign_start,
     "campaign_end": _campaign_end,
     "amended": _amended,
+    "again": _again,
     "driver_start": _note,
     "driver_stop": _note,
     "stop_request": _note,
