@@ -233,3 +233,17 @@ def test_what_comes_through_the_inbox_is_checked_again(
     assert event.event == "command_refused"
     assert said in event.reason
     assert list(layout.inbox.glob("*.json")) == []
+
+
+def test_a_component_is_run_again_and_what_was_before_counts_too(site: Path, people: Run) -> None:
+    """Two tests, two results each; once more: eight results are wanted, and those of before stay in every count."""
+    done = people(site, "again", "functionality", "--by", "Anna", "--because", "new cables")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert people(site, "resume", "-q").returncode == 1
+    record = record_of(site)
+    assert len(list(record.current())) == 8 and record.ended is not None
+    card = json.loads(people(site, "report", "--json").stdout)
+    text = people(site, "status", "--json").stdout
+    assert json.loads(text)["phase"] == "ended" and card
+    refused = people(site, "again", "nothing", "--by", "Anna", "--because", "x")
+    assert refused.returncode == 2

@@ -153,10 +153,11 @@ class Judge:
         return found
 
     def _wanted(self, component: Json, case: Json) -> dict[str, int]:
-        modes = component["modes"]
-        return {mode["name"]: mode["repeats"] * self._copies(mode, case) for mode in modes} or {
+        modes, rounds = component["modes"], 1 + self.campaign.again.get(component["name"], 0)
+        once = {mode["name"]: mode["repeats"] * self._copies(mode, case) for mode in modes} or {
             "": component["repeats"]
         }
+        return {mode: count * rounds for mode, count in once.items()}
 
     def _copies(self, mode: Json, case: Json) -> int:
         if mode["name"] == "isolated":

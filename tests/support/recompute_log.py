@@ -67,6 +67,7 @@ class Campaign:
     fingerprint: str = ""
     standing: list[dict[str, Any]] = field(default_factory=list)  # what was said of clocks, pauses, budgets
     time_up: dict[str, float] = field(default_factory=dict)
+    again: dict[str, int] = field(default_factory=dict)
     cancelled: float | None = None  # when all of it was cancelled
     runs: dict[str, Run] = field(default_factory=dict)
     generations: dict[tuple[Any, ...], int] = field(default_factory=dict)
@@ -250,6 +251,18 @@ def _cancelled(campaign: Campaign, event: dict[str, Any], value: dict[str, Any])
     campaign.cancelled = event["time"] if value.get("all") else campaign.cancelled
 
 
+def _taken_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    """A component is run again: what told it to end holds no more."""
+    name = value["component"]
+    campaign.again[name] = campaign.again.get(name, 0) + 1
+    campaign.time_up.pop(name, None)
+    campaign.ended = False
+    if "clock" in value:
+        campaign.standing.append(
+            {"event": "clock", "time": event["time"], "value": {"component": name, "act": value["clock"]}}
+        )
+
+
 def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.ended = False
     if event["run"] in campaign.runs:
@@ -299,6 +312,7 @@ _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "ruled": _ruled,
     "retry": _retried,
     "cancel_request": _cancelled,
+    "again": _taken_up,
     "attested": _attested,
     "waived": _waived,
     "component_outcome": _came_out,

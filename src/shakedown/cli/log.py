@@ -45,6 +45,7 @@ TELLING = {
     "sealed": ("digest", "by"),
     "rejudged": ("examined", "replaced", "kept", "by"),
     "amended": ("by",),
+    "again": ("component", "by"),
 }
 
 

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "exclude": ("steer.exclude", "Give nodes no more work."),
     "include": ("steer.include", "Give excluded nodes work again."),
     "clock": ("steer.clock", "Start, stop or restart the clock of a component."),
+    "again": ("steer.again", "Run a component again: all of it, or the time it lacks."),
     "amend": ("steer.amend", "Put a changed plan into force, with who and why."),
     "rule": ("steer.rule", "Say whose failure a run was, beside its verdict."),
     "change": ("steer.change", "Declare a change of the machine; it opens a new epoch."),

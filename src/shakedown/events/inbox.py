@@ -25,7 +25,7 @@ from shakedown.model.ports import Command
 
 KNOWN = (
     *("cancel", "stop", "amend", "attest", "rule", "change", "waive", "agree", "withdraw", "fingerprint"),
-    *("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock"),
+    *("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock", "again"),
 )
 LIMIT_BYTES = 64 * 1024
 REFUSED = "refused"  # as a command: a file that is none; as a directory: where such files are kept

@@ -160,9 +160,11 @@ def _told_to_end(component: Component, record: Record) -> float | None:
     So does a cancellation of the whole campaign. An amendment takes all of these back.
     """
     said = [record.time_up[component.name]] if component.name in record.time_up else []
-    drains = [row for row in record.standing if row.kind == "drain_request" and row.seq > record.amended]
+    taken_up = max([record.amended, *record.again.get(component.name, ())])
+    drains = [row for row in record.standing if row.kind == "drain_request" and row.seq > taken_up]
     said += [row.time for row in drains if _concerns(row, component)]
-    said += [record.cancelled] if record.cancelled is not None else []
+    cancelled = record.cancelled if record.cancelled_seq > taken_up or not record.cancelled_seq else None
+    said += [cancelled] if cancelled is not None else []
     since = began(component, record)
     return min((time for time in said if since is not None and time >= since), default=None)
 
@@ -187,6 +189,8 @@ def _words(component: Component, record: Record) -> Iterator[Word]:
         if row.kind == "clock":
             begun = begun or row.value.get("act") in clocks.BEGINS
             yield _word(row, str(row.value.get("act", "")))
+        elif row.kind == "again" and row.value.get("clock"):
+            yield _word(row, str(row.value["clock"]))
         elif row.kind == "paused":
             waiting = _AFTER.get(_does(component, row), "")
             if waiting:

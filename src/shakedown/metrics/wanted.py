@@ -13,8 +13,15 @@ FILLER = "filler"
 ResultKey = tuple[str, str, str, int]  # component, case, mode, repeat
 
 
-def wanted_results(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
-    """How many results of a case a component wants, by mode: of a fill one for each of its copies, of a sweep one for each node."""
+def wanted_results(component: Component, case: Case, system: System, again: int = 0) -> tuple[tuple[str, int], ...]:
+    """How many results of a case a component wants, by mode: of a fill one for each of its copies, of a sweep one for each node.
+
+    ``again``: how often it was told to run again; each time wants them once more.
+    """
+    return tuple((mode, count * (1 + again)) for mode, count in _once(component, case, system))
+
+
+def _once(component: Component, case: Case, system: System) -> tuple[tuple[str, int], ...]:
     if component.sweep is not None and not component.modes:
         return (("", component.repeats * component.sweep.rounds * _swept(system, case)),)
     if not component.modes:
@@ -34,8 +41,15 @@ def _swept(system: System, case: Case) -> int:
 def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
     """Attempts that the plan in force no longer asks for: an amendment took their case, component, mode or repeat away."""
     cases = {case.id: case for case in document.cases}
+
+    def wanted_now(component: Component, case: Case) -> dict[str, int]:
+        return dict(wanted_results(component, case, document.system, times_again(component, record)))
+
     wanted = {
-        (component.name, name): (component, dict(wanted_results(component, cases[name], document.system)))
+        (component.name, name): (
+            component,
+            wanted_now(component, cases[name]),
+        )
         for component in document.components
         for name in component.cases
         if name in cases
@@ -50,6 +64,11 @@ def unwanted_rows(document: Document, record: Record) -> list[RunRow]:
         return asked is None or not (is_warm_up(row, asked[0]) or is_asked(row, *asked, newest))
 
     return list(filter(unwanted, record.current()))
+
+
+def times_again(component: Component, record: Record) -> int:
+    """How often a component that wants a number of results was told to run again."""
+    return 0 if component.duration_s else len(record.again.get(component.name, ()))
 
 
 def result_key(row: RunRow) -> ResultKey:

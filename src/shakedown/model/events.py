@@ -64,6 +64,7 @@ EVENTS: Final[dict[str, str]] = {
     "included": "Excluded nodes may be given work again.",
     "drain_request": "A component, or all, is to come to its end: nothing new is ordered, what runs may end.",
     "clock": "The clock of a component was started, stopped, let go on or started anew: from when, for which cause, by whom.",
+    "again": "A component is run again: its results are wanted once more, or what is missing of its time.",
     "case_stopped": "A case failed so often in a row that it is ordered no more; with its runs.",
     # what people say
     "ruled": "A person said whose failure a run was, beside its verdict: as what, who and why; a later ruling replaces it.",

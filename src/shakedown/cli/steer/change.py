@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.cli.steer.requests import said_by
+
+if TYPE_CHECKING:
+    from shakedown.engine import State
 
 
 @click.command()
@@ -20,5 +25,16 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
     layout, state = find_started(site, campaign, "change")
     data = record_wishes(layout, "change", [{"by": who}], because)
     opened = f"epoch {state.epoch + 1} begins; " if data["recorded"] else ""
-    emit(data, as_json, lambda: printable(opened + data["said"]))
+    lines = [opened + data["said"], *_how_to_run_again(state)]
+    emit(data, as_json, lambda: printable("\n".join(lines)))
     return 0
+
+
+def _how_to_run_again(state: State) -> list[str]:
+    """Components over which a criterion counts only the last epoch: nothing of them is ordered again by itself."""
+    return [
+        f"hint: {one.name} counts only the last epoch ({', '.join(names)}); run it again in the new one, once it is over: "
+        f"shakedown again {one.name} --by WHO --because WHY"
+        for one in state.index.document.components
+        if (names := [item.name for item in one.criteria if item.epochs == "last"])
+    ]

@@ -17,7 +17,9 @@ from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.commands.rulings import together
 from shakedown.conductor.driver.conductor import Commands, Conductor
 from shakedown.engine import State, evolve
+from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.state.retirement import case_key, drained
+from shakedown.model.clocks import ran
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import Event
 from shakedown.model.filling import CAUSES
@@ -34,7 +36,7 @@ def order(state: State, now: float, what: str, value: Value, reason: str) -> Eve
     """Purpose: the event that a command becomes at ``now``. Errors: UsageError where it cannot be carried out, with the way out."""
     if not reason.strip():
         raise UsageError("it does not say why")
-    if state.phase == "ended" and what != "clock":
+    if state.phase == "ended" and what not in ("clock", "again"):
         raise UsageError("the campaign is over; nothing of it is ordered any more")
     return msgspec.structs.replace(_ORDERS[what](state, now, value), reason=reason)
 
@@ -129,6 +131,30 @@ def _clock(state: State, now: float, value: Value) -> Event:
     said = act_on_clock(state, state.index.component_number[component.name], value, now)
     said |= {"cause": cause} if cause else {}
     return Event("clock", value={"component": component.name} | said)
+
+
+def _again(state: State, now: float, value: Value) -> Event:
+    """A component that is over is run again."""
+    component = component_of(state, value)
+    number = state.index.component_number[component.name]
+    if component.sweep is not None:
+        raise UsageError(
+            f"component {component.name} is a sweep", hint="amend the plan: one round more (sweep: {rounds: ...})"
+        )
+    if not component.cases:
+        raise UsageError(
+            f"component {component.name} runs nothing; its procedures are attested again: shakedown attest"
+        )
+    roll = state.rolls.get(component.name)
+    if not (state.tallies[number].over or state.phase == "ended"):
+        hint = "what it wants is still to come; cancel or drain it first, or wait"
+        raise UsageError(f"component {component.name} is not over", hint=hint)
+    said: Value = {"component": component.name}
+    if component.duration_s and roll is not None and roll.up:
+        until = max([roll.up_at or now, roll.ended or 0.0])
+        if ran(acts_of(state, number), until) >= component.duration_s - 1e-3:
+            said["clock"] = "restart"
+    return Event("again", value=said)
 
 
 def component_of(state: State, value: Value) -> Component:
@@ -227,6 +253,7 @@ _ORDERS: dict[str, Callable[[State, float, Value], Event]] = {
     "include": _include,
     "drain": _drain,
     "clock": _clock,
+    "again": _again,
 }
 
 

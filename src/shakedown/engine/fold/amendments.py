@@ -6,12 +6,12 @@ from bisect import insort
 from collections.abc import Iterator
 from dataclasses import replace
 
+from shakedown.engine.fold.again import all_rounds
 from shakedown.engine.fold.bookkeeping import count_closed, enqueue, fly
 from shakedown.engine.fold.overrides import standing_orders_after
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.engine.state.state import MixProgress, PendingResult, Run, State, Tally
-from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.model.events import Event
 from shakedown.model.waived import gate_digest
 
@@ -94,7 +94,7 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
     """What the new plan wants. Of a mix: all that was begun, and the next result of each case."""
     component = state.index.components[number]
     if not component.duration_s:
-        yield from wanted_results(state.index, number)
+        yield from all_rounds(state, number)
         return
     state.rolls.setdefault(component.name, MixProgress())
     begun = before.repeats_of(component.name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from shakedown.engine.fold import again as fold_again
 from shakedown.engine.fold import amendments as fold_amended
 from shakedown.engine.fold import builds as fold_builds
 from shakedown.engine.fold import campaign as fold_campaign
@@ -36,6 +37,7 @@ def evolve(state: State, event: Event) -> None:
 HANDLERS: dict[str, Callable[[State, Event], None]] = {
     "campaign_start": fold_campaign.campaign_start,
     "amended": fold_amended.amended,
+    "again": fold_again.again,
     "driver_start": fold_campaign.driver_start,
     "driver_stop": fold_campaign.driver_stop,
     "stop_request": fold_campaign.stop_request,

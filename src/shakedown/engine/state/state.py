@@ -329,6 +329,7 @@ class State:
     gates: dict[str, str] = field(
         default_factory=dict
     )  # of these components -> the digest of what the gate asked for then
+    again: dict[str, int] = field(default_factory=dict)  # component -> how often it was told to run again
     doubted: int = 0  # the last event after which a component may come out differently
     said_short: list[str] = field(default_factory=list)  # stages whose copies do not fit, as was said
     tallies: list[Tally] = field(default_factory=list)

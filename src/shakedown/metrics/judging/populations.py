@@ -15,7 +15,16 @@ from shakedown.metrics.clock import began, is_anew, time_has_passed
 from shakedown.metrics.overlap import Steps, set_aside, span_of, spans_of
 from shakedown.metrics.rows.rows import OpenRun, RunRow, UnavailableRow
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.wanted import FILLER, WARM_UP, ResultKey, is_asked, is_warm_up, newest_results, wanted_results
+from shakedown.metrics.wanted import (
+    FILLER,
+    WARM_UP,
+    ResultKey,
+    is_asked,
+    is_warm_up,
+    newest_results,
+    times_again,
+    wanted_results,
+)
 from shakedown.model.events import COMPLETED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.shared_nodes import sharing
@@ -275,7 +284,7 @@ def _population(component: Component, machine: _Machine, record: Record, everyth
         if reason is not None:
             missing.append(reason)
             continue
-        wanted = wanted_results(component, case, machine.system)
+        wanted = wanted_results(component, case, machine.system, times_again(component, record))
         if everything:
             counted = tuple(row for row in mine if row.mode in dict(wanted))
             wanted = tuple((mode, max(count, _results_in(counted, mode))) for mode, count in wanted)

@@ -57,6 +57,8 @@ class RecordRows(Struct):
     standing: list[NoteRow] = []  # standing orders: pauses, clocks, caps, budgets, exclusions
     time_up: dict[str, float] = {}  # component -> when it was said that its time is up
     cancelled: float | None = None  # when the whole campaign was cancelled
+    cancelled_seq: int = 0  # by which event
+    again: dict[str, list[int]] = {}  # component -> the events by which it was told to run again
     amended: int = 0  # the event that last amended the plan
     epochs: list[EpochRow] = []
     rulings: list[RulingRow] = []  # every one; the one in force is in the run's row

@@ -79,6 +79,16 @@ def _amended(record: Record, event: Event) -> None:
     _note(record, event)
 
 
+def _again(record: Record, event: Event) -> None:
+    """A component is taken up: its time is not up, and no drain or cancellation of before holds for it."""
+    component = str(event.value.get("component", ""))
+    record.again.setdefault(component, []).append(event.seq)
+    record.time_up.pop(component, None)
+    record.ended = None
+    record.note(event)
+    record.standing.append(record.notes[-1])
+
+
 def _campaign_end(record: Record, event: Event) -> None:
     record.ended = event.time
 
@@ -90,7 +100,7 @@ def _note(record: Record, event: Event) -> None:
 def _cancel_request(record: Record, event: Event) -> None:
     record.note(event)
     if event.value.get("all"):
-        record.cancelled = event.time
+        record.cancelled, record.cancelled_seq = event.time, event.seq
 
 
 def _finding(record: Record, event: Event) -> None:
@@ -305,6 +315,7 @@ _HANDLERS: dict[str, Callable[[Record, Event], None]] = {
     "campaign_start": _campaign_start,
     "campaign_end": _campaign_end,
     "amended": _amended,
+    "again": _again,
     "driver_start": _note,
     "driver_stop": _note,
     "stop_request": _note,

@@ -1,0 +1,74 @@
+"""Folding that a component is run again: its results are wanted once more, beside those of before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.engine.fold.bookkeeping import enqueue
+from shakedown.engine.state.state import ClockEvent, MixProgress, PendingResult, State
+from shakedown.engine.state.wanted_results import wanted_results
+from shakedown.model.events import Event
+
+Want = tuple[str, str, int]  # mode, case, repeat
+
+
+def again(state: State, event: Event) -> None:
+    """A component is taken up: its drain, or the campaign's cancellation, holds for the others alone."""
+    name = event.value["component"]
+    number = state.index.component_number[name]
+    others = [one.name for one in state.index.components if one.name != name]
+    for why in filter(None, [state.draining.pop("", "")]):
+        state.draining = dict.fromkeys(others, why) | state.draining
+    state.draining.pop(name, None)
+    state.phase, state.cancelled = "running", ""
+    if state.index.components[number].duration_s:
+        _take_up(state, number, event)
+    else:
+        state.again[name] = state.again.get(name, 0) + 1
+        wanted = _round(state, number, state.again[name])
+        for mode, case, repeat in wanted:
+            _want(state, number, mode, case, repeat)
+    state.outcomes.pop(name, None)
+    state.doubted = event.seq
+
+
+def all_rounds(state: State, number: int) -> Iterator[Want]:
+    """Purpose: what a component wants that does not run for a time, with what it was told to run again."""
+    for count in range(state.again.get(state.index.components[number].name, 0) + 1):
+        yield from _round(state, number, count)
+
+
+def _round(state: State, number: int, count: int) -> Iterator[Want]:
+    """The results of one round; those of later ones are numbered on."""
+    every = list(wanted_results(state.index, number))
+    most: dict[tuple[str, str], int] = {}
+    for mode, case, repeat in every:
+        most[mode, case] = max(repeat, most.get((mode, case), 0))
+    for mode, case, repeat in every:
+        yield mode, case, repeat + count * most[mode, case]
+
+
+def _want(state: State, number: int, mode: str, case: str, repeat: int) -> None:
+    state.tallies[number].wanted += 1
+    if state.index.cases[case].unavailable:
+        state.tallies[number].unavailable += 1
+    else:
+        enqueue(state, PendingResult(number, case, repeat, mode=mode))
+
+
+def _take_up(state: State, number: int, event: Event) -> None:
+    """The next result of each case is wanted, as at the beginning."""
+    component = state.index.components[number]
+    roll = state.rolls.setdefault(component.name, MixProgress())
+    roll.up, roll.up_at = False, None
+    if event.value.get("clock") == "restart":
+        state.clocks.setdefault(component.name, []).append(ClockEvent(event.time, "restart", "", event.reason))
+        state.clocks[component.name].sort(key=lambda spell: spell.at)
+        state.parts_over.pop(component.name, None)
+        roll.work, roll.judged, roll.missed = {}, {}, {}
+    for mode, case, first in wanted_results(state.index, number):
+        begun = state.closed.get(f"{number} {mode} {case}", [])
+        live = [
+            run.repeat for run in state.runs.values() if (run.component, run.mode, run.case) == (number, mode, case)
+        ]
+        _want(state, number, mode, case, max([*begun, *live], default=first - 1) + 1)
