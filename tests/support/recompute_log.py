@@ -257,6 +257,10 @@ def _taken_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
     campaign.again[name] = campaign.again.get(name, 0) + 1
     campaign.time_up.pop(name, None)
     campaign.ended = False
+    if "stopped" in value:
+        for act, at in (("stop", value["stopped"]), ("go on", event["time"])):
+            said = {"component": name, "act": act, "from": at}
+            campaign.standing.append({"event": "clock", "time": event["time"], "value": said})
     if "clock" in value:
         campaign.standing.append(
             {"event": "clock", "time": event["time"], "value": {"component": name, "act": value["clock"]}}

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.overlap import Span, span_of
 from shakedown.metrics.rows.rows import NoteRow, RunRow
@@ -191,6 +192,9 @@ def _words(component: Component, record: Record) -> Iterator[Word]:
             yield _word(row, str(row.value.get("act", "")))
         elif row.kind == "again" and row.value.get("clock"):
             yield _word(row, str(row.value["clock"]))
+        elif row.kind == "again" and isinstance(row.value.get("stopped"), int | float):
+            yield replace(_word(row, "stop"), at=float(row.value["stopped"]))
+            yield _word(row, "go on")
         elif row.kind == "paused":
             waiting = _AFTER.get(_does(component, row), "")
             if waiting:

@@ -154,6 +154,8 @@ def _again(state: State, now: float, value: Value) -> Event:
         until = max([roll.up_at or now, roll.ended or 0.0])
         if ran(acts_of(state, number), until) >= component.duration_s - 1e-3:
             said["clock"] = "restart"
+        else:
+            said["stopped"] = until  # what lies between its end and now is no time of it
     return Event("again", value=said)
 
 

@@ -66,6 +66,13 @@ def _take_up(state: State, number: int, event: Event) -> None:
         state.clocks[component.name].sort(key=lambda spell: spell.at)
         state.parts_over.pop(component.name, None)
         roll.work, roll.judged, roll.missed = {}, {}, {}
+    elif "stopped" in event.value:
+        spells = state.clocks.setdefault(component.name, [])
+        spells += [
+            Spell(event.value["stopped"], "stop", "", event.reason),
+            Spell(event.time, "go on", "", event.reason),
+        ]
+        spells.sort(key=lambda spell: spell.at)
     for mode, case, first in wanted_results(state.index, number):
         begun = state.closed.get(f"{number} {mode} {case}", [])
         live = [
