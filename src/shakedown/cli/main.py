@@ -65,7 +65,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Run": ("run", "resume"),
     "Watch": ("status", "why", "runs", "log", "failures", "nodes", "export", "figures"),
     "Steer": (
-        "steer.pause",
+        "pause",
         "drain",
         "cap",
         "budget",
