@@ -72,6 +72,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "exclude",
         "include",
         "clock",
+        "again",
         "cancel",
         "amend",
         "change",

@@ -69,8 +69,8 @@ def _take_up(state: State, number: int, event: Event) -> None:
     elif "stopped" in event.value:
         spells = state.clocks.setdefault(component.name, [])
         spells += [
-            Spell(event.value["stopped"], "stop", "", event.reason),
-            Spell(event.time, "go on", "", event.reason),
+            ClockEvent(event.value["stopped"], "stop", "", event.reason),
+            ClockEvent(event.time, "go on", "", event.reason),
         ]
         spells.sort(key=lambda spell: spell.at)
     for mode, case, first in wanted_results(state.index, number):

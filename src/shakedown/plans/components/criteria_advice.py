@@ -68,9 +68,7 @@ class Most:
         )
 
     def _local(self, place: Partition) -> bool:
-        return any(
-            cluster.name == place.cluster and cluster.scheduler == "local" for cluster in self.document.system.clusters
-        )
+        return any(cluster.name == place.cluster and cluster.embedded for cluster in self.document.system.clusters)
 
     def _of_mode(self, case: Case, mode: Mode) -> int:
         return mode.repeats * self.document.system.copies(mode, case)
