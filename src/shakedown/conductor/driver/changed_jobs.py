@@ -28,7 +28,7 @@ def as_ordered(state: State, report: JobReport) -> JobReport:
         one.embedded for one in state.index.document.system.clusters if one.name == case.partition.partition(":")[0]
     ):
         return report
-    wanted, nodes = case.shape.nodes, len(names_in(report.nodes)) if report.nodes else 0
+    wanted, nodes = case.shape.units, len(names_in(report.nodes)) if report.nodes else 0
     if nodes in (0, wanted):
         return report
     words = f"it ran on {_count(nodes)} ({report.nodes}) and asks for {wanted}: somebody changed it at the scheduler"
