@@ -169,14 +169,14 @@ class Campaign:
         )
         return self.driver
 
-    def end(self, limit_s: float = LIMIT_S) -> None:
+    def end(self, limit_s: float = LIMIT_S, statuses: tuple[int, ...] = (0, 1)) -> None:
         """Wait until its driver has nothing left to do; then see that what must hold of every campaign holds."""
         assert self.driver is not None
         try:
             status = self.driver.wait(limit_s)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"the campaign goes on and on: {self.tale()}") from None
-        assert status in (0, 1), (self.site / "said").read_text()
+        assert status in statuses, (self.site / "said").read_text()
         self.assert_sound()
 
     # ---- what it did ----
