@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import shutil
 import socket
 import time
 import zlib
+from pathlib import Path
 
 from . import nodes, services
 from .configuration import write_all
@@ -16,6 +18,7 @@ from .site import Cluster, Settings, Trouble
 
 LARGEST = 200
 FIRST_PORT, LAST_PORT, BLOCK = 14000, 31000, 250
+TAKEN = Path("/tmp/shakedown-emulation-ports")  # a file for each block, with the directory of the cluster that took it
 PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "sbatch", "munged", "mariadbd", "unshare", "nsenter")
 
 
@@ -66,15 +69,31 @@ def settle(cluster: Cluster, words: argparse.Namespace) -> Settings:
 
 
 def free_ports(cluster: Cluster) -> int:
-    """The first block in which nobody listens; different directories start their search at different places."""
+    """The first block in which nobody listens and that no cluster which is about to start has taken.
+
+    Different directories start their search at different places.
+    """
     blocks = (LAST_PORT - FIRST_PORT) // BLOCK
     first = zlib.crc32(str(cluster.directory).encode()) % blocks
     taken = {other.settings().ports for other in cluster.site.clusters()}
-    for number in range(blocks):
-        base = FIRST_PORT + (first + number) % blocks * BLOCK + 2
-        if base not in taken and all(free(port) for port in range(base - 2, base + LARGEST + 1)):
+    TAKEN.mkdir(exist_ok=True)
+    with (TAKEN / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for number in range(blocks):
+            base = FIRST_PORT + (first + number) % blocks * BLOCK + 2
+            if base in taken or is_taken(base) or not all(free(port) for port in range(base - 2, base + LARGEST + 1)):
+                continue
+            (TAKEN / str(base)).write_text(str(cluster.directory))
             return base
     raise Trouble("no block of free ports was found", "name one with --ports")
+
+
+def is_taken(base: int) -> bool:
+    """Whether a cluster whose directory is there took the block: its daemons may not listen yet."""
+    try:
+        return Path((TAKEN / str(base)).read_text()).is_dir()
+    except OSError:
+        return False
 
 
 def free(port: int) -> bool:
