@@ -106,7 +106,11 @@ def test_a_node_that_is_not_the_first_fails_a_job(any_fault_cluster: Cluster, tm
     verdicts, tale = campaign.verdicts(), campaign.tale()
     assert [verdict for verdict, _ in verdicts["prolog"]] == ["node_fail", "passed"], tale
     assert verdicts["prolog"][0][1].startswith("launch failure on n002: "), tale
-    assert [verdict for verdict, _ in verdicts["power"]] == ["node_fail", "passed"], tale
+    power = [verdict for verdict, _ in verdicts["power"]]
+    assert (power[0], power[-1]) == ("node_fail", "passed"), tale
+    assert set(power[1:-1]) <= {"interrupted"}, (
+        tale
+    )  # Slurm may see the boot late, and take the node from the next job too
     assert "n004 was booted while the job ran; srun: Job step aborted" in verdicts["power"][0][1], tale
     charged = {
         campaign.name(e): e.value["failed_nodes"] for e in campaign.events("verdict") if "failed_nodes" in e.value
