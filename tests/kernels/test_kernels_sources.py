@@ -113,3 +113,20 @@ def test_a_kernel_in_the_cache_is_not_built_again(tmp_path: Path, monkeypatch: p
     program(bare / "mpicc")
     there = program(kernels.cache_directory() / "hello")
     assert kernels.built_kernel("hello") == there
+
+
+def test_a_compiler_script_below_a_path_with_a_space_is_refused_before_it_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MPICH's mpicc puts its own folder into its commands without quotes; Open MPI's is a program and does not."""
+    own = tmp_path / "my machine"
+    script = program(own / "bin" / "mpicc")
+    monkeypatch.setattr(sys, "prefix", str(own))
+    with pytest.raises(UsageError) as caught:
+        kernels.find_mpicc()
+    assert str(caught.value) == (
+        f"'{script}' cannot compile: it is a script that splits its own path at the space in it\n"
+        "hint: install Shakedown into a folder whose whole path has no space"
+    )
+    script.write_bytes(b"\x7fELF")
+    assert kernels.find_mpicc() == script

@@ -12,8 +12,14 @@ GET_COMPILER = "apt-get install gcc make"
 
 
 def find_mpicc() -> Path:
-    """Purpose: the compiler for MPI programs. Raises UsageError with the way to get one."""
-    return _find("mpicc", [Path(sys.prefix) / "bin"])
+    """Purpose: the compiler for MPI programs. Raises UsageError with the way to get one that works."""
+    found = _find("mpicc", [Path(sys.prefix) / "bin"])
+    if _splits_its_own_path(found):
+        raise UsageError(
+            f"'{found}' cannot compile: it is a script that splits its own path at the space in it",
+            "install Shakedown into a folder whose whole path has no space",
+        )
+    return found
 
 
 def find_mpiexec() -> Path:
@@ -29,6 +35,17 @@ def find_program(name: str, way: str) -> Path:
     if found is None:
         raise UsageError(f"there is no '{name}' on PATH", way)
     return Path(found)
+
+
+def _splits_its_own_path(compiler: Path) -> bool:
+    """MPICH's mpicc is a shell script: it puts its folder into compiler options without quotes. Other libraries' are programs."""
+    if not any(letter.isspace() for letter in str(compiler)):
+        return False
+    try:
+        with compiler.open("rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
 
 
 def _find(name: str, first: list[Path]) -> Path:
