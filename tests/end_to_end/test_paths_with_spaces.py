@@ -11,7 +11,7 @@ from shakedown.events.reader import read_events
 HELLO = "build: {kernel: hello}\nrun: {tasks_per_node: 2, command: '{launch} {build}/hello --expect {ranks}'}\n" + (
     "figures:\n  ranks: {json: ranks, better: higher}\n"
 )
-FILES = "run: {command: 'echo \"of $(basename \"$PWD\")\" > written; cat written'}\ncheck:\n  - output contains \"of \"\n"
+FILES = 'run: {command: \'echo "of $(basename "$PWD")" > written; cat written\'}\ncheck:\n  - output contains "of "\n'
 
 
 def test_a_campaign_builds_runs_reports_and_seals_below_such_paths(

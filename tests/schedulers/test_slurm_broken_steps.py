@@ -46,6 +46,54 @@ def test_a_node_that_was_booted_under_a_step(tmp_path: Path, status: int) -> Non
     assert report.message.startswith(f"n002 was booted while the job ran; {ABORTED}")
 
 
+NOTHING_YET = nodes("n001 BootTime=900 State=IDLE", "n002 BootTime=900 State=IDLE")
+
+
+@pytest.mark.parametrize(("status", "waits"), [(0, (0, 11, 30, 18.9)), (1, (0, 9))], ids=["it says 0", "it says 1"])
+def test_a_boot_that_slurm_registers_after_the_jobs_end_is_asked_for_again(
+    tmp_path: Path, status: int, waits: tuple[float, ...]
+) -> None:
+    """Nothing is said before; a run whose payload says 0 would pass, so it is asked about for longer."""
+    found = looker(tmp_path, f"hello\n{ABORTED}\n", dict(NOTHING_YET), end=4102444801)
+    found.end(status)
+    for seconds in waits:
+        assert found.look(JOB, after=seconds) == {}
+    found.slurm.answers |= nodes("n001 BootTime=900", "n002 BootTime=4102444800 SlurmdStartTime=4102444830")
+    report = found.look(JOB, after=11.0)["j000001"]
+    assert (report.state, report.failed_nodes, report.dead) == ("node_fail", ("n002",), True)
+    assert report.message.startswith(f"n002 was booted while the job ran; {ABORTED}")
+
+
+@pytest.mark.parametrize(("status", "state", "after"), [(0, "completed", 61.0), (1, "failed", 11.0)])
+def test_a_step_that_no_node_explains_is_the_payloads_own(
+    tmp_path: Path, status: int, state: str, after: float
+) -> None:
+    """``srun --kill-on-bad-exit`` writes the same words. The controller is asked at most once in ten seconds."""
+    found = looker(tmp_path, f"hello\n{ABORTED}\n", dict(NOTHING_YET), end=4102444801)
+    found.end(status)
+    found.look(JOB)
+    for _ in range(5):
+        assert found.look(JOB, after=1.0) == {}
+    assert found.slurm.count("scontrol") == 1
+    report = found.look(JOB, after=after - 5.0)["j000001"]
+    assert (report.state, report.exit_status, report.failed_nodes) == (state, status, ())
+    assert found.slurm.count("scontrol") == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "charged"), [("IDLE*", True), ("DOWN+NOT_RESPONDING", True), ("IDLE+POWERED_DOWN+NOT_RESPONDING", False)]
+)
+def test_a_node_that_is_still_away_is_charged(tmp_path: Path, state: str, charged: bool) -> None:
+    told = nodes("n001 BootTime=900 State=IDLE", f"n002 BootTime=900 State={state}")
+    found = looker(tmp_path, f"{ABORTED}\n", told, end=4102444801)
+    found.end(0)
+    assert found.look(JOB) == {}
+    report = found.look(JOB, after=61.0)["j000001"]
+    assert report.failed_nodes == (("n002",) if charged else ())
+    assert report.state == ("node_fail" if charged else "completed")
+    assert report.message.startswith("n002 has not answered since a step of the job was given up; srun: ") is charged
+
+
 def test_a_node_whose_prolog_failed_when_a_step_began(tmp_path: Path) -> None:
     """Slurm cancels the job as user 0 and drains the node; nobody cancelled anything."""
     told = nodes("n001 BootTime=900", "n002 BootTime=900 Reason=Prolog error [root@4102444800]")

@@ -3,7 +3,8 @@
 Slurm runs a prolog on the other nodes of a job when a step starts there. Where it fails, Slurm cancels the job as user 0 and
 drains the node. A node other than the first that loses power and is back before SlurmdTimeout is not missed at all: srun waits for
 its tasks, gives the step up, and may even end with status 0. What tells is what srun wrote, and when a node was booted or
-drained.
+drained. A node registers its boot only when its slurmd is up again, perhaps after the job's end: where a step was given up and
+no node explains it, the controller is asked again for a while before anything is said.
 """
 
 from __future__ import annotations
@@ -31,19 +32,22 @@ from shakedown.schedulers.slurm.runner import Run
 _TAIL_BYTES = 16384  # of an output, where srun's last words are
 _SLACK_S = 5.0  # between the clock of the controller and ours
 _AFTER_S = 60.0  # how long after a job's end Slurm may drain a node because of it
+_DOUBTFUL_S = (
+    60.0  # how long a step that was given up in a job that ended with 0 is asked about: else the run would pass
+)
 _PROLOG = re.compile(r"prolog", re.IGNORECASE)
 _ENDED_BY_SLURM = frozenset({"cancelled", "timeout", "failed", "completed", "interrupted"})
 
 
 @dataclass(slots=True)
 class BrokenSteps:
-    """``asked``: what the controller said of the nodes of each job; it is asked once. ``by``: the user ids that cancelled jobs."""
+    """``asked``: what the controller said of the nodes of each job, and how old the doubt was then. ``by``: who cancelled jobs."""
 
     places: JobPlaces
     run: Run
     clusters: Sequence[Cluster]
     command_s: float
-    asked: dict[str, Mapping[str, NodeHistory]] = field(default_factory=dict)
+    asked: dict[str, tuple[float, Mapping[str, NodeHistory]]] = field(default_factory=dict)
     by: dict[str, str] = field(default_factory=dict)
 
     def explain(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> list[JobReport]:
@@ -54,7 +58,7 @@ class BrokenSteps:
         return [report for report in explained if report is not None]
 
     def _explain(self, report: JobReport, found: Found | None) -> JobReport | None:
-        """None: nothing is said yet, for the controller does not answer."""
+        """None: nothing is said yet, for the controller does not answer or may know more in a moment."""
         if found is None or found.job.parts or report.run or report.launch_failure:
             return report
         if report.state == "requeued" and not report.cause and found.never_began:
@@ -63,7 +67,11 @@ class BrokenSteps:
             return report
         if report.state == "node_fail":
             began = report.began if report.began is not None else found.job.since
-            names = [node.name for node in self._nodes(report).values() if _was_booted(node, began, report.over)]
+            names = [
+                node.name
+                for node in self._nodes(report, found.doubt_s).values()
+                if _was_booted(node, began, report.over)
+            ]
             return structs.replace(report, failed_nodes=tuple(names)) if names else report
         if report.state != "requeued" and report.state not in _ENDED_BY_SLURM:
             return report
@@ -75,7 +83,7 @@ class BrokenSteps:
         if report.state == "cancelled" and self.by.get(report.job, "0") != "0":
             return report
         began = report.began if report.began is not None else found.job.since
-        nodes = self._nodes(report)
+        nodes = self._nodes(report, found.doubt_s)
         if not nodes and found.doubt_s < SETTLE_S:
             return None
         drained = [node for node in nodes.values() if _is_drained(node, began, report.over)]
@@ -85,6 +93,12 @@ class BrokenSteps:
         booted = [node for node in nodes.values() if _was_booted(node, began, report.over)]
         if booted and report.state in ("failed", "completed", "timeout", "cancelled"):
             return _lost_nodes(report, [node.name for node in booted], step, "was booted while the job ran")
+        if step is not None and report.state != "requeued":
+            if found.doubt_s < (_DOUBTFUL_S if report.state == "completed" else SETTLE_S):
+                return None
+            silent = [node.name for node in nodes.values() if node.silent]
+            if silent:
+                return _lost_nodes(report, silent, step, "has not answered since a step of the job was given up")
         if named and report.state == "failed":
             return _lost_nodes(report, named, step, "did not start its part of a step")
         return report
@@ -116,9 +130,10 @@ class BrokenSteps:
         named = [node for node in nodes if node.reason_at is not None]
         return _launch_failure(report, named if len(named) == 1 else (), (), None, last)
 
-    def _nodes(self, report: JobReport) -> Mapping[str, NodeHistory]:
-        """What the controller knows of a job's nodes: one scontrol for each job that ended so."""
-        if report.job not in self.asked:
+    def _nodes(self, report: JobReport, doubt_s: float) -> Mapping[str, NodeHistory]:
+        """What the controller knows of a job's nodes: one scontrol for each job that ended so, and again as it settles."""
+        asked_at, known = self.asked.get(report.job, (-math.inf, {}))
+        if doubt_s - asked_at >= SETTLE_S:
             home = report.scheduler_id.partition(";")[2]
             told: dict[str, NodeHistory] = {}
             for cluster in self.clusters:
@@ -127,8 +142,9 @@ class BrokenSteps:
                     told |= {node.name: node for node in node_histories(self.run(command, self.command_s).output)}
             if not told:
                 return told  # it is asked again at the next look
-            self.asked[report.job] = told
-        return self.asked[report.job]
+            self.asked[report.job] = (doubt_s, told)
+            return told
+        return known
 
 
 def tail(path: Path) -> str:

@@ -55,12 +55,16 @@ class NodeState(Struct, frozen=True):
 
 
 class NodeHistory(Struct, frozen=True):
-    """A node, when it was booted, and why and since when it is out of work; None and "" where the controller does not say."""
+    """A node, when it was booted, and why and since when it is out of work; None and "" where the controller does not say.
+
+    ``silent``: the controller has no answer from it, and did not switch it off itself to save power.
+    """
 
     name: str
     booted: float | None = None
     reason: str = ""
     reason_at: float | None = None
+    silent: bool = False
 
 
 def clean(text: str) -> str:
@@ -166,8 +170,14 @@ def node_histories(text: str) -> list[NodeHistory]:
             continue
         reason, _, since = value.get("Reason", "").partition(" [")
         when = seconds(since.rpartition("@")[2].rstrip("] "))
-        found.append(NodeHistory(value["NodeName"], seconds(value.get("BootTime", "")), _word(reason), when))
+        booted, silent = seconds(value.get("BootTime", "")), _is_silent(value.get("State", ""))
+        found.append(NodeHistory(value["NodeName"], booted, _word(reason), when, silent))
     return found
+
+
+def _is_silent(state: str) -> bool:
+    """``IDLE*`` or ``IDLE+NOT_RESPONDING``, by version; nodes that save power have POWER in their state."""
+    return ("*" in state or "NOT_RESPONDING" in state) and "POWER" not in state
 
 
 def out_of_work(text: str) -> list[tuple[str, float | None, str, str]]:
