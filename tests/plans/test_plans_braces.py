@@ -145,3 +145,15 @@ def test_a_name_that_has_no_value_in_a_check_is_an_error(site: Any, key: str, sa
         site.cases()
     assert said in str(wrong.value)
     assert ".yaml:3" in str(wrong.value) or ".yaml:4" in str(wrong.value)
+
+
+def test_what_ranks_are_bound_to_may_be_a_parameter(site: Any) -> None:
+    text = 'test: a\nparameters: {to: [cores, %s]}\nrun: {launch: {binding: "{to}"}, command: "{launch} x"}\n'
+    site.test(text % "numa")
+    assert [case.script.partition("--bind-to ")[2] for case in site.cases()] == ["core x", "numa x"]
+    site.test(text % "nume")
+    with pytest.raises(
+        FileProblems, match=r"run\.launch\.binding: 'nume' is not one of cores, sockets, numa, none"
+    ) as wrong:
+        site.cases()
+    assert "did you mean 'numa'" in str(wrong.value)
