@@ -33,13 +33,8 @@ def told(site: Any, here: Any) -> list[str]:
     ("key", "label"),
     [
         ("about: runs with {n}", "about: '{n}'"),
-        ("check: ['output contains \"n = {n}\"']", "check: '{n}'"),
-        ("check: ['file out.{n} exists']", "check: '{n}'"),
-        ("figures: {f: {json: a, from: 'out.{n}'}}", "figures.f.from: '{n}'"),
-        ("figures: {f: {regex: 'n={n} (?P<value>x)'}}", "figures.f.regex: '{n}'"),
         ("needs: {programs: ['x{n}']}", "needs.programs: '{n}'"),
         ("tags: [a]\nexpect: [{verdict: failed, because: 'with {node.cores // 2} cores'}]", "{node.cores // 2}"),
-        ("check: ['output lacks \"{build}/log\"']", "check: '{build}'"),
     ],
 )
 def test_a_name_where_nothing_is_filled_in_is_told(site: Any, here: Any, key: str, label: str) -> None:
@@ -53,8 +48,7 @@ def test_a_name_where_nothing_is_filled_in_is_told(site: Any, here: Any, key: st
     "key",
     [
         "check: ['output matches \"a{3} {4,5}\"']",
-        "check: ['output contains \"{done}\"']",  # no name that there is
-        "check: ['output contains \"${n} {{n}} {a,b} {} {print} {print $1}\"']",
+        "check: ['output contains \"{{done}} {a,b} {} {print $1}\"']",
         "figures: {f: {regex: '(?P<value>[0-9]{1,3})'}}",
         "figures: {f: {json: n}}",
     ],
@@ -103,3 +97,63 @@ def test_directories_of_the_campaign_reach_variables_too(tmp_path: Path) -> None
     wanted = {"LIB": f"{layout.build('k')}/lib:{layout.root}/x", "N": "1"}
     assert case_environment(case, layout, str(layout.build("k"))) == wanted
     assert "{build}" not in payload_script(case, layout)
+
+
+FILLED = """\
+test: a
+parameters: {size: ["1.5", "2+"]}
+run: {nodes: 1, command: "echo {size}"}
+check:
+  - output contains "size = {size}, nodes = {nodes}, ranks = {ranks * 2}, {{size}}"
+  - output matches "^size={size} a{3} \\d{2,4}$"
+  - file out.{size} exists
+figures: {f: {regex: 'size {size}: (?P<value>[0-9]{1,3})', from: "log.{size}"}, g: {json: "runs.{ranks}"}, h: {json: h}}
+"""
+
+
+def test_each_case_has_its_own_values_in_checks_and_figures(site: Any) -> None:
+    """In a regular expression a value means itself; quantifiers stay what they are."""
+    site.test(FILLED)
+    (test,) = site.listing().tests
+    first, second = [test.of(case) for case in site.cases()]
+    assert [check.argument for check in first.checks[:2]] == [
+        "size = 1.5, nodes = 1, ranks = 2, {size}",
+        r"^size=1\.5 a{3} \d{2,4}$",
+    ]
+    assert second.checks[1].argument == r"^size=2\+ a{3} \d{2,4}$"
+    assert second.checks[1].text == r'output matches "^size=2+ a{3} \d{2,4}$"'
+    assert [one.checks[2].subject for one in (first, second)] == ["out.1.5", "out.2+"]
+    assert (first.figures[0].regex, first.figures[0].source) == (r"size 1\.5: (?P<value>[0-9]{1,3})", "log.1.5")
+    assert [figure.json for figure in second.figures] == ["", "runs.1", "h"]
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (
+            "parameters: {size: [1]}\ncheck: ['output contains \"{sise}\"']",
+            "check: unknown name 'sise' in an expression",
+        ),
+        ("figures: {f: {regex: '{nods} (?P<value>x)'}}", "figures.f: unknown name 'nods' in an expression"),
+        ("check: ['output lacks \"{campaign}/log\"']", "check: '{campaign}' has no value in checks and figures"),
+        ("parameters: {p: [../x]}\ncheck: ['file {p} exists']", "check: '../x' is not in the run's directory"),
+    ],
+)
+def test_a_name_that_has_no_value_in_a_check_is_an_error(site: Any, key: str, said: str) -> None:
+    site.test(f"test: a\nrun: {{command: x}}\n{key}\n")
+    with pytest.raises(FileProblems) as wrong:
+        site.cases()
+    assert said in str(wrong.value)
+    assert ".yaml:3" in str(wrong.value) or ".yaml:4" in str(wrong.value)
+
+
+def test_what_ranks_are_bound_to_may_be_a_parameter(site: Any) -> None:
+    text = 'test: a\nparameters: {to: [cores, %s]}\nrun: {launch: {binding: "{to}"}, command: "{launch} x"}\n'
+    site.test(text % "numa")
+    assert [case.script.partition("--bind-to ")[2] for case in site.cases()] == ["core x", "numa x"]
+    site.test(text % "nume")
+    with pytest.raises(
+        FileProblems, match=r"run\.launch\.binding: 'nume' is not one of cores, sockets, numa, none"
+    ) as wrong:
+        site.cases()
+    assert "did you mean 'numa'" in str(wrong.value)

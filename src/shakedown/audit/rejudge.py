@@ -169,7 +169,7 @@ def _why_not(layout: Layout, old: Event, case: Case | None, tests: dict[str, Tes
     if case is None or case.test not in tests:
         return f"case {old.case} is not in the plan that it would be judged by"
     gone = _output_gone(layout, old.value.get("output") or {})
-    return gone or _files_gone(layout, old, tests[case.test])
+    return gone or _files_gone(layout, old, tests[case.test].of(case))
 
 
 def _output_gone(layout: Layout, output: dict[str, Any]) -> str:

@@ -284,6 +284,10 @@ class Case(Struct, frozen=True):
     work: str = ""
     targets: Pairs = ()
     stage: Literal["link", "copy", "per-target"] = "link"
+    checks: tuple[
+        tuple[str, Check], ...
+    ] = ()  # text of the test's check -> that check with this case's names filled in
+    figures: tuple[FigureSpec, ...] = ()  # in place of the test's of the same name, for the same reason
     sides: Pairs = ()  # row -> low or high: of these rows only that bound applies, a more specific row has the other
 
 
@@ -301,9 +305,12 @@ class Test(Struct, frozen=True):
     path: str = ""
 
     def of(self, case: Case) -> Test:
-        """The test as a case has it: without what checks other toolchains. Where nothing does, the same object."""
-        kept = tuple(check for check in self.checks if check.toolchain in ("", case.toolchain))
-        return self if len(kept) == len(self.checks) else replace(self, checks=kept)
+        """The test as a case has it: its names filled in, without what checks other toolchains; else the same object."""
+        own, measured = dict(case.checks), {figure.name: figure for figure in case.figures}
+        kept = tuple(own.get(check.text, check) for check in self.checks if check.toolchain in ("", case.toolchain))
+        if len(kept) == len(self.checks) and not own and not measured:
+            return self
+        return replace(self, checks=kept, figures=tuple(measured.get(figure.name, figure) for figure in self.figures))
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------------

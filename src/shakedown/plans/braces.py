@@ -23,8 +23,11 @@ _PLACES = ("node.cores", "node.sockets", "node.numa", "node.threads_per_core", "
 _TOOLCHAIN = ("toolchain", "toolchain.cc", "toolchain.cxx", "toolchain.fc")
 KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))
 _BRACES = re.compile(r"(?<![${])\{([A-Za-z_][^{}\n]*)\}(?!\})")
+_BY_CASE = ("check", "check+")  # each case fills them in, or tells what is wrong
+_OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|from)")
 _FILLED_IN = (
-    "names are filled in in parameters, build.run, loads and in run: its numbers, command, environment and launch"
+    "names are filled in in parameters, build.run, loads, checks and figures, and in run: its numbers, command, "
+    "environment and launch"
 )
 
 
@@ -50,7 +53,7 @@ def unfilled(root: Node, kind: Any, known: Iterable[str]) -> Iterator[tuple[Node
     """
     names = frozenset(known)
     for node, found, label in _scalars(root, kind, ""):
-        if not getattr(found, "templated", False):
+        if not getattr(found, "templated", False) and label not in _BY_CASE and not _OF_FIGURE.fullmatch(label):
             for match in _BRACES.finditer(node.value):
                 if _all_known(match.group(0), names):
                     yield node, label, match.group(1)

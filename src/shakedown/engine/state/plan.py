@@ -132,7 +132,7 @@ class PlanIndex:
         default_factory=dict
     )  # (component, pool, budget): ``loads.Room`` by the plan
     terms: dict[int, Any] = field(default_factory=dict)  # of components that run a mix: ``rolling.Terms``
-    tests_of: dict[tuple[str, str], Test] = field(default_factory=dict)  # by test and toolchain
+    tests_of: dict[tuple[str, str, str], Test] = field(default_factory=dict)  # by test, toolchain and case
     places: dict[str, Partition] = field(
         default_factory=dict
     )  # pool -> its partition, on clusters, where units are nodes
@@ -158,8 +158,8 @@ class PlanIndex:
         return key
 
     def test_of(self, case: Case) -> Test:
-        """The test as a case has it, made once for each toolchain."""
-        key = (case.test, case.toolchain)
+        """The test as a case has it, made once for each toolchain, or for each case with checks or figures of its own."""
+        key = (case.test, case.toolchain, case.id if case.checks or case.figures else "")
         if key not in self.tests_of:
             self.tests_of[key] = self.tests[case.test].of(case)
         return self.tests_of[key]

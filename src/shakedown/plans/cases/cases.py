@@ -11,6 +11,7 @@ from shakedown.plans.cases.combinations import Path, WrongAt, check_names, combi
 from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
+from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
@@ -40,7 +41,7 @@ def resolve(test: Definition, context: Context, named: frozenset[str] = frozense
     noun = test_noun(test, context.library, context.around, context.problems)
     check_names(test, context.problems)
     _check_systems(test, context)
-    maker = _Maker(test, context, named)
+    maker = _Maker(test, noun, context, named)
     if len(context.problems) > before:
         return None
     cases = maker.cases()
@@ -72,8 +73,9 @@ def _check_stage(test: Definition, context: Context) -> None:
 class _Maker:
     """Makes the cases of one test, one after another."""
 
-    def __init__(self, test: Definition, context: Context, named: frozenset[str]) -> None:
+    def __init__(self, test: Definition, noun: Test, context: Context, named: frozenset[str]) -> None:
         self.test, self.context, self.named, self.filler = test, context, named, Filler(test, context)
+        self.noun = noun
         self.build = build_plan(test, context) if "build" in test.values else None
         self.files: Pairs = ()
         self.absent: list[str] = []
@@ -134,6 +136,7 @@ class _Maker:
         launch = self.filler.launch(stage, shape, toolchain, self.build, names)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
         environment = self.filler.environment(stage, shape, toolchain, names)
+        checks, figures = own_evidence(self.noun, names, self._look_at)
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
         reasons += filter(None, (place_of_work.unavailable,))
         reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context)]
@@ -144,6 +147,8 @@ class _Maker:
             toolchain=toolchain.name if toolchain else "",
             parameters=parameters,
             shape=shape,
+            checks=checks,
+            figures=figures,
             script=with_modules(toolchain, script),
             environment=environment,
             build="" if reasons else build,
@@ -156,6 +161,9 @@ class _Maker:
             targets=place_of_work.targets,
             stage=place_of_work.stage,
         )
+
+    def _look_at(self, path: Path) -> None:
+        self.filler.at = path
 
     def _toolchain(self, combination: dict[str, str]) -> tuple[Toolchain | None, str]:
         """The toolchain of a case, and why there is none where one is wanted. A build without one takes the system's first."""

@@ -17,7 +17,7 @@ from shakedown.plans.partition_scopes import Names, Stage
 from shakedown.plans.schema.amounts import check_dimension, known_amount
 from shakedown.plans.schema.expressions import fill, number
 from shakedown.plans.schema.scalars import Duration, InvalidValue, near_or_all
-from shakedown.plans.schema.test import mpi_word
+from shakedown.plans.schema.test import BINDING, mpi_word
 
 _SHAPE = ("nodes", "tasks_per_node", "cpus_per_task")
 _MOST = 10**9  # nodes, ranks or cores: beyond any machine, and within what a frozen plan can hold
@@ -85,7 +85,7 @@ class Filler:
         wish = wish_from(
             self.run.get("launch"),
             lambda at, text: self.text(at, text, names),
-            lambda at, text: self._parsed(at, text, names, mpi_word),
+            lambda at, text: self._parsed(at, text, names, BINDING.convert if at[-1] == "binding" else mpi_word),
         )
         programs = self.values.get("needs", {}).get("programs", [])
         launch = Launching(stage, shape, wish, toolchain, build, programs, self.context).choose()

@@ -115,12 +115,12 @@ def wish_from(written: Any, text: Callable[..., str], parsed: Callable[..., Any]
     """Purpose: what a test says of its launch, in either form, with its expressions filled in."""
     if not isinstance(written, dict):
         return Wish(starter=written or "")
-    mpi = written.get("mpi", "")
+    mpi, binding = written.get("mpi", ""), written.get("binding", "")
     options = [text(("run", "launch", "options", i), option) for i, option in enumerate(written.get("options", ()))]
     return Wish(
         written.get("with", ""),
         parsed(("run", "launch", "mpi"), mpi) if "{" in mpi else mpi,
-        written.get("binding", ""),
+        parsed(("run", "launch", "binding"), binding) if "{" in binding else binding,
         tuple(options),
     )
 

@@ -189,8 +189,8 @@ class YesNo(Scalar):
 class Choice(Scalar):
     """One of a few words."""
 
-    def __init__(self, choices: Iterable[str]) -> None:
-        self.choices = tuple(choices)
+    def __init__(self, choices: Iterable[str], templated: bool = False) -> None:
+        self.choices, self.templated = tuple(choices), templated
         self.words = f"one of {', '.join(self.choices)}" if len(self.choices) > 1 else f"'{self.choices[0]}'"
 
     def convert(self, text: str) -> str:
@@ -199,7 +199,8 @@ class Choice(Scalar):
         return text
 
     def schema(self) -> dict[str, Any]:
-        return {"enum": list(self.choices)}
+        words: dict[str, Any] = {"enum": list(self.choices)}
+        return {"anyOf": [words, dict(_TEMPLATE)]} if self.templated else words
 
 
 class Duration(Scalar):

@@ -129,6 +129,7 @@ def mpi_word(text: str) -> str:
 
 
 _LAUNCHER = Word("a launcher", r"srun|(?:mpiexec|mpirun)(?:\.[A-Za-z0-9_]+)?", "it is srun, mpiexec or mpirun")
+BINDING = Choice(("cores", "sockets", "numa", "none"), templated=True)
 _LAUNCH = Record(
     "a map that says how ranks are started",
     {
@@ -138,9 +139,7 @@ _LAUNCH = Record(
             "whose MPI the program has: mpich, openmpi, intel, cray, none; or a type of srun's own, such as pmix_v4; "
             "without it that of the toolchain, else as found",
         ),
-        "binding": Key(
-            Choice(("cores", "sockets", "numa", "none")), "what each rank is bound to; without it nothing is said"
-        ),
+        "binding": Key(BINDING, "what each rank is bound to; without it nothing is said"),
         "options": Key(ListOf(Text("an option", templated=True), "a list of options"), "more words for the launcher"),
     },
 )

@@ -1,0 +1,89 @@
+"""``{name}`` in checks and figures: what a case looks for where its test writes parameters or other names of ``run``.
+
+Only braces around an expression with a name are filled in: ``{3}`` of a regular expression and JSON's braces stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from shakedown.model.nouns import Check, FigureSpec, Test
+from shakedown.plans.cases.combinations import Path
+from shakedown.plans.schema.check_words import compile_pattern, inside
+from shakedown.plans.schema.expressions import ExpressionError, Value, fill, names_in
+from shakedown.plans.schema.scalars import InvalidValue
+
+_IN_TEXT = re.compile(r"\{\{([A-Za-z_][^{}\n]*)\}\}|\{([A-Za-z_][^{}\n]*)\}")
+_IN_PATTERN = re.compile(r"(?<!\\)\{\{([A-Za-z_][^{}\n]*)\}\}|(?<!\\)(?<!\\N)\{([A-Za-z_][^{}\n]*)\}")
+_WITHOUT_VALUE = ("build", "campaign", "launch")  # directories that a campaign makes, and a line of words
+_LITERALLY = "braces that are meant literally are doubled"
+
+
+def own_evidence(
+    noun: Test, names: Mapping[str, Value], at: Callable[[Path], None]
+) -> tuple[tuple[tuple[str, Check], ...], tuple[FigureSpec, ...]]:
+    """Purpose: the checks, each with the text that it stands for, and the figures that a case has of its own.
+
+    ``at`` is told the place in hand. Raises ExpressionError or InvalidValue where a name is not known or a value does not fit.
+    """
+    checks = []
+    for number, check in enumerate(noun.checks):
+        if "{" in check.text and check.kind not in ("golden", "exit"):
+            at(("check", number))
+            filled = _check(check, names)
+            if filled != check:
+                checks.append((check.text, filled))
+    figures = []
+    for figure in noun.figures:
+        if "{" in f"{figure.regex}{figure.json}{figure.source}":
+            at(("figures", figure.name))
+            own = _figure(figure, names)
+            if own != figure:
+                figures.append(own)
+    return tuple(checks), tuple(figures)
+
+
+def _check(check: Check, names: Mapping[str, Value]) -> Check:
+    is_pattern = check.kind == "matches"
+    argument = _filled(check.argument, names, is_pattern)
+    if is_pattern:
+        compile_pattern(argument)
+    shown = _filled(check.text, names, is_pattern, quoted=False)
+    return replace(check, subject=inside(_filled(check.subject, names)), argument=argument, text=shown)
+
+
+def _figure(figure: FigureSpec, names: Mapping[str, Value]) -> FigureSpec:
+    regex = _filled(figure.regex, names, True)
+    if regex:
+        compile_pattern(regex)
+    source = inside(_filled(figure.source, names))
+    return replace(figure, regex=regex, json=_filled(figure.json, names), source=source)
+
+
+def _filled(text: str, names: Mapping[str, Value], is_pattern: bool = False, quoted: bool = True) -> str:
+    """The text with its names replaced; in a regular expression a value means itself, whatever its characters."""
+
+    def one(match: re.Match[str]) -> str:
+        expression = f"{{{match.group(1) or match.group(2)}}}"
+        try:
+            named = names_in(expression)
+        except ExpressionError:
+            return match.group()
+        if not named:
+            return match.group()
+        if match.group(1):
+            return expression
+        for name in _WITHOUT_VALUE:
+            if name in named:
+                raise InvalidValue(f"'{{{name}}}' has no value in checks and figures", _LITERALLY)
+        try:
+            value = fill(expression, names)
+        except ExpressionError as error:
+            error.hint = f"{error.hint}; {_LITERALLY}" if error.hint else _LITERALLY
+            raise
+        return re.escape(value) if is_pattern and quoted else value
+
+    return (_IN_PATTERN if is_pattern else _IN_TEXT).sub(one, text)
