@@ -22,14 +22,14 @@ def seconds_per_event(document: Document, ends: int) -> tuple[float, float]:
     """Mean time of ``evolve`` + ``decide`` of an event, and over everything that one run's end sets off; new orders come in
     batches, so that enough ends are played for the first batch to be among them."""
     driven = Driven(document)
-    first, events, over = driven.state.next_job, driven.state.seq, 0
+    first, events, over = driven.state.campaign.next_job, driven.state.seq, 0
     gc.disable()
     start = time.perf_counter()
     while over < ends and driven.ready:
         over += driven.end_one()
     seconds = time.perf_counter() - start
     gc.enable()
-    assert document.components[0].sweep or driven.state.next_job > first, "no batch of new orders was among the ends"
+    assert document.components[0].sweep or driven.state.campaign.next_job > first, "no batch of new orders was among the ends"
     return seconds / (driven.state.seq - events), seconds / over
 
 

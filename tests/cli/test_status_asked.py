@@ -9,7 +9,8 @@ import msgspec
 from shakedown.cli.status import _nodes, _render
 from shakedown.engine import State
 from shakedown.engine.fold.evolve import evolve
-from shakedown.engine.state.state import SubmitBackoff
+from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.records import Pools, SubmitBackoff
 from shakedown.model.events import Event
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.queries.status import _asked, _calls, _shut
@@ -18,7 +19,7 @@ from shakedown.schedulers.slurm.runner import Ran
 
 
 def after(*events: Event) -> State:
-    state = State(phase="running")
+    state = State(phase=CampaignPhase.RUNNING)
     for event in events:
         evolve(state, event)
     return state
@@ -108,7 +109,7 @@ def test_what_a_person_reads_fits_80_columns() -> None:
 
 
 def test_a_scheduler_that_takes_nothing_is_told() -> None:
-    state = State(shut={"h3:batch": SubmitBackoff(120.0, 3, "sbatch: error: AssocMaxSubmitJobLimit")})
+    state = State(pools=Pools({"h3:batch": SubmitBackoff(120.0, 3, "sbatch: error: AssocMaxSubmitJobLimit")}))
     assert _shut(state) == [
         {"partition": "h3:batch", "reason": "sbatch: error: AssocMaxSubmitJobLimit", "refused": 3, "until": 120.0}
     ]

@@ -275,7 +275,7 @@ def test_the_time_of_a_campaign_does_not_grow_by_judging_it_again(campaign: Layo
     state = State(plan=index_plan(document(contains("Done"))))
     for seq, event in enumerate([events[0], *events[3:]], 1):  # the log has no orders of the runs that it judges
         evolve(state, replace(event, seq=seq))
-    assert (state.last, state.time) == (9.0, events[-1].time)
+    assert (state.campaign.last, state.time) == (9.0, events[-1].time)
 
 
 def test_while_a_conductor_drives_the_campaign_nobody_else_judges(campaign: Layout) -> None:

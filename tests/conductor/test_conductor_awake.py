@@ -138,4 +138,4 @@ def test_where_the_loop_stood_still_between_hearing_and_deciding_it_hears_first(
 
     assert told[:2] == ["finding", "heard"]
     assert "submit_order" in told
-    assert conductor.state.awake_since > 0
+    assert conductor.state.driver.awake_since > 0

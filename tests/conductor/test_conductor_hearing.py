@@ -114,7 +114,7 @@ def test_a_wish_of_the_wrong_shape_is_refused_or_harmless(what: str, value: dict
 def test_a_run_that_the_scheduler_did_not_take_yet_can_be_cancelled_by_name() -> None:
     campaign, conductor = staged()
     conductor.log("submit_deferred", job="j000001", reason="job submit limit reached")
-    assert [entry.void_run for entry in conductor.state.delayed] == ["r000001"]
+    assert [entry.void_run for entry in conductor.state.waiting.delayed] == ["r000001"]
     campaign.inbox.post("cancel", reason="wrong deck", runs=["r000001"])
     hear(conductor)
     verdicts = [event for event in order(conductor) if event.event == "verdict"]

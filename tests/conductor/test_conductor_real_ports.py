@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from shakedown.conductor.driver.ports import clusters_of
 from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, leave
+from shakedown.engine.state.records import Agenda, Driver
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
 
@@ -58,12 +59,13 @@ class Listener:
     def __init__(self, running: int, queued: int) -> None:
         jobs = {str(n): SimpleNamespace(phase="running" if n < running else "queued") for n in range(running + queued)}
         self.logged: list[tuple[str, str]] = []
-        self.state: Any = SimpleNamespace(jobs=jobs, runs={}, stopping="", builds_running=lambda: 0)
-        self.state.only_undetermined, self.state.undetermined = False, {}
+        self.state: Any = SimpleNamespace(jobs=jobs, runs={}, builds_running=lambda: 0)
+        self.state.driver, self.state.agenda = Driver(), Agenda()
+        self.state.only_undetermined = False
 
     def log(self, event: str, value: dict[str, Any], reason: str) -> None:
         self.logged.append((event, reason))
-        self.state.stopping = reason
+        self.state.driver.stopping = reason
 
 
 @pytest.mark.parametrize(

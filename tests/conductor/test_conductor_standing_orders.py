@@ -11,6 +11,7 @@ from stage import small_document
 
 from shakedown.conductor.commands.overrides import MOST_NODES, check_all, order
 from shakedown.engine import State, index_plan
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
 from shakedown.model.events import VALUE_LIMIT, Event
 from shakedown.model.filling import ClockTerms
@@ -224,7 +225,7 @@ def test_excluding_says_only_what_is_new_and_the_longest_event_fits(hand: ByHand
 
 
 def test_after_the_end_only_the_clock_is_spoken_of(hand: ByHand) -> None:
-    hand.state.phase = "ended"
+    hand.state.phase = CampaignPhase.ENDED
     with pytest.raises(UsageError, match="the campaign is over; nothing of it is ordered any more"):
         order_of(hand, "exclude", nodes=["n1"])
     assert order_of(hand, "clock", component="long", act="stop").event == "clock"

@@ -61,7 +61,7 @@ def test_what_waits_at_the_scheduler_is_kept_there_and_one_probes() -> None:
 
     def look(campaign: Campaign, wait: int) -> None:
         state, now = campaign.state_now(), campaign.clock.now()
-        if state.guards and any(guard.since for guard in state.guards.values()):
+        if state.pools.guards and any(guard.since for guard in state.pools.guards.values()):
             seen.extend(waiting.text for waiting in explain(state, now=now))
             seen.extend(explain_run(state, run.id, now) for run in state.runs.values())
 

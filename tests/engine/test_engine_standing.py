@@ -159,7 +159,7 @@ def test_a_restart_begins_the_time_and_the_shares_at_nothing() -> None:
     seen: list[dict[str, float]] = []
 
     def look(campaign: Campaign) -> None:
-        seen.append(dict(campaign.state_now().rolls["long"].work))
+        seen.append(dict(campaign.state_now().clocks.mixes["long"].work))
 
     table = Timetable((3000, "clock", {"component": "long", "act": "restart"}), (3001, look, {}))
     campaign = Campaign(plan_of(lasting()), fates=STEADY, script=table).run()
@@ -375,7 +375,7 @@ def test_an_amendment_takes_a_drain_back() -> None:
     campaign = Campaign(document, fates=STEADY, script=table).run()
     assert len(ups(campaign)) == 2
     assert max(orders(campaign)) > 2 * HOUR - 200
-    assert campaign.state.draining == {}
+    assert campaign.state.overrides.draining == {}
 
 
 # ---- nodes and cases that fail -----------------------------------------------------------------------------------------
@@ -465,5 +465,5 @@ def test_standing_orders_under_everything_that_goes_wrong() -> None:
             script=operator,
         ).run()
         ended.append(campaign.state.phase)
-        assert all(value == 0 for value in (*campaign.state.live.values(), *campaign.state.units.values()))
+        assert all(value == 0 for value in (*campaign.state.usage.jobs.values(), *campaign.state.usage.units.values()))
     assert ended == ["ended"] * 6

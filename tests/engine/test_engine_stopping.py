@@ -12,6 +12,7 @@ from stage import small_document
 from shakedown.engine import State, explain, index_plan
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.policy.decide import decide
+from shakedown.engine.state.keys import CaseKey, LimitKey, RunVerdict, YieldKey
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.model.filling import Phase, Sweep, Window, Yield
 from shakedown.model.nouns import Component, Document, Limits
@@ -67,7 +68,7 @@ def test_a_node_is_excluded_after_so_many_failures_with_the_runs_that_say_so() -
         "shakedown include n3 gives it work again"
     )
     hand.settle()
-    assert list(hand.state.excluded) == ["n3"]
+    assert list(hand.state.overrides.excluded) == ["n3"]
     assert orders_of(hand, "excluded") == []
 
 
@@ -92,7 +93,7 @@ def test_an_included_node_counts_anew() -> None:
         judge(hand, number, "node_fail", nodes="n3")
     hand.settle()
     hand.play("included", value={"nodes": ["n3"], "by": "Ada"}, reason="new board")
-    assert hand.state.excluded == {} and orders_of(hand, "excluded") == []
+    assert hand.state.overrides.excluded == {} and orders_of(hand, "excluded") == []
     judge(hand, 3, "node_fail", nodes="n3")
     assert orders_of(hand, "excluded") == []
     judge(hand, 4, "node_fail", nodes="n3")
@@ -116,7 +117,10 @@ def test_a_verdict_that_replaces_another_counts_nothing() -> None:
     for verdict in ("failed", "node_fail", "failed", "node_fail", "failed"):
         value = {"verdict": verdict, "was": "failed", "supersedes": 5, "component": "part", "nodes": "n3"}
         hand.play("verdict", case="t0", run="r000001", value=value)
-    assert (hand.state.node_failures, hand.state.streaks) == ({}, {"part t0": ["r000001 failed"]})
+    assert (hand.state.failures.nodes, hand.state.failures.streaks) == (
+        {},
+        {CaseKey("part", "t0"): [RunVerdict("r000001", "failed")]},
+    )
 
 
 def test_every_tenth_of_the_machine_that_the_plan_excludes_is_a_finding() -> None:
@@ -161,8 +165,8 @@ def test_what_is_remembered_is_bounded_but_never_less_than_the_plan_asks_for() -
         judge(hand, number, "failed")
     for number in range(30, 60):
         judge(hand, number, "node_fail", nodes="n3")
-    assert len(hand.state.streaks["part t0"]) == 29
-    assert len(hand.state.node_failures["n3"]) == 25
+    assert len(hand.state.failures.streaks[CaseKey("part", "t0")]) == 29
+    assert len(hand.state.failures.nodes["n3"]) == 25
     judge(hand, 60, "failed")
     assert len(orders_of(hand, "case_stopped")[0].value["runs"]) == 30
 
@@ -174,15 +178,17 @@ def test_a_capped_test_waits_under_the_same_name_after_a_snapshot() -> None:
     hand.play("capped", value={"test": "t0", "copies": 1, "by": "Ada"}, reason="so")
     hand.play("capped", value={"test": "t0", "by": "Ada"}, reason="so")
     again = ByHand(thaw_state(freeze_state(hand.state), index_plan(hand.state.index.document)))
-    waiting = sum(map(len, again.state.queues.values()))
+    waiting = sum(map(len, again.state.waiting.queues.values()))
     assert waiting > 0
     assert all(
-        again.state.index.class_of(0, entry.case) == key for key, queue in again.state.queues.items() for entry in queue
+        again.state.index.class_of(0, entry.case) == key
+        for key, queue in again.state.waiting.queues.items()
+        for entry in queue
     )
     for number in range(1, 150):
         judge(again, number, "passed")
     assert again.settle().count("submit_order") > 0
-    assert sum(map(len, again.state.queues.values())) < waiting
+    assert sum(map(len, again.state.waiting.queues.values())) < waiting
 
 
 def test_a_stopped_case_of_a_sweep_holds_no_other_back() -> None:
@@ -224,10 +230,17 @@ def test_an_amendment_keeps_what_is_still_about_something() -> None:
     hand.state.plan = index_plan(after, before=hand.state.plan)
     hand.play("amended", value={"document": "x", "components": names})
     state = hand.state
-    assert (list(state.paused), list(state.caps), list(state.amounts)) == (["long", "part"], ["t0"], ["fs/mdt"])
-    assert (list(state.said_by), list(state.stopped)) == (["cap t0", "budget fs/mdt"], ["long t0"])
-    assert (state.draining, state.pending, list(state.excluded)) == ({}, {}, ["n1"])
-    assert [spell.act for spell in state.clocks["long"]] == ["stop"]
+    assert (list(state.overrides.paused), list(state.overrides.caps), list(state.overrides.amounts)) == (
+        ["long", "part"],
+        ["t0"],
+        ["fs/mdt"],
+    )
+    assert (list(state.overrides.said_by), list(state.overrides.stopped)) == (
+        [LimitKey("cap", "t0"), LimitKey("budget", "fs/mdt")],
+        [CaseKey("long", "t0")],
+    )
+    assert (state.overrides.draining, state.pools.pending, list(state.overrides.excluded)) == ({}, {}, ["n1"])
+    assert [spell.act for spell in state.clocks.events["long"]] == ["stop"]
 
 
 def test_a_snapshot_carries_every_standing_order() -> None:
@@ -253,5 +266,9 @@ def test_a_snapshot_carries_every_standing_order() -> None:
     again = thaw_state(freeze_state(hand.state), index_plan(hand.state.index.document))
     assert again == hand.state
     assert in_force(again, again.time) == in_force(hand.state, hand.state.time)
-    assert (again.idle, again.yielding, again.parts_over) == ({"c:batch": [3, 4]}, ["long 0"], {"long": 1})
-    assert again.to_cancel and all(entry.cancelled for entry in again.to_cancel)
+    assert (again.pools.idle, again.pools.yielding, again.clocks.parts_over) == (
+        {"c:batch": [3, 4]},
+        [YieldKey("long", 0)],
+        {"long": 1},
+    )
+    assert again.waiting.to_cancel and all(entry.cancelled for entry in again.waiting.to_cancel)

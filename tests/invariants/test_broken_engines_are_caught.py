@@ -70,7 +70,7 @@ def test_budget_freed_on_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     def generous(state: Any, event: Event) -> None:
         honest(state, event)
         if event.value["state"] in ("absent", "no_answer") and event.job in state.jobs:
-            state.used.clear()
+            state.usage.loads.clear()
 
     monkeypatch.setitem(HANDLERS, "job_report", generous)
     silent = Lies(outage=0.5)
@@ -143,7 +143,7 @@ def test_a_state_altered_outside_the_fold(monkeypatch: pytest.MonkeyPatch) -> No
     honest = decide
 
     def meddling(state: Any, now: float) -> Decision:
-        state.next_job += 1
+        state.campaign.next_job += 1
         return honest(state, now)
 
     monkeypatch.setattr(loop_module, "decide", meddling)
@@ -159,7 +159,7 @@ def test_a_verdict_from_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     from shakedown.engine.policy.overlooked_jobs import look_into
 
     def trusting(state: Any, decision: Decision, job: Any, now: float) -> str:
-        if job.seen != "absent":
+        if job.report.state != "absent":
             return look_into(state, decision, job, now)
         attend_module._judge(state, decision, job, "passed", "it is gone")
         return ""
@@ -208,8 +208,8 @@ def test_a_fill_that_begins_before_the_last_one_is_over(monkeypatch: pytest.Monk
     honest = reasons_module._turn
 
     def early(state: Any, key: Any, ahead: Any) -> Any:
-        waiting = {key.stage for key in state.queues}
-        if any(stage not in waiting for stage in state.floor.get(key.pool, {})):
+        waiting = {key.stage for key in state.waiting.queues}
+        if any(stage not in waiting for stage in state.usage.stages.get(key.pool, {})):
             return None
         return honest(state, key, ahead)
 

@@ -17,6 +17,7 @@ from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, random_deaths, sma
 
 from shakedown.engine import State, decide, index_plan
 from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.state.phases import JobPhase, RunPhase
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.nouns import Retry
 from shakedown.model.units import show_duration
@@ -251,8 +252,8 @@ def test_amended_at_any_time_every_result_is_accounted_for(at: int, change: str)
     campaign.run()
 
     assert campaign.state.phase == "ended"
-    assert all(value == 0 for value in campaign.state.used.values()), campaign.state.used
-    assert all(value == 0 for value in campaign.state.live.values())
+    assert all(value == 0 for value in campaign.state.usage.loads.values()), campaign.state.usage.loads
+    assert all(value == 0 for value in campaign.state.usage.jobs.values())
     attempts = [
         (e.value["component"], e.case, e.value["repeat"], e.value["attempt"]) for e in campaign.events("verdict")
     ]
@@ -312,7 +313,7 @@ def test_a_time_limit_that_somebody_changed_is_not_called_the_tests() -> None:
 def test_what_a_job_waits_for_is_told_while_it_waits() -> None:
     hand, _ = _running("queue")
     for reason in ("JobHeldUser", ""):
-        hand.state.jobs["j000001"].phase = hand.state.runs["r000001"].phase = "queued"
+        hand.state.jobs["j000001"].phase, hand.state.runs["r000001"].phase = JobPhase.QUEUED, RunPhase.QUEUED
         hand.play("job_report", job="j000001", run="r000001", value={"state": "queued"}, reason=reason)
         wanted = "the scheduler has it in its queue" + (f": {reason}" if reason else "")
         assert explain_run(hand.state, "r000001") == wanted
@@ -325,7 +326,7 @@ def test_a_job_that_no_source_knows_is_not_said_to_wait() -> None:
     hand.play("job_report", job="j000001", run="r000001", value={"state": "absent"})
     lost = f"after {show_duration(policy.lost_after_s)} it is lost"
     assert explain_run(hand.state, "r000001").endswith(lost)
-    hand.state.jobs["j000001"].phase = hand.state.runs["r000001"].phase = "queued"
+    hand.state.jobs["j000001"].phase, hand.state.runs["r000001"].phase = JobPhase.QUEUED, RunPhase.QUEUED
     again = f"after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"
     said = explain_run(hand.state, "r000001")
     assert said.startswith("the scheduler took it; no source has known it since ") and said.endswith(f"; {again}")
@@ -356,7 +357,7 @@ def test_a_cancellation_that_nobody_took_is_asked_for_as_soon_as_somebody_may_ta
 )
 def test_a_job_that_nobody_knows_of_says_since_when(seen: str, said: str) -> None:
     hand, _ = _running("queue")
-    hand.state.jobs["j000001"].seen = seen
+    hand.state.jobs["j000001"].report.state = seen
     hand.state.jobs["j000001"].since = 1_795_349_740.7
     assert explain_run(hand.state, "r000001") == f"it is running; {said}"
 

@@ -29,7 +29,7 @@ from shakedown.engine import State
 from shakedown.engine.fold.bookkeeping import charge
 from shakedown.engine.fold.evolve import HANDLERS
 from shakedown.engine.state.job_index import job_index_of
-from shakedown.engine.state.state import Job
+from shakedown.engine.state.jobs import Job
 from shakedown.model.events import Event
 from shakedown.model.filling import Fill, Pack
 from shakedown.model.nouns import Component, Document
@@ -101,7 +101,7 @@ def drops_what_was_refused(honest: Any, state: State, event: Event) -> None:
     """A submission that was not taken for now is not thought of again."""
     job = state.jobs[event.job]
     honest(state, event)
-    state.delayed = [entry for entry in state.delayed if entry.case != job.case]
+    state.waiting.delayed = [entry for entry in state.waiting.delayed if entry.case != job.case]
 
 
 def claims_nothing(ports: Ports) -> Ports:
@@ -145,7 +145,7 @@ def absent_is_done(patch: Patch) -> None:
     honest = doubt_module.look_into
 
     def trusting(state: State, decision: Any, job: Any, now: float) -> str:
-        if job.seen != "absent" or job.phase != "running":
+        if job.report.state != "absent" or job.phase != "running":
             return honest(state, decision, job, now)
         attend_module._judge(state, decision, job, "passed", "it is gone")
         return ""
@@ -197,14 +197,14 @@ def gives_up_releases(honest: Any, state: State, event: Event) -> None:
     """A held job that was let go and does not run soon is taken for one that still waits: its budget is given to another."""
     honest(state, event)
     for job in state.jobs.values():
-        waits = job.release == "taken" and job.phase == "queued" and job.charged
-        if waits and event.time > job.release_after + 12.0:
+        waits = job.requests.release == "taken" and job.phase == "queued" and job.charged
+        if waits and event.time > job.requests.release_after + 12.0:
             _take_back(state, job)
 
 
 def remembers_when(honest: Any, state: State, event: Event) -> None:
     honest(state, event)
-    state.jobs[event.job].release_after = event.time
+    state.jobs[event.job].requests.release_after = event.time
 
 
 def takes_back_unheard(honest: Any, state: State, event: Event) -> None:
@@ -229,7 +229,9 @@ def trusts_releases(honest: Any, state: State, event: Event) -> None:
 def idle_means_begun(state: State, component: int) -> int:
     """A job for an idle node is as good as begun once the queue shows it."""
     jobs = [state.jobs[name] for name in state.job_index.unbegun.get(component, ())]
-    return sum(job.phase in ("ordered", "ambiguous") or (job.phase == "queued" and not job.seen) for job in jobs)
+    return sum(
+        job.phase in ("ordered", "ambiguous") or (job.phase == "queued" and not job.report.state) for job in jobs
+    )
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------------------

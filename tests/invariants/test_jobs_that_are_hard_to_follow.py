@@ -11,6 +11,7 @@ from stability_plan import MDTS, Wish, case, document, machine, play, small_stab
 
 from shakedown.conductor.driver.loop import _is_news
 from shakedown.engine import Decision, State, decide, index_plan
+from shakedown.engine.state.phases import Step
 from shakedown.model.filling import Fill, Pack
 from shakedown.model.nouns import Component, Document, System
 from shakedown.model.ports import JobReport
@@ -74,7 +75,7 @@ def test_a_job_that_is_refused_when_all_its_parts_went_back_is_let_go() -> None:
     for run in ("r000001", "r000002"):
         if run in hand.state.runs:
             hand.play("claim_taken", job="j000001", run=run, value={"part": True})
-    hand.state.jobs["j000001"].cancelling = ""
+    hand.state.jobs["j000001"].requests.cancel = Step.NONE
     told(hand, "r000001", state="refused")
     assert "finding" in hand.settle()
     assert not hand.state.jobs

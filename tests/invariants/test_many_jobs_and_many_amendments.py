@@ -85,7 +85,7 @@ def two_components() -> ByHand:
 
 def test_a_job_asks_by_the_limits_of_its_own_component_when_an_amendment_numbers_them_anew() -> None:
     state = two_components().state
-    of = {job.id: (job.component, job.held.component if job.held else -1) for job in state.jobs.values()}
+    of = {job.id: (job.component, job.key.component if job.key else -1) for job in state.jobs.values()}
     assert of == {"j000001": (1, 1), "j000002": (0, 0)}
     assert [one.name for one in state.index.components] == ["other", NO_LONGER_WANTED]
     assert same(state.job_index, job_index_of(state.jobs.values()))

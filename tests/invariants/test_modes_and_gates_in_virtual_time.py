@@ -47,8 +47,8 @@ def test_random_plans_of_modes_and_gates(first: int) -> None:
     for seed in range(first, first + 15):
         campaign = campaign_of(seed).run()
         assert campaign.state.phase == "ended"
-        assert not any(campaign.state.floor.values()), campaign.state.floor
-        assert all(value == 0 for value in (*campaign.state.live.values(), *campaign.state.units.values()))
+        assert not any(campaign.state.usage.stages.values()), campaign.state.usage.stages
+        assert all(value == 0 for value in (*campaign.state.usage.jobs.values(), *campaign.state.usage.units.values()))
         seen.update(event.value.get("mode", event.value.get("kind", event.event)) for event in campaign.events())
     assert {"isolated", "fill", "warm-up", "time_is_up", "component_outcome", "waived", "attested"} <= set(seen), seen
 
@@ -75,7 +75,7 @@ def test_amended_while_a_mode_or_a_mix_runs(seed: int) -> None:
     campaign = campaign_of(seed, script=operator, amnesia=False).run()
 
     assert campaign.state.phase == "ended"
-    assert not any(campaign.state.floor.values())
+    assert not any(campaign.state.usage.stages.values())
     attempts = [
         (e.value["component"], e.case, e.value.get("mode"), e.value.get("of"), e.value["repeat"], e.value["attempt"])
         for e in campaign.events("verdict")
@@ -230,7 +230,7 @@ def test_a_gate_opens_when_its_component_is_met() -> None:
     then = Component("then", "site", ("t1",), after=("first",), gate="met")
 
     def operator(campaign: Campaign, wait: int) -> None:
-        if campaign.state_now().tallies[0].over and not campaign.state_now().attested:
+        if campaign.state_now().tallies[0].over and not campaign.state_now().gates.attested:
             campaign.ask("attest", component="first", procedure="cables", met=True, by="Ada")
 
     campaign = Campaign(plan_of(first, then, budgets={}), script=operator).run()
@@ -257,11 +257,11 @@ def test_a_gate_is_waived_as_it_was_and_an_amended_one_is_closed(stricter: bool)
         Event("waived", seq=2, value=value, reason="agreed"),
     ):
         evolve(state, event)
-    assert state.waived == {"first": "agreed"}
+    assert state.gates.waived == {"first": "agreed"}
     state.plan = index_plan(after, before=state.index)
     components = [component.name for component in state.index.components]
     evolve(state, Event("amended", seq=3, value={"document": "e" * 64, "components": components}))
-    assert state.waived == ({} if stricter else {"first": "agreed"})
+    assert state.gates.waived == ({} if stricter else {"first": "agreed"})
 
 
 def test_stopped_while_it_waits_for_people_it_leaves() -> None:
@@ -319,4 +319,4 @@ def test_a_log_from_before_modes_folds_as_it_did() -> None:
     campaign = Campaign(small_document(repeats=2)).run()
 
     assert all("mode" not in event.value and "of" not in event.value for event in campaign.events())
-    assert {key.split(" ")[1] for key in campaign.state.closed} == {""}
+    assert {key.mode for key in campaign.state.results.closed} == {""}

@@ -8,6 +8,7 @@ import pytest
 from by_hand import seen_running
 
 from shakedown.engine import decide
+from shakedown.engine.state.phases import JobPhase
 from shakedown.model.events import Event
 
 BACK = "the scheduler put it back into the queue (restart 1)"
@@ -76,7 +77,7 @@ def test_what_a_job_holds_is_held_while_a_lost_start_of_it_may_live(launch_failu
     hand.play("verdict", case="t0", run=job.run, job=job.id, value=verdict)
     assert ("j000001" in hand.state.jobs) is held
     if held:
-        assert (job.phase, job.restart, job.lost, job.charged) == ("haunting", 0, True, True)
+        assert (job.phase, job.restart, job.lost, job.charged) == (JobPhase.ORPHANED, 0, True, True)
         assert not hand.state.over
         gone = {"state": "interrupted", "source": "queue"}
         hand.play("job_report", job=job.id, run=job.run, value=gone, reason="all nodes of n007 answer again")
@@ -109,7 +110,7 @@ def test_a_release_that_was_not_taken_is_over_when_the_scheduler_starts_the_job_
 def test_a_job_that_was_started_again_is_let_go_with_its_queue(word: str, value: dict[str, Any], goes: bool) -> None:
     """It is not taken back as others are, whatever was said since: once its queue goes on, nothing keeps it there."""
     hand = started_again()
-    pool = hand.state.jobs["j000001"].held.pool
+    pool = hand.state.jobs["j000001"].key.pool
     hand.play("finding", value={"kind": "queue_held", "pool": pool})
     assert carry_on(hand, "hold_order")
     hand.play("held", job="j000001", run=hand.state.jobs["j000001"].run)

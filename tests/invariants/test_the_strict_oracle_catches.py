@@ -87,7 +87,9 @@ def test_more_jobs_than_may_be_queued(monkeypatch: Patch) -> None:
 
 def sleeps(rest: Callable[[Any, str], int]) -> Callable[[Any, str], int]:
     """After the first run nothing more is ordered once a pool is empty."""
-    return lambda state, pool: 0 if state.next_run > 1 and not state.live.get(pool) else rest(state, pool)
+    return lambda state, pool: (
+        0 if state.campaign.next_run > 1 and not state.usage.jobs.get(pool) else rest(state, pool)
+    )
 
 
 def test_a_pool_that_is_left_empty(monkeypatch: Patch) -> None:
@@ -130,7 +132,7 @@ def test_a_snapshot_that_forgets(monkeypatch: Patch) -> None:
 
     def forgetful(data: bytes, plan: Any) -> Any:
         state = honest(data, plan)
-        state.attention = {}
+        state.agenda.attention = {}
         state.tallies[-1].closed += 1
         return state
 

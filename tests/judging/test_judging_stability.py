@@ -53,7 +53,7 @@ def plan(seed: int) -> Document:
 def people(campaign: Campaign, wait: int, seed: int) -> None:
     """Now and then somebody says something; the conductor refuses what makes no sense."""
     draw, state = random.Random(f"{seed}:{wait}"), campaign.conductor.state
-    if "long" in state.paused and draw.random() < 0.05:
+    if "long" in state.overrides.paused and draw.random() < 0.05:
         campaign.ask("continue", component="long", by="Ada")
     if draw.random() > 0.01 or campaign.inbox.waiting or state.phase != "running":
         return

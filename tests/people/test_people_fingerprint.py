@@ -88,7 +88,7 @@ def test_a_changed_machine_opens_an_epoch_and_says_what_changed(site: Path, peop
 
 def test_nobody_answering_is_a_finding_and_opens_no_epoch(site: Path) -> None:
     layout = layout_of(site)
-    event = fingerprint_event(layout, look(layout).fingerprint, Answers(silent={"host": "it is off"}))
+    event = fingerprint_event(layout, look(layout).campaign.fingerprint, Answers(silent={"host": "it is off"}))
     assert (event.event, event.value["kind"]) == ("finding", "no_fingerprint")
     assert event.reason == "no fingerprint: host: it is off; nothing is known of it"
 

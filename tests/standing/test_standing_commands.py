@@ -109,7 +109,7 @@ def test_each_order_is_recorded_told_and_lifted(site: Path) -> None:
     )
     assert run(site, "cap", "p-1", "other", "none", *WHO).stdout.startswith("the cap on other is lifted; recorded")
     state = state_of(site)
-    assert (state.paused, state.caps, list(state.draining)) == ({}, {}, ["functionality"])
+    assert (state.overrides.paused, state.overrides.caps, list(state.overrides.draining)) == ({}, {}, ["functionality"])
     events = [
         e for e in read_events(Layout(site / "campaigns/p-1").log) if e.event in ("paused", "capped", "continued")
     ]

@@ -16,6 +16,7 @@ from node_rules import NodeRules, PartRules
 
 from shakedown.conductor.driver.startup import fold_one
 from shakedown.engine import State, decide, explain
+from shakedown.engine.state.phases import JobPhase
 from shakedown.model.events import EVENTS, VERDICTS, Event
 
 # The published transition table of a job, by events. A restart begins again at "accepted".
@@ -285,21 +286,21 @@ class Oracle:
         reasons = explain(state, now=self.campaign.clock.now())
         explained = sum(waiting.count for waiting in reasons)
         need(explained == sum(t.waiting for t in state.tallies), f"{explained} waiting results have a reason")
-        if not self.books.open or state.stopping or self.amended:
+        if not self.books.open or state.driver.stopping or self.amended:
             return
         flying = [want for want, where in self.books.open.items() if where == "flying"]
         building = any(build.phase in ("ordered", "started", "held") for build in state.builds.values())
         timed = any(waiting.key == "backoff" or waiting.key.startswith(BY_THE_CLOCK) for waiting in reasons)
-        timed = timed or bool(state.paused or state.yielding or state.idle)
-        haunted = any(job.phase == "haunting" or (job.bundle and not job.parts) for job in state.jobs.values())
+        timed = timed or bool(state.overrides.paused or state.pools.yielding or state.pools.idle)
+        orphaned = any(job.phase == JobPhase.ORPHANED or (job.bundle and not job.parts) for job in state.jobs.values())
         timed = timed or any(waiting.key.startswith(("window:", "yield:")) for waiting in reasons)
-        timed = timed or 0.0 in state.amounts.values()  # a person's word, until the next one
-        capped = tuple(f"cap:{test}" for test, copies in state.caps.items() if not copies)
+        timed = timed or 0.0 in state.overrides.amounts.values()  # a person's word, until the next one
+        capped = tuple(f"cap:{test}" for test, copies in state.overrides.caps.items() if not copies)
         lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:", "excluded:", *capped))]
         gated = [w for w in reasons if w.key.startswith(("gate:", "turn:"))]
         people = bool(lasting) and len(lasting) + len(gated) == len(reasons)
         people = people or (bool(reasons) and len(gated) == len(reasons) and self._people_are_asked(state))
-        need(bool(flying or building or timed or haunted or people), "work is left and nothing is in flight")
+        need(bool(flying or building or timed or orphaned or people), "work is left and nothing is in flight")
 
     def _people_are_asked(self, state: State) -> bool:
         """Some component is over, and what it needs now is a person."""

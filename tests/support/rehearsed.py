@@ -53,7 +53,7 @@ class Played:
         units = {one.id: one.shape.units for one in document.cases}
         rows = [row for row in fold_runs(read_events(self.layout.log)).current() if row.elapsed_s]
         taken = sum(units[row.case] * (row.elapsed_s or 0.0) for row in rows)
-        return taken / (nodes * (self.outcome.state.time - self.outcome.state.began))
+        return taken / (nodes * (self.outcome.state.time - self.outcome.state.campaign.began))
 
 
 def play(root: Path, plan: Document, scenario: Scenario, *faults: str, seed: int = 0, name: str = "") -> Played:

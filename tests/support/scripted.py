@@ -151,7 +151,9 @@ class Played(Campaign):
         """Takes the fingerprints that are due, then does what the campaign's own operator does."""
         while self.told < len(self.machines) and self.clock.now() >= self._begin + self.machines[self.told][0]:
             texts = {node: _said(facts) for node, facts in self.machines[self.told][1].items()}
-            self.conductor.log(fingerprint_event(self.layout, self.conductor.state.fingerprint, Answers(texts)))
+            self.conductor.log(
+                fingerprint_event(self.layout, self.conductor.state.campaign.fingerprint, Answers(texts))
+            )
             self.told += 1
         if self._own is not None:
             self._own(campaign, wait)

@@ -192,7 +192,7 @@ class Campaign:
         self.conductor = conductor
         start = {"document": next(iter(self.documents)), "campaign": "toy", "plan": "toy", "seed": self.seed}
         begin(conductor, start, {}, self.document)
-        loop(conductor, lambda c: bool(c.state.stopping) and not c.state.jobs and not c.state.runs)
+        loop(conductor, lambda c: bool(c.state.driver.stopping) and not c.state.jobs and not c.state.runs)
 
     def _clock(self, limit: int) -> Any:
         campaign = self
@@ -263,8 +263,8 @@ def people(campaign: Campaign, wait: int) -> None:
         for procedure in state.unattested(number) if state.tallies[number].over else []:
             met = campaign.world.draw("attest", procedure).random() < 0.5
             campaign.ask("attest", component=component.name, procedure=procedure, met=met, by="Ada")
-        outcome = state.outcomes.get(component.name)
-        if outcome is not None and outcome.outcome != "met" and component.name not in state.waived:
+        outcome = state.gates.outcomes.get(component.name)
+        if outcome is not None and outcome.outcome != "met" and component.name not in state.gates.waived:
             campaign.ask("waive", component=component.name)
 
 

@@ -127,8 +127,8 @@ class StrictOracle(Oracle):
         self.truth.jobs_one_to_one(state.phase == "ended")
         self.truth.node_seconds(list(self.record.current()))
         nothing_of_this_process(log)
-        for name in ("used", "live", "units") if state.phase == "ended" else ():
-            left = {key: amount for key, amount in getattr(state, name).items() if abs(amount) > 1e-9}
+        for name in ("loads", "jobs", "units") if state.phase == "ended" else ():
+            left = {key: amount for key, amount in getattr(state.usage, name).items() if abs(amount) > 1e-9}
             need(not left, f"the campaign is over and {name} is {left}")
 
     def _restarts_are_told(self) -> None:

@@ -119,20 +119,20 @@ def _let_go(campaign: Any) -> None:
     state: State = campaign.conductor.state
     if state.phase != "running":
         return
-    for name in state.paused:
+    for name in state.overrides.paused:
         campaign.ask("continue", component=name)
-    for test in state.caps:
+    for test in state.overrides.caps:
         campaign.ask("cap", test=test)
-    for name in state.amounts:
+    for name in state.overrides.amounts:
         campaign.ask("budget", budget=name)
-    if state.excluded:
-        campaign.ask("include", nodes=list(state.excluded))
-    for key in state.stopped:
-        name, _, case = key.partition(" ")
+    if state.overrides.excluded:
+        campaign.ask("include", nodes=list(state.overrides.excluded))
+    for key in state.overrides.stopped:
+        name, case = key
         number = state.index.component_number.get(name)
         if number is not None and (state.index.components[number].duration_s or state.index.components[number].sweep):
             campaign.ask("continue", component=name, case=case)
     for component in state.index.components:
-        said = [spell.act for spell in state.clocks.get(component.name, ())]
+        said = [spell.act for spell in state.clocks.events.get(component.name, ())]
         if component.duration_s and component.clock.start == "declared" and not {"start", "restart"} & set(said):
             campaign.ask("clock", component=component.name, act="start")

@@ -162,7 +162,7 @@ class WaitingRules:
         if kind == "stopped":
             return Event("continued", case=what, value={"component": waiting.component}, **place)
         if kind == "excluded":
-            return Event("included", value={"nodes": list(copy.excluded)}, **place)
+            return Event("included", value={"nodes": list(copy.overrides.excluded)}, **place)
         if kind == "held":
             return Event("finding", value={"kind": "queue_released", "pool": what, "held_s": 0.0}, **place)
         if kind == "clock":

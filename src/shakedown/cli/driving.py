@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shakedown.cli.output import emit, say
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UNDECIDED
 from shakedown.model.layout import Layout
 
@@ -116,7 +117,7 @@ def driver_needed(layout: Layout) -> str:
     from shakedown.queries.status import look
 
     state, found = look(layout), holder(layout)
-    if state.phase == "ended":
+    if state.phase == CampaignPhase.ENDED:
         return ""
     if found is None or found.alive is False:
         return "resume"

@@ -41,7 +41,7 @@ def command(campaign: str | None, who: str, because: str, site: str | None, as_j
     data |= {
         "fingerprint": event.value,
         "reason": event.reason,
-        "changed": machine_changed(event.value, state.fingerprint),
+        "changed": machine_changed(event.value, state.campaign.fingerprint),
     }
     emit(data, as_json, lambda: printable("\n".join(_recorded(data))))
     return 0

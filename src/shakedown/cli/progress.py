@@ -11,6 +11,7 @@ from shakedown.cli.output import printable, say
 from shakedown.cli.time_left import Pace, time_left
 from shakedown.conductor.session import Watchers
 from shakedown.engine import State, explain
+from shakedown.engine.state.phases import BuildPhase, RunPhase
 from shakedown.model.events import Event
 from shakedown.model.units import show_duration
 
@@ -156,11 +157,15 @@ def _bar(state: State) -> str:
 
 def _building(state: State) -> list[str]:
     builds = state.index.builds
-    return [builds[key].name for key, build in state.builds.items() if build.phase in ("ordered", "started")][:3]
+    return [
+        builds[key].name
+        for key, build in state.builds.items()
+        if build.phase in (BuildPhase.ORDERED, BuildPhase.STARTED)
+    ][:3]
 
 
 def _running(state: State, now: float) -> list[str]:
-    running = [run for run in state.runs.values() if run.phase == "running" and run.started is not None]
+    running = [run for run in state.runs.values() if run.phase == RunPhase.RUNNING and run.started is not None]
     shown = [f"{run.case}  for {show_duration(max(0.0, time.time() - (run.started or now)))}" for run in running[:4]]
     return shown + ([f"and {len(running) - 4} more"] if len(running) > 4 else [])
 

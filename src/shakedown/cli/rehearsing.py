@@ -69,12 +69,12 @@ def rehearse_and_show(wish: Wish, show: Show) -> int:
     outcome = rehearse(layout, rehearsal, Onlooker(progress.look))
     progress.done()
     took = time.monotonic() - began
-    tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.began)}")
+    tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.campaign.began)}")
     for line in _times_in_words(outcome):
         tell(line)
     if not outcome.finished:
         say(f"not finished: {outcome.left}")
-        closed = [name for name, found in outcome.state.outcomes.items() if found.outcome != "met"]
+        closed = [name for name, found in outcome.state.gates.outcomes.items() if found.outcome != "met"]
         if closed and not wish.open_gates:
             say("hint: --open-gates goes on all the same, to see what comes after")
     base = Base(layout, outcome.state.index.document, rehearsal, outcome)

@@ -99,9 +99,9 @@ def _lift(
         words = f"component {component} goes on"
         return give(site, campaign, "continue", [{"component": component}], by, why, as_json, words)
     _, state = find_started(site, campaign, "continue")
-    found = [key.split(" ", 1)[0] for key in state.stopped if key.split(" ", 1)[1] == case]
+    found = [key.component for key in state.overrides.stopped if key.case == case]
     if not component and not found:
-        stopped = ", ".join(key.split(" ", 1)[1] for key in list(state.stopped)[:10])
+        stopped = ", ".join(key.case for key in list(state.overrides.stopped)[:10])
         raise UsageError(f"case {case} is not stopped", hint=f"stopped are: {stopped}" if stopped else "no case is")
     values = [{"component": name, "case": case} for name in ([component] if component else found)]
     words = f"case {case} goes on in {', '.join(str(value['component']) for value in values)}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from shakedown.engine import State
 from shakedown.engine.constraints.component_clock import acts_of, ends_at
+from shakedown.engine.state.phases import RunPhase
 from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
 
@@ -61,16 +62,16 @@ def _work(state: State, pace: Pace, now: float) -> tuple[float | None, int]:
 def _open_runs(state: State) -> list[tuple[str, float | None]]:
     """Cases of runs that are not judged, with the start of those that run. A mix that runs for a time is over when its time is."""
     timed = set(state.index.rolling)
-    waiting = [entry for queue in state.queues.values() for entry in queue] + state.delayed
+    waiting = [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
     found: list[tuple[str, float | None]] = [(entry.case, None) for entry in waiting if entry.component not in timed]
-    live = [run for run in state.runs.values() if run.phase not in ("ended", "checking", "judged")]
+    live = [run for run in state.runs.values() if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED)]
     return found + [
         (run.case, run.started) for run in live if run.component not in timed or _is_up(state, run.component)
     ]
 
 
 def _is_up(state: State, number: int) -> bool:
-    roll = state.rolls.get(state.index.components[number].name)
+    roll = state.clocks.mixes.get(state.index.components[number].name)
     return roll is not None and roll.up
 
 

@@ -27,6 +27,7 @@ from shakedown.conductor.driver.startup import begin
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import is_closed, refuse_unknown
 from shakedown.engine import State, index_plan
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
 from shakedown.events.identity import user_name
@@ -138,8 +139,8 @@ def _session(
 
     with heard(interruptions):
         try:
-            before, goes_on = conductor.state, conductor.state.phase != "ended"
-            environment, inputs = before.environment, before.inputs
+            before, goes_on = conductor.state, conductor.state.phase != CampaignPhase.ENDED
+            environment, inputs = before.driver.environment, before.driver.inputs
             begin(conductor, start, driver, conductor.state.index.document)
             if goes_on:
                 conditions.compare(conductor, environment, inputs)
@@ -151,17 +152,19 @@ def _session(
                 conductor.log("finding", value={"kind": "snapshot_refused", "snapshot": name}, reason=why)
             fingerprints.take(conductor)
             loop(conductor, stop)
-            left = "" if conductor.state.phase == "ended" else leave(conductor, end_runs, interruptions.signal)
+            left = (
+                "" if conductor.state.phase == CampaignPhase.ENDED else leave(conductor, end_runs, interruptions.signal)
+            )
             fingerprints.settle(conductor)
             log_asked(conductor)
             if goes_on:
-                conditions.look_again(conductor, late=conductor.state.phase == "ended")
-            known = {} if conditions.digest == conductor.state.inputs else {"inputs": conditions.digest}
+                conditions.look_again(conductor, late=conductor.state.phase == CampaignPhase.ENDED)
+            known = {} if conditions.digest == conductor.state.driver.inputs else {"inputs": conditions.digest}
             conductor.log("driver_stop", value=known, reason=left or "the campaign is over")
             conductor.commit()
         except DiskFull as full:
             left = leave_on_full_disk(conductor, end_runs, full)
-    return Outcome(conductor.state, conductor.state.phase == "ended", left)
+    return Outcome(conductor.state, conductor.state.phase == CampaignPhase.ENDED, left)
 
 
 def _log_durably(conductor: Conductor, event: str, value: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from shakedown.engine import State
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.dialects import dialect_named, function
 from shakedown.model.nouns import Cluster
 
@@ -20,7 +21,7 @@ def nodes_now(state: State) -> dict[str, Any]:
         dialect = dialect_named(cluster.scheduler)
         if dialect is not None and dialect.nodes_out:
             asked.setdefault(dialect.nodes_out, []).append(cluster)
-    if not asked or state.phase != "running":
+    if not asked or state.phase != CampaignPhase.RUNNING:
         return {}
     answers = [function(path)(clusters, ASK_S) for path, clusters in asked.items()]
     out = [one for found, _ in answers for one in found]

@@ -18,6 +18,7 @@ from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.state.phases import CampaignPhase, RunPhase
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
@@ -67,17 +68,17 @@ def status(layout: Layout) -> dict[str, Any]:
         "phase": state.phase,
         "events": state.seq,
         "snapshots_refused": refused,
-        "unknown": unknown_names(layout) if state.unknown_events else [],
+        "unknown": unknown_names(layout) if state.campaign.unknown_events else [],
         "epoch": state.epoch,
         "time": state.time,
         "components": components,
         "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id) for run in state.runs.values()],
-        "record_full": no_room(layout.log, _LINES_BYTES) if state.phase != "ended" else "",
+        "record_full": no_room(layout.log, _LINES_BYTES) if state.phase != CampaignPhase.ENDED else "",
         "budgets": _budgets(state),
         "waiting": _waiting(state),
         "shut": _shut(state),
-        "held": [queue_in_words(state, pool, state.guards[pool]) for pool in held_queues(state)],
+        "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "asked": _asked(state),
@@ -88,20 +89,24 @@ def status(layout: Layout) -> dict[str, Any]:
 
 def _told(state: State) -> list[dict[str, str]]:
     """What the scheduler adds to jobs that wait: of what somebody did to them."""
-    return [{"job": job.id, "run": job.run, "why": job.note} for job in state.jobs.values() if RENAMED in job.note]
+    return [
+        {"job": job.id, "run": job.run, "why": job.report.note}
+        for job in state.jobs.values()
+        if RENAMED in job.report.note
+    ]
 
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:
     """Of each component that runs for a time: how long its clock ran, whether it runs, how long it stood still for what."""
     for number, component in enumerate(state.index.components):
-        spells, roll = state.clocks.get(component.name, []), state.rolls.get(component.name)
+        spells, roll = state.clocks.events.get(component.name, []), state.clocks.mixes.get(component.name)
         acts = acts_of(state, number)
         if not component.duration_s or not acts:
             continue
         over = _is_over(state, number)
         since = max(clocks.since(acts) or 0.0, 0.0)
         last_end, up_at = (roll.ended, roll.up_at) if roll is not None else (None, None)
-        until = clocks.read_until(since, last_end, up_at, state.last, over)
+        until = clocks.read_until(since, last_end, up_at, state.campaign.last, over)
         drain_from = up_at if over and not component.clock.drain else None
         ran, stood = (
             sum(b - a for a, b in clocks.counted(clocks.running(acts, until), None, drain_from)),
@@ -124,13 +129,13 @@ def _clocks(state: State) -> Iterator[dict[str, Any]]:
 
 def _is_over(state: State, number: int) -> bool:
     """Whether the time of a component goes no further: it is up, or the campaign is over or was cancelled."""
-    roll = state.rolls.get(state.index.components[number].name)
-    return (roll is not None and roll.up) or bool(state.cancelled) or state.phase == "ended"
+    roll = state.clocks.mixes.get(state.index.components[number].name)
+    return (roll is not None and roll.up) or bool(state.campaign.cancelled) or state.phase == CampaignPhase.ENDED
 
 
 def _live(state: State, run_id: str) -> dict[str, Any]:
     run = state.runs[run_id]
-    over = run.phase == "running" and _run_is_over(state, run.job)
+    over = run.phase == RunPhase.RUNNING and _run_is_over(state, run.job)
     return {
         "run": run.id,
         "case": run.case,
@@ -153,9 +158,9 @@ def _run_is_over(state: State, job_id: str) -> bool:
 def _budgets(state: State) -> dict[str, dict[str, float]]:
     """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits."""
     limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
-    limits |= {f"copies:{test}": float(most) for test, most in state.caps.items()} | state.amounts
+    limits |= {f"copies:{test}": float(most) for test, most in state.overrides.caps.items()} | state.overrides.amounts
     return {
-        name: {"taken": state.used.get(name, 0.0), "limit": _limit_now(state, name)}
+        name: {"taken": state.usage.loads.get(name, 0.0), "limit": _limit_now(state, name)}
         for name in sorted(limits)
         if name not in state.index.targets
     }
@@ -163,8 +168,12 @@ def _budgets(state: State) -> dict[str, dict[str, float]]:
 
 def _limit_now(state: State, name: str) -> float:
     """The least that the plan and people say; windows and yields hold for single components."""
-    said = [state.index.budgets.get(name), state.amounts.get(name), state.amounts.get(name.partition("@")[0])]
-    said += [state.caps[test] for test in (name.removeprefix("copies:"),) if test in state.caps]
+    said = [
+        state.index.budgets.get(name),
+        state.overrides.amounts.get(name),
+        state.overrides.amounts.get(name.partition("@")[0]),
+    ]
+    said += [state.overrides.caps[test] for test in (name.removeprefix("copies:"),) if test in state.overrides.caps]
     return min(limit for limit in said if limit is not None)
 
 
@@ -172,7 +181,7 @@ def _shut(state: State) -> list[dict[str, Any]]:
     """The pools whose scheduler takes no job for now: why, how often in a row it was tried, when it is tried next."""
     return [
         {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
-        for pool, shut in state.shut.items()
+        for pool, shut in state.pools.backoffs.items()
     ]
 
 
@@ -182,11 +191,11 @@ def _asked(state: State) -> dict[str, Any]:
     ``for_s``: how long they had driven by then, all together. ``per_hour`` is over at least a minute: the first seconds say
     nothing. ``this_driver``: the same of the present one, or the last. A driver that was killed did not tell its last minutes.
     """
-    every = Counter(state.asked_before) + Counter(state.asked)
+    every = Counter(state.driver.asked_before) + Counter(state.driver.asked)
     if not every:
         return {}
-    this = _calls(state.asked, state.asked_for_s)
-    return _calls(every, state.asked_before_s + state.asked_for_s) | {"this_driver": this}
+    this = _calls(state.driver.asked, state.driver.asked_for_s)
+    return _calls(every, state.driver.asked_before_s + state.driver.asked_for_s) | {"this_driver": this}
 
 
 def _calls(counts: Mapping[str, int], for_s: float) -> dict[str, Any]:

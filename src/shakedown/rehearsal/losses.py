@@ -13,6 +13,7 @@ from functools import cached_property
 
 from shakedown.engine import State
 from shakedown.engine.policy.idle import Cause, why_idle
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.metrics.limits import Books, Nodes
 from shakedown.model.events import COMPLETED, Event
 from shakedown.twin.machine.figures import took
@@ -164,7 +165,7 @@ class Losses:
         near = now - ground.asked < (now - self.began) / _CLOSE
         if near and ground.causes and abs(ground.idle - ground.asked_idle) * _MUCH <= ground.count:
             return
-        if state.phase == "running":
+        if state.phase == CampaignPhase.RUNNING:
             ground.causes = self._why(state, ground, now)
             self.component = ground.causes[0].component
         ground.asked, ground.asked_idle = now, ground.idle

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from shakedown.engine import State
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.segment_file import unwritable
 from shakedown.metrics.rehearsed import NOT_MODELLED
 from shakedown.model.layout import Layout
@@ -31,7 +32,7 @@ class RehearsedPeople:
 
     def attend(self, state: State) -> bool:
         """Say what is to be said by now; whether there was anything. Cheap enough to be asked every turn."""
-        if state.phase != "running" or self.waiting:
+        if state.phase != CampaignPhase.RUNNING or self.waiting:
             return bool(self.waiting)
         if not self._count:
             self._attest_all(state)
@@ -52,8 +53,8 @@ class RehearsedPeople:
 
     def _open(self, state: State) -> None:
         for name in state.index.awaited:
-            outcome = state.outcomes.get(name)
-            if outcome is None or outcome.outcome == "met" or name in state.waived:
+            outcome = state.gates.outcomes.get(name)
+            if outcome is None or outcome.outcome == "met" or name in state.gates.waived:
                 continue
             if self.open_gates:
                 restriction = "opened by the rehearsal (--open-gates), to see what comes after it"

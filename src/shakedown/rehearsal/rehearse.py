@@ -23,6 +23,7 @@ from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.driver.startup import begin
 from shakedown.conductor.record.documents import Documents
 from shakedown.engine import State, index_plan
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.lease import Lease
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
@@ -160,7 +161,13 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
     conductor.log("driver_stop", reason=left or "the campaign is over")
     conductor.commit()
     return Rehearsed(
-        conductor.state, conductor.state.phase == "ended", left, limits, machine.times, dict(losses.longest), builds
+        conductor.state,
+        conductor.state.phase == CampaignPhase.ENDED,
+        left,
+        limits,
+        machine.times,
+        dict(losses.longest),
+        builds,
     )
 
 
@@ -219,7 +226,7 @@ def _few_collections() -> Iterator[None]:
 
 def in_short(state: State, machine_s: float) -> str:
     """Purpose: how long it took on the machine, and how much there was, in words."""
-    return f"{show_duration(machine_s)} on the machine, {plural(state.next_run - 1, 'run')}"
+    return f"{show_duration(machine_s)} on the machine, {plural(state.campaign.next_run - 1, 'run')}"
 
 
 def portable(document: Document, site: Path) -> Document:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from shakedown.cli.output import emit, json_option, site_option
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
 
 
@@ -38,7 +39,7 @@ def command(
     by = {} if who is None else {"by": kept_words("--by", who)}
     layout = Layout(find_whole_campaign(Path(site) if site else None, campaign))
     state = look(layout)
-    if state.phase == "ended":
+    if state.phase == CampaignPhase.ENDED:
         raise UsageError(f"{layout.root.name} is over; there is nothing left to cancel")
     cases = [name for name in subjects if state.plan is not None and name in state.index.cases]
     runs = [name for name in subjects if name not in cases]

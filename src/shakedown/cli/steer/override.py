@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from shakedown.cli.output import emit, printable
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.errors import UsageError
 
 
@@ -26,7 +27,7 @@ def give(
     from shakedown.conductor.commands.overrides import check_all
 
     layout, state = find_started(site, campaign, what)
-    ended = state.phase == "ended"
+    ended = state.phase == CampaignPhase.ENDED
     check_all(state, max(state.time, time.time()), what, values, because)
     said = [{name: found for name, found in value.items() if found is not None} | {"by": who} for value in values]
     data = record_wishes(layout, what, said, because)

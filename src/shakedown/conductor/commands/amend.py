@@ -47,7 +47,7 @@ def keep_document(layout: Layout, state: State, document: Document) -> tuple[str
 
 def why_not(state: State, after: Document) -> str:
     """Purpose: why a document cannot follow the one in force, or ""."""
-    return another_unit(state.index.document, after) if state.next_run > 1 else ""
+    return another_unit(state.index.document, after) if state.campaign.next_run > 1 else ""
 
 
 def another_unit(before: Document, after: Document) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.ports import clusters_of
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.plain_files import read_plain
 from shakedown.events.segment_file import sync_directory
 from shakedown.machine.fingerprint import Facts, probe_script
@@ -75,7 +76,7 @@ class Fingerprints:
         """Purpose: the last words on a fingerprint that is under way. One who leaves a campaign early does not wait for it."""
         if self.probe is None or not self._busy:
             return
-        if conductor.state.phase == "ended":
+        if conductor.state.phase == CampaignPhase.ENDED:
             self._wait(conductor, SETTLE_S)
             self.probe.hurry()
             self._wait(conductor, HURRY_S)
@@ -116,7 +117,7 @@ class Fingerprints:
         self._busy = False
         asked, self._asked = self._asked, []
         conductor.more_calls.update(answers.calls)
-        event = fingerprint_event(self.layout, conductor.state.fingerprint, answers, asked)
+        event = fingerprint_event(self.layout, conductor.state.campaign.fingerprint, answers, asked)
         conductor.log(event)
         return True
 
@@ -216,6 +217,6 @@ def answer_now(layout: Layout) -> Callable[[Conductor, Command], Event]:
         answers = ask_now(layout, document)
         if answers is None:
             return refusal(command, no_probe(document.system))
-        return fingerprint_event(layout, conductor.state.fingerprint, answers, [command])
+        return fingerprint_event(layout, conductor.state.campaign.fingerprint, answers, [command])
 
     return command

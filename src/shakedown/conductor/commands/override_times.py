@@ -44,7 +44,7 @@ def act_on_clock(state: State, number: int, value: dict[str, Any], now: float) -
         raise UsageError(f"the clock of component {component.name} stands still on {moment(at)} already")
     if act == "go on" and runs:
         raise UsageError(f"the clock of component {component.name} runs on {moment(at)}; it was not stopped")
-    pause = state.paused.get(component.name)
+    pause = state.overrides.paused.get(component.name)
     if act == "go on" and pause is not None and pause.clock in ("stops", "restarts") and at >= pause.since:
         hint = f"shakedown resume --component {component.name} lets both go on"
         raise UsageError(
@@ -79,6 +79,6 @@ def _clock_time(state: State, number: int, written: Any, now: float) -> float:
     at = float(written)
     if not 0 <= at <= now + SKEW_S:
         raise UsageError("it lies in the future; say it when it has come to that")
-    if at < state.began:
-        raise UsageError(f"the campaign began on {moment(state.began)}, after {moment(at)}")
+    if at < state.campaign.began:
+        raise UsageError(f"the campaign began on {moment(state.campaign.began)}, after {moment(at)}")
     return min(at, now)

@@ -18,7 +18,9 @@ from shakedown.conductor.commands.rulings import together
 from shakedown.conductor.driver.conductor import Commands, Conductor
 from shakedown.engine import State, evolve
 from shakedown.engine.constraints.component_clock import acts_of
-from shakedown.engine.state.retirement import case_key, drained
+from shakedown.engine.state.keys import CaseKey
+from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.retirement import drained
 from shakedown.model.clocks import ran
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import Event
@@ -36,7 +38,7 @@ def order(state: State, now: float, what: str, value: Value, reason: str) -> Eve
     """Purpose: the event that a command becomes at ``now``. Errors: UsageError where it cannot be carried out, with the way out."""
     if not reason.strip():
         raise UsageError("it does not say why")
-    if state.phase == "ended" and what not in ("clock", "again"):
+    if state.phase == CampaignPhase.ENDED and what not in ("clock", "again"):
         raise UsageError("the campaign is over; nothing of it is ordered any more")
     return msgspec.structs.replace(_ORDERS[what](state, now, value), reason=reason)
 
@@ -61,8 +63,8 @@ def _pause(state: State, now: float, value: Value) -> Event:
     """Nothing new of a component is ordered. What its clock does is the plan's word on the cause."""
     component = component_of(state, value)
     number = state.index.component_number[component.name]
-    if component.name in state.paused:
-        raise UsageError(f"component {component.name} is paused already: {state.paused[component.name].why}")
+    if component.name in state.overrides.paused:
+        raise UsageError(f"component {component.name} is paused already: {state.overrides.paused[component.name].why}")
     _goes_on(state, number)
     cause = str(value.get("cause") or "other")
     _check_cause(cause)
@@ -94,12 +96,12 @@ def _continue(state: State, now: float, value: Value) -> Event:
     component = component_of(state, value)
     case = str(value.get("case") or "")
     if case:
-        if case_key(component.name, case) not in state.stopped:
+        if CaseKey(component.name, case) not in state.overrides.stopped:
             raise UsageError(
                 f"case {case[:200]} of component {component.name} is not stopped", hint=_stopped_ones(state)
             )
         return Event("continued", case=case, value={"component": component.name})
-    if component.name not in state.paused:
+    if component.name not in state.overrides.paused:
         why = drained(state, state.index.component_number[component.name])
         hint = f"{why}; amend the plan to take it up again" if why else "shakedown status says what holds it"
         raise UsageError(f"component {component.name} is not paused", hint=hint)
@@ -107,15 +109,15 @@ def _continue(state: State, now: float, value: Value) -> Event:
 
 
 def _stopped_ones(state: State) -> str:
-    cases = [key.split(" ", 1)[1] for key in state.stopped]
+    cases = [key.case for key in state.overrides.stopped]
     return f"stopped are: {', '.join(cases[:10])}" if cases else "no case is stopped"
 
 
 def _drain(state: State, now: float, value: Value) -> Event:
     """A component, or all, comes to its end."""
     if not value.get("component"):
-        if "" in state.draining:
-            raise UsageError(f"{state.draining['']}; it is on its way")
+        if "" in state.overrides.draining:
+            raise UsageError(f"{state.overrides.draining['']}; it is on its way")
         return Event("drain_request")
     component = component_of(state, value)
     _goes_on(state, state.index.component_number[component.name])
@@ -145,8 +147,8 @@ def _again(state: State, now: float, value: Value) -> Event:
         raise UsageError(
             f"component {component.name} runs nothing; its procedures are attested again: shakedown attest"
         )
-    roll = state.rolls.get(component.name)
-    if not (state.tallies[number].over or state.phase == "ended"):
+    roll = state.clocks.mixes.get(component.name)
+    if not (state.tallies[number].over or state.phase == CampaignPhase.ENDED):
         hint = "what it wants is still to come; cancel or drain it first, or wait"
         raise UsageError(f"component {component.name} is not over", hint=hint)
     said: Value = {"component": component.name}
@@ -180,7 +182,7 @@ def _cap(state: State, now: float, value: Value) -> Event:
         near = did_you_mean(test, known) or f"its tests are: {', '.join(known[:20])}"
         raise UsageError(f"the plan in force runs no test '{test[:100]}'", hint=near)
     if value.get("copies") is None:
-        if test not in state.caps:
+        if test not in state.overrides.caps:
             raise UsageError(f"{test} is not capped")
         return Event("capped", value={"test": test})
     return Event("capped", value={"test": test, "copies": copies_of(state, test, value["copies"])})
@@ -191,7 +193,7 @@ def _budget(state: State, now: float, value: Value) -> Event:
     name = str(value.get("budget", ""))
     check_budget(state, name)
     if value.get("amount") is None:
-        if name not in state.amounts:
+        if name not in state.overrides.amounts:
             raise UsageError(f"nobody set budget {name}; it has the plan's own amount")
         return Event("budget_set", value={"budget": name})
     return Event("budget_set", value={"budget": name, "amount": amount_of(state, name, value["amount"])})
@@ -207,18 +209,18 @@ def _exclude(state: State, now: float, value: Value) -> Event:
         if node not in known:
             near = did_you_mean(node, sorted(known)[:5000])
             raise UsageError(f"system {state.index.document.system.name} has no node '{node[:100]}'", hint=near)
-    fresh = [node for node in nodes if node not in state.excluded]
+    fresh = [node for node in nodes if node not in state.overrides.excluded]
     if not fresh:
-        raise UsageError(f"{nodes[0]} is excluded already: {state.excluded[nodes[0]]}")
+        raise UsageError(f"{nodes[0]} is excluded already: {state.overrides.excluded[nodes[0]]}")
     return Event("excluded", value={"nodes": fresh})
 
 
 def _include(state: State, now: float, value: Value) -> Event:
     """Excluded nodes are given work again, and count anew."""
     nodes = _nodes_in(value)
-    strange = [node for node in nodes if node not in state.excluded]
+    strange = [node for node in nodes if node not in state.overrides.excluded]
     if strange:
-        some = ", ".join(list(state.excluded)[:20])
+        some = ", ".join(list(state.overrides.excluded)[:20])
         raise UsageError(f"{strange[0][:100]} is not excluded", hint=f"excluded are: {some}" if some else "no node is")
     return Event("included", value={"nodes": nodes})
 

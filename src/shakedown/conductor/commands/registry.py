@@ -7,6 +7,7 @@ from typing import Any
 
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Commands, Conductor
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.events import Event
 from shakedown.model.ports import Command
 from shakedown.model.wording import wording_of
@@ -15,13 +16,13 @@ from shakedown.model.wording import wording_of
 def cancel(conductor: Conductor, command: Command) -> Event:
     """Cancel runs, cases or everything. A run or case that is not there is refused: nothing is dropped in silence."""
     state, value = conductor.state, command.value
-    if state.phase == "ended":
+    if state.phase == CampaignPhase.ENDED:
         return refusal(command, "the campaign is over; there is nothing left to cancel")
     runs, cases = value.get("runs", []), value.get("cases", [])
     if not (_are_names(runs) and _are_names(cases)):
         return refusal(command, "its runs or cases are not a list of names")
-    waiting_runs = {entry.void_run for queue in state.queues.values() for entry in queue}
-    waiting_runs |= {entry.void_run for entry in state.delayed}
+    waiting_runs = {entry.void_run for queue in state.waiting.queues.values() for entry in queue}
+    waiting_runs |= {entry.void_run for entry in state.waiting.delayed}
     strange = [run for run in runs if run not in state.runs and run not in waiting_runs]
     strange += [case for case in cases if case not in state.index.cases]
     if strange or not (runs or cases or value.get("all")):

@@ -42,8 +42,12 @@ def why_not_rule(state: State, run: str, party: str) -> str:
     if not _was_ordered(state, run):
         return f"there is no run '{run[:40]}' in this campaign"
     live = state.runs.get(run)
-    waiting = any(entry.void_run == run for queue in state.queues.values() for entry in queue)
-    if waiting or any(entry.void_run == run for entry in state.delayed) or (live is not None and not live.verdict):
+    waiting = any(entry.void_run == run for queue in state.waiting.queues.values() for entry in queue)
+    if (
+        waiting
+        or any(entry.void_run == run for entry in state.waiting.delayed)
+        or (live is not None and not live.verdict)
+    ):
         return f"{run} is not judged yet; a ruling stands beside a verdict"
     return ""
 
@@ -51,7 +55,7 @@ def why_not_rule(state: State, run: str, party: str) -> str:
 def _was_ordered(state: State, run: str) -> bool:
     digits = run[1:]
     ours = run[:1] == "r" and digits.isdecimal() and digits.isascii() and len(digits) < 16
-    return ours and 0 < int(digits) < state.next_run and run == run_name(int(digits))
+    return ours and 0 < int(digits) < state.campaign.next_run and run == run_name(int(digits))
 
 
 def change(conductor: Conductor, command: Command) -> Event:

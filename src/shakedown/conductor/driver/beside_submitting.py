@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shakedown.engine import Order, State
 from shakedown.engine.constraints.overrides import clusters_watched
 from shakedown.engine.policy.sweeps import wanted, wants_node
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.ports import Survey, Wanted
 from shakedown.model.shared_nodes import names_in
 
@@ -52,7 +53,7 @@ def take_parts(conductor: Conductor, orders: Sequence[Order]) -> None:
 def look_around(conductor: Conductor) -> None:
     """Purpose: what was found of idle nodes and of others' jobs becomes an event, where it is news to a decision."""
     state = conductor.state
-    if state.plan is None or state.phase != "running":
+    if state.plan is None or state.phase != CampaignPhase.RUNNING:
         return
     asked = Wanted(wanted(state).idle, clusters_watched(state))
     if not asked.idle and not asked.pending:
@@ -68,8 +69,8 @@ def look_around(conductor: Conductor) -> None:
 def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
     value: dict[str, Any] = {}
     idle = {pool: _still_wanted(state, pool, nodes) for pool, nodes in survey.idle.items() if pool in asked.idle}
-    idle = {pool: nodes for pool, nodes in idle.items() if nodes != state.idle.get(pool)}
-    pending = {name: count for name, count in survey.pending.items() if count != state.pending.get(name)}
+    idle = {pool: nodes for pool, nodes in idle.items() if nodes != state.pools.idle.get(pool)}
+    pending = {name: count for name, count in survey.pending.items() if count != state.pools.pending.get(name)}
     if idle:
         value["idle"] = idle
     if pending:
@@ -82,10 +83,10 @@ def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
 def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:
     """Idle nodes that a sweep wants and that are not excluded."""
     place, wants = state.index.places.get(pool), wants_node(state, pool)
-    names = names_in(place.nodes) if place is not None and state.excluded else ()
+    names = names_in(place.nodes) if place is not None and state.overrides.excluded else ()
     found = []
     for node in nodes:
-        excluded = names and node <= len(names) and names[node - 1] in state.excluded
+        excluded = names and node <= len(names) and names[node - 1] in state.overrides.excluded
         if not excluded and wants(node):
             found.append(node)
             if len(found) >= _MOST_IDLE:

@@ -91,7 +91,7 @@ class Room:
         if now < self._next:
             return
         self._next = now + LOOK_EVERY_S
-        known = conductor.state.no_room
+        known = conductor.state.driver.no_room
         why = self._why(ENOUGH_BYTES if known else LEAST_BYTES)
         if why and not known:
             conductor.log("finding", value={"kind": "disk_full"}, reason=why)

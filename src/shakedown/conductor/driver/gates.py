@@ -26,8 +26,8 @@ def log_outcomes(conductor: Conductor) -> None:
     for name in state.index.awaited:
         if not state.finished(name):
             continue
-        said = state.outcomes.get(name)
-        if said is not None and state.doubted <= max(said.seq, conductor.weighed.get(name, 0)):
+        said = state.gates.outcomes.get(name)
+        if said is not None and state.campaign.doubted <= max(said.seq, conductor.weighed.get(name, 0)):
             continue
         conductor.weighed[name] = state.seq
         outcome, why = weigh(conductor, name)

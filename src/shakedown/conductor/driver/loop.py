@@ -20,6 +20,7 @@ from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH
+from shakedown.engine.state.phases import CampaignPhase, RunPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.model.contracts import rows_of
 from shakedown.model.events import UNDETERMINED, Event
@@ -37,7 +38,7 @@ def loop(conductor: Conductor, stop: Callable[[Conductor], bool]) -> None:
     while True:
         hear(conductor)
         wake_at = act(conductor)
-        if conductor.state.phase == "ended" or stop(conductor):
+        if conductor.state.phase == CampaignPhase.ENDED or stop(conductor):
             conductor.commit()
             return
         conductor.flush()
@@ -125,7 +126,7 @@ def log_asked(conductor: Conductor) -> None:
     """How often the scheduler's commands were run, now and then: its administrators may want to know."""
     counts = conductor.more_calls + Counter(conductor.ports.scheduler.calls())
     calls = {name: count for name, count in sorted(counts.items()) if count}
-    if calls and calls != conductor.state.asked:
+    if calls and calls != conductor.state.driver.asked:
         conductor.log("asked", value=calls)
     conductor.next_asked = conductor.ports.clock.now() + ASKED_EVERY_S
 
@@ -165,13 +166,17 @@ def _is_news(state: State, report: JobReport) -> bool:
     job = state.jobs.get(report.job)
     if job is not None and report.run:
         run = state.runs.get(report.run) if report.run in job.parts else None
-        return run is not None and report.state != run.seen and run.phase in ("ordered", "queued", "running")
+        return (
+            run is not None
+            and report.state != run.seen
+            and run.phase in (RunPhase.ORDERED, RunPhase.QUEUED, RunPhase.RUNNING)
+        )
     return job is not None and (
-        report.state != job.seen
+        report.state != job.report.state
         or report.restart > job.restart
         or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
-        or (report.state == "running" and report.source != job.source)  # accounting alone may say so for ever
-        or (report.state in ("queued", "running") and _first(report.message) != _first(job.note))
+        or (report.state == "running" and report.source != job.report.source)  # accounting alone may say so for ever
+        or (report.state in ("queued", "running") and _first(report.message) != _first(job.report.note))
     )
 
 
@@ -219,7 +224,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     """Judge what a worker collected; evidence of a run that is judged already comes from a driver's former life."""
     state = conductor.state
     run = state.runs.get(evidence.run)
-    if run is None or run.phase not in ("checking", "undetermined"):
+    if run is None or run.phase not in (RunPhase.CHECKING, RunPhase.UNDETERMINED):
         return
     case = state.index.cases[run.case]
     facts = facts_of(state, run)
@@ -239,10 +244,10 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
     rows = () if unwanted else rows_of(state.index.document, case)
     judgement = judge(case, state.index.test_of(case), report, evidence, rows, mode_facts(run.mode).get("mode", ""))
     value = verdict_value(state, run, judgement.verdict)
-    if run.phase == "undetermined":
+    if run.phase == RunPhase.UNDETERMINED:
         if judgement.verdict == UNDETERMINED:
             return  # as before: no news
-        value |= {"supersedes": state.undetermined[run.id].seq, "was": UNDETERMINED}
+        value |= {"supersedes": state.agenda.undetermined[run.id].seq, "was": UNDETERMINED}
     if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
         value["gone"] = True
     value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}

@@ -15,6 +15,7 @@ from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.loop import act, hear, log_reports
 from shakedown.engine import State
 from shakedown.engine.policy.explain import waits_for_people
+from shakedown.engine.state.phases import JobPhase
 from shakedown.events.writer import DiskFull
 from shakedown.model.ports import JobReport
 
@@ -53,12 +54,12 @@ class Interruptions:
         self._ask_people(state)
         if stays_undetermined(state):
             return True
-        open_runs = len(state.runs) > len(state.undetermined)
-        return bool(state.stopping) and not (state.jobs or open_runs or state.builds_running())
+        open_runs = len(state.runs) > len(state.agenda.undetermined)
+        return bool(state.driver.stopping) and not (state.jobs or open_runs or state.builds_running())
 
     def _ask_people(self, state: State) -> None:
         """Say once what nothing goes on without."""
-        asked = "" if state.jobs or state.stopping else waits_for_people(state, state.time)
+        asked = "" if state.jobs or state.driver.stopping else waits_for_people(state, state.time)
         if asked and asked != self.people:
             self.say(f"nothing goes on before people act: {asked}\nhint: Ctrl-C leaves; shakedown resume goes on later")
         self.people = asked
@@ -82,9 +83,9 @@ def _is_deaf(number: signal.Signals) -> bool:
 
 def stays_undetermined(state: State) -> str:
     """Purpose: why a campaign that has nothing else to do is left: runs that were tried often enough still cannot be judged."""
-    if not state.only_undetermined or any(again.tries < TRIES for again in state.undetermined.values()):
+    if not state.only_undetermined or any(again.tries < TRIES for again in state.agenda.undetermined.values()):
         return ""
-    names, count = list(state.undetermined), len(state.undetermined)
+    names, count = list(state.agenda.undetermined), len(state.agenda.undetermined)
     some = ", ".join(names[:3]) + (f" and {count - 3} more" if count > 3 else "")
     of = "1 run" if count == 1 else f"{count} runs"
     return f"{of} could not be judged ({some}); 'shakedown why {names[0]}' says why, and resume judges again"
@@ -96,19 +97,19 @@ def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str
     Local runs are ended, known dead, recorded as interrupted and tried again. A cluster's jobs stay as they are.
     """
     state = conductor.state
-    undetermined = "" if state.stopping else stays_undetermined(state)
+    undetermined = "" if state.driver.stopping else stays_undetermined(state)
     if undetermined:
         return undetermined
-    if not state.stopping:
+    if not state.driver.stopping:
         by = {"signal": signal_name} if signal_name else {}
         conductor.log("stop_request", value=by, reason="the conductor was told to leave at once")
     if end_runs is None:
-        return state.stopping + _go_on(state)
+        return state.driver.stopping + _go_on(state)
     if state.jobs:
         log_reports(conductor, end_runs())
         hear(conductor)
         act(conductor)
-    return state.stopping
+    return state.driver.stopping
 
 
 def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) -> str:
@@ -132,6 +133,6 @@ def _go_on(state: State) -> str:
 
 def _jobs(state: State) -> str:
     """How many jobs there are, and how many of them run."""
-    running = sum(job.phase == "running" for job in state.jobs.values())
+    running = sum(job.phase == JobPhase.RUNNING for job in state.jobs.values())
     count = len(state.jobs)
     return f"{count} {'job' if count == 1 else 'jobs'} ({running} running)"

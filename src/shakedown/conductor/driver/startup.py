@@ -7,6 +7,7 @@ from typing import Any
 
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.engine import Policy, State, evolve, index_plan
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document
 
@@ -38,7 +39,7 @@ def begin(
     ``campaign``: the value of campaign_start (its document's digest, id, plan, seed); ``driver``: who drives, and where;
     ``why``: what is to be known of the whole campaign.
     """
-    if conductor.state.phase == "":
+    if conductor.state.phase == CampaignPhase.NOT_BEGUN:
         if conductor.state.plan is None:
             conductor.state.plan = index_plan(document)
         conductor.log("campaign_start", value=campaign, reason=why)

@@ -26,7 +26,7 @@ def is_closed(layout: Layout) -> bool:
 
 def refuse_unknown(layout: Layout, state: State) -> None:
     """Raise RecordError where the log has events that this version does not know: one of them may forbid what would come next."""
-    if not state.unknown_events:
+    if not state.campaign.unknown_events:
         return
     names = unknown_names(layout)
     raise RecordError(

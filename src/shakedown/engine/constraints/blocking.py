@@ -12,8 +12,9 @@ from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason
 from shakedown.engine.constraints.overrides import component_reason, standing_reason
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
-from shakedown.engine.fold.bookkeeping import closed_key
+from shakedown.engine.state.keys import ResultsKey, Stage
 from shakedown.engine.state.modes import base, warm_up
+from shakedown.engine.state.phases import BuildPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
@@ -37,7 +38,7 @@ class Outlook:
     loads: ReservedLoads = field(default_factory=ReservedLoads)
     jobs: dict[str, int] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
-    staged: dict[str, int] = field(default_factory=dict)
+    staged: dict[Stage, int] = field(default_factory=dict)
     turns: dict[str, QueueKey] = field(default_factory=dict)
     building: bool = False
     allowed: set[str] = field(default_factory=set)
@@ -87,25 +88,25 @@ def binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> R
 
 
 def _binding_reason(state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
-    if state.stopping:
-        return Reason("stopping", f"nothing new is submitted: {state.stopping}")
-    if state.no_room:
-        return Reason("no_room", f"nothing new is submitted before there is room: {state.no_room}")
+    if state.driver.stopping:
+        return Reason("stopping", f"nothing new is submitted: {state.driver.stopping}")
+    if state.driver.no_room:
+        return Reason("no_room", f"nothing new is submitted before there is room: {state.driver.no_room}")
     whole = ahead.whole.get(key.component)
     if whole is None:
         whole = ahead.whole[key.component] = _gate(state, key), component_reason(state, key.component, now)
     return (
         whole[0]
-        or (standing_reason(state, key, now) if whole[1] or state.stopped or state.caps else None)
+        or (standing_reason(state, key, now) if whole[1] or state.overrides.stopped or state.overrides.caps else None)
         or _waits_for_build(state, key)
-        or (_too_few(state, key) if state.excluded else None)
+        or (_too_few(state, key) if state.overrides.excluded else None)
         or _disturbed(state, key, ahead.building)
-        or (_turn(state, key, ahead) if state.index.staged or state.floor.get(key.pool) else None)
+        or (_turn(state, key, ahead) if state.index.staged or state.usage.stages.get(key.pool) else None)
         or (_next_door(state, key, ahead) if state.index.company else None)
         or budget_reason(state, key, ahead.loads, now)
         or _reserved(state, key, ahead)
         or _stagger(state, key, now, ahead)
-        or (guard_reason(state, key.pool, now, ahead.units) if state.guards else None)
+        or (guard_reason(state, key.pool, now, ahead.units) if state.pools.guards else None)
         or _shut(state, key, now)
     )
 
@@ -115,7 +116,7 @@ def _too_few(state: State, key: QueueKey) -> Reason | None:
     place = state.index.places.get(key.pool)
     if place is None:
         return None
-    out = sum(name in names_of(place.nodes) for name in state.excluded)
+    out = sum(name in names_of(place.nodes) for name in state.overrides.excluded)
     if key.units <= place.count - out:
         return None
     left = f"{place.count - out} of {place.count} nodes of {key.pool} are left and it takes {key.units}"
@@ -128,11 +129,11 @@ def reservations(state: State) -> dict[str, str]:
     Nothing is kept for a job that somebody must let go first, as its source says (JobHeldAdmin): nodes are not what it waits for.
     """
     found = {}
-    for pool, name in state.wide.items():
+    for pool, name in state.usage.wide.items():
         job = state.jobs.get(name)
-        if job is None or job.held is None or job.note:
+        if job is None or job.key is None or job.report.note:
             continue
-        if job.overtaken > max(_PATIENCE * job.held.units, state.index.pools[pool].capacity):
+        if job.overtaken > max(_PATIENCE * job.key.units, state.index.pools[pool].capacity):
             found[pool] = name
     return found
 
@@ -140,10 +141,10 @@ def reservations(state: State) -> dict[str, str]:
 def _reserved(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
     """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it."""
     job = state.jobs.get(ahead.reserved.get(key.pool, ""))
-    if job is None or job.held is None:
+    if job is None or job.key is None:
         return None
     return Reason(
-        f"reserved:{key.pool}", f"{key.pool} drains for {job.id} of {job.case}, which waits for {job.held.units} nodes"
+        f"reserved:{key.pool}", f"{key.pool} drains for {job.id} of {job.case}, which waits for {job.key.units} nodes"
     )
 
 
@@ -158,14 +159,14 @@ def _stagger(state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason 
     stagger = stagger_of(state, key)
     if not stagger:
         return None
-    due = state.allowed_at.get(key.test, now - stagger) + stagger
+    due = state.usage.allowed_at.get(key.test, now - stagger) + stagger
     if key.test not in ahead.allowed and now >= due:
         return None
     return Reason(f"stagger:{key.test}", f"two runs of {key.test} start at least {stagger:g} s apart", notable=False)
 
 
 def _shut(state: State, key: QueueKey, now: float) -> Reason | None:
-    shut = state.shut.get(key.pool)
+    shut = state.pools.backoffs.get(key.pool)
     if shut is None or now >= shut.until:
         return None
     return Reason(f"shut:{key.pool}", f"the scheduler of {key.pool} takes no job for now: {shut.why}")
@@ -181,7 +182,7 @@ def _gate(state: State, key: QueueKey) -> Reason | None:
             return Reason(
                 f"gate:{name}", f"component {name} comes first; {open_results} of its results {_are(open_results)} open"
             )
-        if name in state.waived:
+        if name in state.gates.waived:
             continue
         missing = state.unattested(number)
         if missing:
@@ -196,7 +197,7 @@ def _gate(state: State, key: QueueKey) -> Reason | None:
 
 def _not_met(state: State, name: str) -> Reason | None:
     """The gate ``met``: closed until the component came out so."""
-    outcome = state.outcomes.get(name)
+    outcome = state.gates.outcomes.get(name)
     if outcome is None:
         return Reason(f"gate:{name}:over", f"component {name} is over; how it came out is being worked out")
     if outcome.outcome == "met":
@@ -213,9 +214,9 @@ def _turns(state: State, now: float) -> dict[str, QueueKey]:
 
     Everything else holds back for it, so that the pool drains; since a plan has so many stages and no more, nobody starves.
     """
-    free = {pool for pool in state.index.pools if not state.floor.get(pool)}
-    due = [key for key in state.queues if key.stage and key.pool in free] if free else []
-    for entry in state.delayed:
+    free = {pool for pool in state.index.pools if not state.usage.stages.get(pool)}
+    due = [key for key in state.waiting.queues if key.stage and key.pool in free] if free else []
+    for entry in state.waiting.delayed:
         if entry.not_before > now:
             break
         due += [key] if (key := state.index.class_of(entry.component, entry.case, entry.mode)).stage else []
@@ -229,7 +230,7 @@ def _turns(state: State, now: float) -> dict[str, QueueKey]:
 def _turn(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
     """One stage at a time has a pool to itself: the one with live jobs there, or else the one whose turn it is."""
     holder = holder_of(state, key.pool, ahead)
-    live = state.live.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
+    live = state.usage.jobs.get(key.pool, 0) + ahead.jobs.get(key.pool, 0)
     if holder and holder != key.stage:
         return Reason(f"turn:{key.pool}", f"{_in_words(holder)} has {key.pool} to itself; {_jobs(live)} there")
     if not key.stage:
@@ -237,7 +238,7 @@ def _turn(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
     warming = _warm_up(state, key)
     if warming is not None:
         return warming
-    mine = state.floor.get(key.pool, {}).get(key.stage, 0) + ahead.staged.get(key.stage, 0)
+    mine = state.usage.stages.get(key.pool, {}).get(key.stage, 0) + ahead.staged.get(key.stage, 0)
     if live > mine or (live and base(key.mode) == "isolated"):
         return Reason(f"alone:{key.pool}", f"it wants {key.pool} to itself; {_jobs(live)} still there")
     copies = state.index.copies(key.component, key.case, key.mode)
@@ -247,16 +248,17 @@ def _turn(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
     return None
 
 
-def holder_of(state: State, pool: str, ahead: Outlook) -> str:
-    """The stage that has a pool to itself, or whose turn is next; "" for none."""
-    for stage in state.floor.get(pool, ()):
+def holder_of(state: State, pool: str, ahead: Outlook) -> Stage | None:
+    """The stage that has a pool to itself, or whose turn is next; None where there is neither."""
+    for stage in state.usage.stages.get(pool, ()):
         return stage
-    return ahead.turns[pool].stage if pool in ahead.turns else ""
+    return ahead.turns[pool].stage if pool in ahead.turns else None
 
 
-def _in_words(stage: str) -> str:
-    component, mode, case = stage.split(" ", 2)
-    return f"{'one isolated run' if mode == 'isolated' else 'a fill'} of {case} in component {component}"
+def _in_words(stage: Stage) -> str:
+    return (
+        f"{'one isolated run' if stage.mode == 'isolated' else 'a fill'} of {stage.case} in component {stage.component}"
+    )
 
 
 def _warm_up(state: State, key: QueueKey) -> Reason | None:
@@ -265,7 +267,7 @@ def _warm_up(state: State, key: QueueKey) -> Reason | None:
         return None
     word = state.index.mode_of(key.component, key.mode)
     wanted = word.warm_up if word else 0
-    closed = len(state.closed.get(closed_key(key.component, key.case, warm_up(key.mode)), ())) if wanted else 0
+    closed = len(state.results.closed.get(ResultsKey(key.component, warm_up(key.mode), key.case), ())) if wanted else 0
     if closed >= wanted:
         return None
     return Reason("warm-up", f"its warm-up runs come first; {wanted - closed} {_are(wanted - closed)} open")
@@ -278,29 +280,29 @@ def _waits_for_build(state: State, key: QueueKey) -> Reason | None:
     if not key.build:
         return None
     build = state.builds.get(key.build)
-    if build is not None and build.phase == "done":
+    if build is not None and build.phase == BuildPhase.DONE:
         return None
     name = state.index.builds[key.build].name
     if build is None:
         why = build_reason(state, 0)
         return Reason(f"build:{key.build}", f"build {name} has not started" + (f": {why}" if why else ""))
-    if build.phase == "held":
+    if build.phase == BuildPhase.HELD:
         return Reason(f"build:{key.build}", f"build {name} is tried again: {build.message}")
-    if build.phase == "failed":
+    if build.phase == BuildPhase.FAILED:
         return Reason(f"build:{key.build}", f"build {name} failed: {build.message}")
     return Reason(f"build:{key.build}", f"build {name} is running")
 
 
 def build_reason(state: State, started: int) -> str:
     """Why no build may start now, or "". ``started``: builds ordered in this decision."""
-    if state.stopping:
-        return f"nothing new is started: {state.stopping}"
+    if state.driver.stopping:
+        return f"nothing new is started: {state.driver.stopping}"
     cap = state.index.document.limits.builds
     running = state.builds_running() + started
     if running >= cap:
         return f"{running} builds are running, {cap} at once are allowed"
-    if state.index.policy.builds_disturb_runs and state.exclusive_live:
-        return f"{state.exclusive_live} exclusive runs have this machine to themselves"
+    if state.index.policy.builds_disturb_runs and state.usage.exclusive:
+        return f"{state.usage.exclusive} exclusive runs have this machine to themselves"
     return ""
 
 
@@ -319,10 +321,12 @@ def _are(count: int) -> str:
 def _next_door(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
     """A pool whose nodes are in other pools too is nobody's alone while there is anybody in these, and the other way round."""
     for other in state.index.company.get(key.pool, ()):
-        holder = holder_of(state, other, ahead) if not key.stage else next(iter(state.floor.get(other, ())), "")
+        holder = (
+            holder_of(state, other, ahead) if key.stage is None else next(iter(state.usage.stages.get(other, ())), None)
+        )
         if holder:
             return Reason(f"turn:{other}", f"{_in_words(holder)} has {other}, where nodes of {key.pool} are, to itself")
-        live = state.live.get(other, 0) + ahead.jobs.get(other, 0)
+        live = state.usage.jobs.get(other, 0) + ahead.jobs.get(other, 0)
         if key.stage and live:
             return Reason(f"alone:{other}", f"it wants {key.pool} to itself; {_jobs(live)} in {other}, on nodes of it")
     return None

@@ -45,7 +45,7 @@ class ReservedLoads:
 
 def budget_reason(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> Reason | None:
     """Purpose: the first budget that has no room for one more run of this class, or None."""
-    used, more = state.used, promised.used
+    used, more = state.usage.loads, promised.used
     for name, load in key.loads:
         rooms = _rooms(state, key, name, promised, now)
         for room in rooms:
@@ -139,13 +139,13 @@ def shrunk(state: State, loads: Loads, component: int, pool: str, promised: Rese
         limit = _limit(state, component, name, own, promised, now)
         if limit is None or is_place(own) or _is_licensed(state, component, pool, own, promised, now):
             continue
-        if state.used.get(own, 0.0) > limit * _ROUNDING:
+        if state.usage.loads.get(own, 0.0) > limit * _ROUNDING:
             return own
     return ""
 
 
 def _taken(state: State, promised: ReservedLoads, room: Room) -> float:
-    return state.used.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
+    return state.usage.loads.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
 
 
 def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads) -> str:
@@ -164,7 +164,12 @@ def _rooms(state: State, key: QueueKey, name: str, promised: ReservedLoads, now:
     at = (key.component, key.pool, name)
     found = promised.rooms.get(at)
     if found is None:
-        steady = not (state.caps or state.amounts or state.yielding or state.index.components[key.component].windows)
+        steady = not (
+            state.overrides.caps
+            or state.overrides.amounts
+            or state.pools.yielding
+            or state.index.components[key.component].windows
+        )
         found = state.index.rooms.get(at) if steady else None
         if found is None:
             owns = state.index.targets.get(name) or (name,)

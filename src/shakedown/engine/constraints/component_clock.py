@@ -17,7 +17,7 @@ def tell_time(state: State, decision: Decision, now: float) -> bool:
     before = len(decision.orders)
     for number in state.index.rolling:
         name = state.index.components[number].name
-        roll = state.rolls.get(name)
+        roll = state.clocks.mixes.get(name)
         if roll is not None and roll.up:
             continue
         why = drained(state, number) or _why_up(state, number, now)
@@ -33,8 +33,8 @@ def tell_time(state: State, decision: Decision, now: float) -> bool:
 def acts_of(state: State, number: int) -> list[Act]:
     """Purpose: what was said of a component's clock. It starts with the first order, or when a person says so."""
     component = state.index.components[number]
-    said = [(spell.at, spell.act) for spell in state.clocks.get(component.name, ())]
-    roll, terms = state.rolls.get(component.name), component.clock
+    said = [(spell.at, spell.act) for spell in state.clocks.events.get(component.name, ())]
+    roll, terms = state.clocks.mixes.get(component.name), component.clock
     if roll is not None and roll.started is not None and terms.start == "first order":
         said.insert(0, (roll.started + (0.0 if terms.ramp else component.fill.ramp_s), "start"))
     return said
@@ -56,7 +56,7 @@ def has_started(state: State, number: int) -> bool:
     component = state.index.components[number]
     if not component.duration_s or component.clock.start == "first order":
         return True
-    return any(spell.act in ("start", "restart") for spell in state.clocks.get(component.name, ()))
+    return any(spell.act in ("start", "restart") for spell in state.clocks.events.get(component.name, ()))
 
 
 def _why_up(state: State, number: int, now: float) -> str:
@@ -69,8 +69,8 @@ def _why_up(state: State, number: int, now: float) -> str:
 def _tell_part(state: State, decision: Decision, number: int, now: float) -> None:
     """After each part but the last the component pauses, and its clock stands still from the very end of the part."""
     component = state.index.components[number]
-    over = state.parts_over.get(component.name, 0)
-    if over >= len(component.phases) - 1 or component.name in state.paused:
+    over = state.clocks.parts_over.get(component.name, 0)
+    if over >= len(component.phases) - 1 or component.name in state.overrides.paused:
         return
     phase = component.phases[over]
     end = when(acts_of(state, number), sum(part.duration_s for part in component.phases[: over + 1]), now)

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 
 from shakedown.engine.constraints.component_clock import has_started
 from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.keys import LimitKey, YieldKey
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.records import Pause
 from shakedown.engine.state.retirement import drained, stopped
-from shakedown.engine.state.state import Pause, State
+from shakedown.engine.state.state import State
 from shakedown.model import windows
 from shakedown.model.filling import Window, Yield
 from shakedown.model.nouns import Component
@@ -43,7 +45,7 @@ def _stopped(state: State, key: QueueKey) -> Reason | None:
 
 
 def _paused(state: State, component: Component) -> Reason | None:
-    pause = state.paused.get(component.name)
+    pause = state.overrides.paused.get(component.name)
     return Reason(f"paused:{component.name}", pause_in_words(component.name, pause)) if pause is not None else None
 
 
@@ -88,15 +90,15 @@ def _closed_yield(state: State, component: Component) -> Reason | None:
 
 def yield_in_words(state: State, component: Component, word: Yield) -> str:
     """To whom a component leaves room, and until when."""
-    waits = ", ".join(f"{state.pending.get(cluster, 0)} on {cluster}" for cluster in word.clusters)
+    waits = ", ".join(f"{state.pools.pending.get(cluster, 0)} on {cluster}" for cluster in word.clusters)
     until = f"until no more than {word.until} wait" + (" on each" if len(word.clusters) > 1 else " there")
     return f"component {component.name} leaves room for the jobs that wait on other clusters ({waits}), {until}"
 
 
 def _capped(state: State, key: QueueKey) -> Reason | None:
     """A cap by a person that is reached."""
-    cap = state.caps.get(key.test) if key.test else None
-    live = state.used.get(f"copies:{key.test}", 0.0)
+    cap = state.overrides.caps.get(key.test) if key.test else None
+    live = state.usage.loads.get(f"copies:{key.test}", 0.0)
     if cap is None or live + 1 <= cap * (1 + 1e-9):
         return None
     return Reason(f"cap:{key.test}", f"{cap_in_words(state, key.test)}; {live:g} are live")
@@ -104,8 +106,8 @@ def _capped(state: State, key: QueueKey) -> Reason | None:
 
 def cap_in_words(state: State, test: str) -> str:
     """A cap by a person, and how it is lifted."""
-    words = state.said_by.get(f"cap {test}", "")
-    return f"{test} is capped at {state.caps[test]} at once {words}; shakedown cap {test} none lifts it"
+    words = state.overrides.said_by.get(LimitKey("cap", test), "")
+    return f"{test} is capped at {state.overrides.caps[test]} at once {words}; shakedown cap {test} none lifts it"
 
 
 # ---- what holds less ---------------------------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ def cap_in_words(state: State, test: str) -> str:
 def narrowed(state: State, component: int, now: float) -> dict[str, float]:
     """Purpose: budgets (by name, ``budget@target``, or ``copies:TEST``) that hold less at ``now`` than the plan's own amount."""
     found = state.index.components[component]
-    if not (state.caps or state.amounts or found.windows or state.yielding):
+    if not (state.overrides.caps or state.overrides.amounts or found.windows or state.pools.yielding):
         return {}
     least: dict[str, float] = {}
     for name, amount in _amounts(state, found, now):
@@ -139,8 +141,8 @@ def narrowed_by(state: State, number: int, name: str, now: float) -> str:
 
 
 def _amounts(state: State, component: Component, now: float) -> Iterator[tuple[str, float]]:
-    yield from state.amounts.items()
-    yield from ((f"copies:{test}", float(copies)) for test, copies in state.caps.items())
+    yield from state.overrides.amounts.items()
+    yield from ((f"copies:{test}", float(copies)) for test, copies in state.overrides.caps.items())
     holding: list[Window | Yield] = [*_open_windows(component, now), *_yields(state, component)]
     for word in holding:
         yield from word.budgets
@@ -152,9 +154,11 @@ def _open_windows(component: Component, now: float) -> Iterator[Window]:
 
 
 def _yields(state: State, component: Component) -> Iterator[Yield]:
-    if not state.yielding:
+    if not state.pools.yielding:
         return iter(())
-    return (word for number, word in enumerate(component.yields) if f"{component.name} {number}" in state.yielding)
+    return (
+        word for number, word in enumerate(component.yields) if YieldKey(component.name, number) in state.pools.yielding
+    )
 
 
 # ---- when, and what else -----------------------------------------------------------------------------------------------
@@ -181,16 +185,16 @@ def _at_work(state: State) -> Iterator[Component]:
 
 def withdrawn(state: State, component: str) -> str:
     """Purpose: why what is queued of a component, and has not started, is to be taken back; "" where it stays in the queue."""
-    pause = state.paused.get(component)
+    pause = state.overrides.paused.get(component)
     if pause is not None:
         return pause_in_words(component, pause)
-    return drained(state, state.index.component_number[component]) if state.draining else ""
+    return drained(state, state.index.component_number[component]) if state.overrides.draining else ""
 
 
 def in_force(state: State, now: float) -> list[str]:
     """Purpose: every standing order that holds at ``now``, as sentences."""
-    said = [pause_in_words(name, pause) for name, pause in state.paused.items()]
-    said += state.draining.values()
+    said = [pause_in_words(name, pause) for name, pause in state.overrides.paused.items()]
+    said += state.overrides.draining.values()
     for number, component in enumerate(state.index.components):
         if state.tallies[number].over:
             continue
@@ -198,18 +202,18 @@ def in_force(state: State, now: float) -> list[str]:
         said += [waits.text] if waits is not None else []
         said += [_window_in_words(component, window, now) for window in _open_windows(component, now)]
         said += [yield_in_words(state, component, word) for word in _yields(state, component)]
-    said += [cap_in_words(state, test) for test in state.caps]
-    for name, amount in state.amounts.items():
-        words = state.said_by.get(f"budget {name}", "")
+    said += [cap_in_words(state, test) for test in state.overrides.caps]
+    for name, amount in state.overrides.amounts.items():
+        words = state.overrides.said_by.get(LimitKey("budget", name), "")
         said.append(f"budget {name} holds at most {amount:g} {words}; shakedown budget {name} none lifts it")
-    said += state.stopped.values()
+    said += state.overrides.stopped.values()
     return said + _excluded_in_words(state)
 
 
 def _excluded_in_words(state: State) -> list[str]:
     """Nodes that were excluded for the same reason, together."""
     alike: dict[str, list[str]] = {}
-    for node, why in state.excluded.items():
+    for node, why in state.overrides.excluded.items():
         alike.setdefault(why, []).append(node)
     return [f"{_some(nodes)}: {why}" for why, nodes in alike.items()]
 

@@ -14,10 +14,13 @@ from typing import Any
 
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.fold.queue_guard import pool_of
+from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.orders import BATCH, Decision, Order
+from shakedown.engine.state.phases import Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import Guard, Job, State
+from shakedown.engine.state.records import Guard
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ReleaseOrder
 
@@ -31,13 +34,13 @@ def keep_queues(state: State, decision: Decision, now: float) -> bool:
     Whether anything was ordered.
     """
     before = len(decision.orders)
-    for pool, guard in state.guards.items():
+    for pool, guard in state.pools.guards.items():
         if not guard.since:
             if _is_due(guard):
                 decision.record(_held(pool, guard))
         elif _is_proven(state, decision, guard, now):
             decision.record(_let_go(state, pool, guard, now))
-        elif not state.stopping:
+        elif not state.driver.stopping:
             _keep(state, decision, pool, now)
             _probe(state, decision, pool, guard, now)
     return len(decision.orders) > before
@@ -48,7 +51,7 @@ def guard_reason(state: State, pool: str, now: float, promised: Mapping[str, int
 
     ``promised``: units by pool that are ordered or released in this decision.
     """
-    guard = state.guards.get(pool)
+    guard = state.pools.guards.get(pool)
     if guard is None or not guard.since:
         return None
     if _may_probe(state, pool, guard, now) and not promised.get(pool) and not _to_release(state, pool, guard):
@@ -60,23 +63,23 @@ def _may_probe(state: State, pool: str, guard: Guard, now: float) -> bool:
     """Whether it is time for a job to probe a held queue: not before the claims of those that ended are ours."""
     if now < guard.until or guard.probe in state.jobs:
         return False
-    ended = (job for job in state.jobs.values() if job.phase == "refused" and job.spared)
+    ended = (job for job in state.jobs.values() if job.phase == JobPhase.REFUSED and job.spared)
     return not any(pool_of(state, job) == pool for job in ended)
 
 
 def is_held(state: State, pool: str) -> bool:
-    guard = state.guards.get(pool)
+    guard = state.pools.guards.get(pool)
     return guard is not None and bool(guard.since)
 
 
 def held_queues(state: State) -> list[str]:
     """Purpose: the pools whose queues are held."""
-    return [pool for pool, guard in state.guards.items() if guard.since]
+    return [pool for pool, guard in state.pools.guards.items() if guard.since]
 
 
 def was_tried(state: State, pool: str, case: str) -> bool:
     """Purpose: whether a case probed a held queue in vain, so that others go before it."""
-    guard = state.guards.get(pool)
+    guard = state.pools.guards.get(pool)
     return guard is not None and bool(guard.since) and case in guard.tried
 
 
@@ -117,7 +120,7 @@ def _is_proven(state: State, decision: Decision, guard: Guard, now: float) -> bo
     if guard.proved:
         return True
     job = state.jobs.get(guard.probe)
-    if guard.what or job is None or job.phase != "running" or job.seen != "running":
+    if guard.what or job is None or job.phase != JobPhase.RUNNING or job.report.state != "running":
         return False
     due = (job.started if job.started is not None else now) + PROVEN_S
     if now < due:
@@ -143,9 +146,9 @@ def _keep(state: State, decision: Decision, pool: str, now: float) -> None:
         return
     most = len(decision.orders) + BATCH
     for job in _waiting_there(state, pool):
-        if job.kept in ("", "wanted") and job.charged:
-            if now < job.keep_after:
-                decision.wake(job.keep_after)
+        if job.requests.hold in (Step.NONE, Step.WANTED) and job.charged:
+            if now < job.requests.hold_after:
+                decision.wake(job.requests.hold_after)
                 continue
             event = Event("hold_order", case=job.case, run=job.run, job=job.id, reason=f"the queue of {pool} is held")
             decision.orders.append(Order("hold", event, job))
@@ -154,14 +157,16 @@ def _keep(state: State, decision: Decision, pool: str, now: float) -> None:
 
 
 def _waiting_there(state: State, pool: str) -> Iterator[Job]:
-    guard = state.guards[pool]
+    guard = state.pools.guards[pool]
     for job in state.jobs.values():
-        if job.phase != "queued" or job.id == guard.probe or pool_of(state, job) != pool:
+        if job.phase != JobPhase.QUEUED or job.id == guard.probe or pool_of(state, job) != pool:
             continue
-        if job.seen not in ("", "queued"):
+        if job.report.state not in ("", "queued"):
             continue  # it may be over: nobody could tell
         stale = job.stale and not job.restart  # what the scheduler started again is taken back by nobody
-        if not (job.claim or job.cancelling or stale or job.release in ("ordered", "wanted")):
+        if not (
+            job.requests.claim or job.requests.cancel or stale or job.requests.release in (Step.ORDERED, Step.WANTED)
+        ):
             yield job
 
 
@@ -184,12 +189,12 @@ def _probe(state: State, decision: Decision, pool: str, guard: Guard, now: float
 
 def _to_release(state: State, pool: str, guard: Guard) -> Job | None:
     """The kept job that probes next: of a case that did not probe yet, if there is one, kept or waiting for its order."""
-    kept = [job for job in _waiting_there(state, pool) if job.kept == "taken" and job.charged]
-    kept.sort(key=lambda job: job.held.units if job.held is not None else 0)  # the narrowest begins soonest
+    kept = [job for job in _waiting_there(state, pool) if job.requests.hold == Step.TAKEN and job.charged]
+    kept.sort(key=lambda job: job.key.units if job.key is not None else 0)  # the narrowest begins soonest
     fresh = next((job for job in kept if job.case not in guard.tried), None)
     if fresh is not None or not kept:
         return fresh
-    others = (entry.case for key, queue in state.queues.items() if key.pool == pool for entry in queue)
+    others = (entry.case for key, queue in state.waiting.queues.items() if key.pool == pool for entry in queue)
     return None if any(case not in guard.tried for case in others) else kept[0]
 
 
@@ -203,22 +208,22 @@ def give_back(decision: Decision, job: Job, now: float) -> bool:
     """
     if not job.spared:
         return False
-    why = f"it ended before it took its claim, while its queue is held: {job.message}"
-    if job.not_taken or (job.claim == "found" and job.seen == "refused"):
+    why = f"it ended before it took its claim, while its queue is held: {job.report.message}"
+    if job.not_taken or (job.requests.claim == Claim.FOUND and job.report.state == "refused"):
         decision.record(Event("returned", case=job.case, run=job.run, job=job.id, reason=why))
-    elif job.claim == "":
-        if now >= job.claim_after:
+    elif job.requests.claim == Claim.NONE:
+        if now >= job.requests.claim_after:
             order = Event("claim_order", job=job.id, run=job.run, reason=why)
             decision.orders.append(Order("claim", order, job))
         else:
-            decision.wake(job.claim_after)
+            decision.wake(job.requests.claim_after)
     return True
 
 
 def probe_first(state: State, key: QueueKey) -> int:
     """Purpose: a class whose next result probed a held queue in vain comes after others."""
-    guard = state.guards.get(key.pool)
+    guard = state.pools.guards.get(key.pool)
     if guard is None or not guard.since:
         return 0
-    queue = state.queues.get(key)
+    queue = state.waiting.queues.get(key)
     return int(queue is not None and all(entry.case in guard.tried for entry in queue))

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shakedown.engine.fold.bookkeeping import enqueue
-from shakedown.engine.state.state import ClockEvent, MixProgress, PendingResult, State
+from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.keys import ResultsKey
+from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.records import ClockEvent, MixProgress
+from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.model.events import Event
 
@@ -17,24 +21,24 @@ def again(state: State, event: Event) -> None:
     name = event.value["component"]
     number = state.index.component_number[name]
     others = [one.name for one in state.index.components if one.name != name]
-    for why in filter(None, [state.draining.pop("", "")]):
-        state.draining = dict.fromkeys(others, why) | state.draining
-    state.draining.pop(name, None)
-    state.phase, state.cancelled = "running", ""
+    for why in filter(None, [state.overrides.draining.pop("", "")]):
+        state.overrides.draining = dict.fromkeys(others, why) | state.overrides.draining
+    state.overrides.draining.pop(name, None)
+    state.phase, state.campaign.cancelled = CampaignPhase.RUNNING, ""
     if state.index.components[number].duration_s:
         _take_up(state, number, event)
     else:
-        state.again[name] = state.again.get(name, 0) + 1
-        wanted = _round(state, number, state.again[name])
+        state.results.again[name] = state.results.again.get(name, 0) + 1
+        wanted = _round(state, number, state.results.again[name])
         for mode, case, repeat in wanted:
             _want(state, number, mode, case, repeat)
-    state.outcomes.pop(name, None)
-    state.doubted = event.seq
+    state.gates.outcomes.pop(name, None)
+    state.campaign.doubted = event.seq
 
 
 def all_rounds(state: State, number: int) -> Iterator[Want]:
     """Purpose: what a component wants that does not run for a time, with what it was told to run again."""
-    for count in range(state.again.get(state.index.components[number].name, 0) + 1):
+    for count in range(state.results.again.get(state.index.components[number].name, 0) + 1):
         yield from _round(state, number, count)
 
 
@@ -59,22 +63,22 @@ def _want(state: State, number: int, mode: str, case: str, repeat: int) -> None:
 def _take_up(state: State, number: int, event: Event) -> None:
     """The next result of each case is wanted, as at the beginning."""
     component = state.index.components[number]
-    roll = state.rolls.setdefault(component.name, MixProgress())
+    roll = state.clocks.mixes.setdefault(component.name, MixProgress())
     roll.up, roll.up_at = False, None
     if event.value.get("clock") == "restart":
-        state.clocks.setdefault(component.name, []).append(ClockEvent(event.time, "restart", "", event.reason))
-        state.clocks[component.name].sort(key=lambda spell: spell.at)
-        state.parts_over.pop(component.name, None)
+        state.clocks.events.setdefault(component.name, []).append(ClockEvent(event.time, "restart", "", event.reason))
+        state.clocks.events[component.name].sort(key=lambda spell: spell.at)
+        state.clocks.parts_over.pop(component.name, None)
         roll.work, roll.judged, roll.missed = {}, {}, {}
     elif "stopped" in event.value:
-        spells = state.clocks.setdefault(component.name, [])
+        spells = state.clocks.events.setdefault(component.name, [])
         spells += [
             ClockEvent(event.value["stopped"], "stop", "", event.reason),
             ClockEvent(event.time, "go on", "", event.reason),
         ]
         spells.sort(key=lambda spell: spell.at)
     for mode, case, first in wanted_results(state.index, number):
-        begun = state.closed.get(f"{number} {mode} {case}", [])
+        begun = state.results.closed.get(ResultsKey(number, mode, case), [])
         live = [
             run.repeat for run in state.runs.values() if (run.component, run.mode, run.case) == (number, mode, case)
         ]

@@ -10,8 +10,11 @@ from shakedown.engine.fold.again import all_rounds
 from shakedown.engine.fold.bookkeeping import count_closed, enqueue, fly
 from shakedown.engine.fold.overrides import standing_orders_after
 from shakedown.engine.state.job_index import job_index_of
+from shakedown.engine.state.jobs import PendingResult, Run
+from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
-from shakedown.engine.state.state import MixProgress, PendingResult, Run, State, Tally
+from shakedown.engine.state.records import MixProgress, Tally
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.waived import gate_digest
 
@@ -21,16 +24,22 @@ Want = tuple[str, str, str, int]  # component's name, mode, case, repeat
 def amended(state: State, event: Event) -> None:
     """A new document is in force (its index was put in place before). Only what is newly wanted begins anew."""
     state.epoch += 1
-    state.cancelled = ""
+    state.campaign.cancelled = ""
     standing_orders_after(state)
-    if state.phase == "ended":
-        state.phase = "running"
+    if state.phase == CampaignPhase.ENDED:
+        state.phase = CampaignPhase.RUNNING
     before = _Before(state, event.value.get("components", []))
-    state.queues, state.delayed, state.to_cancel, state.unannounced, state.closed = {}, [], [], [], {}
-    state.outcomes, state.said_short = {}, []
+    (
+        state.waiting.queues,
+        state.waiting.delayed,
+        state.waiting.to_cancel,
+        state.waiting.unannounced,
+        state.results.closed,
+    ) = {}, [], [], [], {}
+    state.gates.outcomes, state.results.said_short = {}, []
     _close_gates(state)
     state.tallies = [Tally() for _ in state.index.components]
-    for roll in state.rolls.values():
+    for roll in state.clocks.mixes.values():
         roll.up, roll.up_at, roll.live = False, None, {}
     for number, component in enumerate(state.index.components):
         if component.name in before.verdicts:
@@ -39,7 +48,7 @@ def amended(state: State, event: Event) -> None:
         for mode, case, repeat in _wanted(state, before, number):
             if _want_again(state, before, number, mode, case, repeat):
                 missing[case] = None
-        state.unannounced += [(number, case) for case in missing]
+        state.waiting.unannounced += [(number, case) for case in missing]
     _retire(state, before)
     state.job_index = job_index_of(state.jobs.values())
 
@@ -49,9 +58,11 @@ def _close_gates(state: State) -> None:
     whose it was.
     """
     document = state.index.document
-    same = [name for name, digest in state.gates.items() if digest in ("", gate_digest(document, name))]
-    state.waived = {name: why for name, why in state.waived.items() if name in same or name not in state.gates}
-    state.gates = {name: state.gates[name] for name in same}
+    same = [name for name, digest in state.gates.digests.items() if digest in ("", gate_digest(document, name))]
+    state.gates.waived = {
+        name: why for name, why in state.gates.waived.items() if name in same or name not in state.gates.digests
+    }
+    state.gates.digests = {name: state.gates.digests[name] for name in same}
 
 
 class _Before:
@@ -66,9 +77,9 @@ class _Before:
         self.unwanted = [run for run in state.runs.values() if run.component == gone]
         flying = [run for run in state.runs.values() if run.component != gone]
         self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in flying}
-        self.cancelled = {id(entry) for entry in state.to_cancel}
-        entries = [entry for queue in state.queues.values() for entry in queue]
-        entries += state.delayed + state.to_cancel
+        self.cancelled = {id(entry) for entry in state.waiting.to_cancel}
+        entries = [entry for queue in state.waiting.queues.values() for entry in queue]
+        entries += state.waiting.delayed + state.waiting.to_cancel
         self.taken_back = [entry for entry in entries if entry.component == gone]
         entries = [entry for entry in entries if entry.component != gone]
         self.waiting: dict[Want, PendingResult] = {(old[e.component], e.mode, e.case, e.repeat): e for e in entries}
@@ -85,9 +96,8 @@ class _Before:
 
 
 def _closed(state: State, old: list[str]) -> Iterator[Want]:
-    for key, repeats in state.closed.items():
-        number, mode, case = key.split(" ", 2)
-        yield from ((old[int(number)], mode, case, repeat) for repeat in repeats)
+    for key, repeats in state.results.closed.items():
+        yield from ((old[key.component], key.mode, key.case, repeat) for repeat in repeats)
 
 
 def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, str, int]]:
@@ -96,7 +106,7 @@ def _wanted(state: State, before: _Before, number: int) -> Iterator[tuple[str, s
     if not component.duration_s:
         yield from all_rounds(state, number)
         return
-    state.rolls.setdefault(component.name, MixProgress())
+    state.clocks.mixes.setdefault(component.name, MixProgress())
     begun = before.repeats_of(component.name)
     for case in component.cases:
         repeats = begun.get(case, [])
@@ -143,15 +153,15 @@ def _fly_on(state: State, run: Run, number: int) -> None:
     job = state.jobs.get(run.job)
     if job is not None:
         job.component = number
-        job.held = replace(job.held, component=number) if job.held is not None else None
+        job.key = replace(job.key, component=number) if job.key is not None else None
     fly(state, run)
 
 
 def _wait_on(state: State, entry: PendingResult, cancelled: bool) -> None:
     if cancelled:
-        state.to_cancel.append(entry)
+        state.waiting.to_cancel.append(entry)
     elif entry.not_before > state.time:
-        insort(state.delayed, entry, key=lambda e: e.not_before)
+        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
     else:
         enqueue(state, entry)
         return

@@ -7,9 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from shakedown.engine.state.job_index import job_index_of
+from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
+from shakedown.engine.state.keys import ResultsKey, Stage
+from shakedown.engine.state.phases import NOT_BEGUN, JobPhase, RunPhase
 from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
+from shakedown.engine.state.records import STANDSTILL, MixProgress
 from shakedown.engine.state.retirement import why_unwanted
-from shakedown.engine.state.state import STANDSTILL, Job, MixProgress, PendingResult, Queue, Run, State
+from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
 
 _NOTHING = 1e-9
@@ -19,13 +23,13 @@ def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
     """It waits for its turn, or to be judged cancelled where nothing new is ordered of it any more."""
     entry.cancelled = why_unwanted(state, entry)
     if entry.cancelled:
-        state.to_cancel.append(entry)
+        state.waiting.to_cancel.append(entry)
         state.tallies[entry.component].waiting += 1
         return
     key = state.index.class_of(entry.component, entry.case, entry.mode)
-    queue = state.queues.get(key)
+    queue = state.waiting.queues.get(key)
     if queue is None:
-        queue = state.queues[key] = Queue()
+        queue = state.waiting.queues[key] = Queue()
     queue.put(entry, first)
     state.tallies[entry.component].waiting += 1
 
@@ -33,14 +37,14 @@ def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
 def take(state: State, component: int, case: str, repeat: int, mode: str) -> PendingResult:
     """Remove a waiting entry from wherever it waits. The usual place is the head of its queue."""
     key = state.index.class_of(component, case, mode)
-    queue = state.queues.get(key)
+    queue = state.waiting.queues.get(key)
     taken = queue.entries.pop((case, repeat), None) if queue is not None else None
     if queue is not None and not queue:
-        del state.queues[key]
+        del state.waiting.queues[key]
     if taken is not None:
         state.tallies[component].waiting -= 1
         return taken
-    for place in (state.delayed, state.to_cancel):
+    for place in (state.waiting.delayed, state.waiting.to_cancel):
         for number, entry in enumerate(place):
             if entry.same(component, case, repeat, mode):
                 del place[number]
@@ -56,7 +60,7 @@ def number_of(identifier: str) -> int:
 def fly(state: State, run: Run, sign: int = 1) -> None:
     """A run of a component is in flight, or no longer. One that only could not be judged yet is live in no mix."""
     state.tallies[run.component].in_flight += sign
-    if run.phase != "undetermined":
+    if run.phase != RunPhase.UNDETERMINED:
         count_live(state, run, sign)
 
 
@@ -88,15 +92,15 @@ def roll_of(state: State, component: int) -> MixProgress | None:
     """What the mix of a component has had; None for a component that wants a number of results."""
     if component not in state.index.rolling:
         return None
-    return state.rolls.setdefault(state.index.components[component].name, MixProgress())
+    return state.clocks.mixes.setdefault(state.index.components[component].name, MixProgress())
 
 
 def facts_of(state: State, run: Run) -> dict[str, Any]:
     """What the end of a run was reported with: of a part its own, else its job's, which is forgotten once it is judged."""
-    if run.phase == "undetermined":
+    if run.phase == RunPhase.UNDETERMINED:
         return run.facts
     job = state.jobs[run.job]
-    return run.facts if job.bundle else job.facts
+    return run.facts if job.bundle else job.report.facts
 
 
 # ---- what jobs hold ----------------------------------------------------------------------------------------------------
@@ -121,13 +125,13 @@ def resolved(index: PlanIndex, key: QueueKey, targets: Mapping[str, str], side_b
 
 def hold(state: State, job: Job) -> None:
     """Count a new job; what it loads and the units that it takes only where it may start."""
-    key = job.held = job.held or state.index.class_of(job.component, job.case, job.mode)
-    state.live[key.pool] = state.live.get(key.pool, 0) + 1
+    key = job.key = job.key or state.index.class_of(job.component, job.case, job.mode)
+    state.usage.jobs[key.pool] = state.usage.jobs.get(key.pool, 0) + 1
     _load(state, ((name, load) for name, load in job.loads if is_place(name)), 1)
     if job.charged:
         _reserve(state, job, 1)
     else:
-        state.uncharged[job.id] = None
+        state.agenda.uncharged[job.id] = None
     state.job_index.add(job)
 
 
@@ -146,52 +150,52 @@ def widen(state: State, job: Job, run: Run) -> None:
 def charge(state: State, job: Job, sign: int = 1) -> None:
     """Reserve what a job takes that may start, or give it back."""
     job.charged = sign > 0
-    state.uncharged.pop(job.id, None)
+    state.agenda.uncharged.pop(job.id, None)
     state.job_index.charge(job, sign)
     _reserve(state, job, sign)
 
 
 def _reserve(state: State, job: Job, sign: int) -> None:
-    key = job.held
+    key = job.key
     assert key is not None
-    state.units[key.pool] = state.units.get(key.pool, 0) + sign * key.units
-    state.exclusive_live += sign if key.exclusive else 0
-    if key.stage:
-        _stand(state, key, sign)
+    state.usage.units[key.pool] = state.usage.units.get(key.pool, 0) + sign * key.units
+    state.usage.exclusive += sign if key.exclusive else 0
+    if key.stage is not None:
+        _stand(state, key.pool, key.stage, sign)
     _load(state, ((name, load) for name, load in job.loads if not is_place(name)), sign)
 
 
 def _load(state: State, loads: Iterable[tuple[str, float]], sign: int) -> None:
     for budget, load in loads:
-        left = state.used.get(budget, 0.0) + sign * load
-        state.used[budget] = left if abs(left) > _NOTHING else 0.0
+        left = state.usage.loads.get(budget, 0.0) + sign * load
+        state.usage.loads[budget] = left if abs(left) > _NOTHING else 0.0
 
 
-def _stand(state: State, key: QueueKey, sign: int) -> None:
-    stages = state.floor.setdefault(key.pool, {})
-    stages[key.stage] = stages.get(key.stage, 0) + sign
-    if not stages[key.stage]:
-        del stages[key.stage]
+def _stand(state: State, pool: str, stage: Stage, sign: int) -> None:
+    stages = state.usage.stages.setdefault(pool, {})
+    stages[stage] = stages.get(stage, 0) + sign
+    if not stages[stage]:
+        del stages[stage]
 
 
 def forget_job(state: State, job: Job) -> None:
     """The job is known to be dead or never to have lived: what it held is free, or its successor's."""
-    key = job.held
+    key = job.key
     assert key is not None
     if job.charged:
         charge(state, job, -1)
-    state.uncharged.pop(job.id, None)
+    state.agenda.uncharged.pop(job.id, None)
     state.job_index.forget(job)
-    state.stale.pop(job.id, None)
-    state.unreleased.pop(job.id, None)
-    state.live[key.pool] -= 1
+    state.agenda.stale.pop(job.id, None)
+    state.agenda.unreleased.pop(job.id, None)
+    state.usage.jobs[key.pool] -= 1
     _load(state, ((name, load) for name, load in job.loads if is_place(name)), -1)
-    state.attention.pop(job.id, None)
+    state.agenda.attention.pop(job.id, None)
     del state.jobs[job.id]
-    while state.deadlines and state.deadlines[0][1] not in state.jobs:
-        del state.deadlines[0]
+    while state.agenda.deadlines and state.agenda.deadlines[0].job not in state.jobs:
+        del state.agenda.deadlines[0]
     _pass_on(state, job)
-    if state.wide.get(key.pool) == job.id:
+    if state.usage.wide.get(key.pool) == job.id:
         next_wide(state, key.pool)
 
 
@@ -205,7 +209,7 @@ def _pass_on(state: State, job: Job) -> None:
     successor.after = ""
     if before is not None and job.started is None:
         doubt(state, successor, f"job {job.id}, which it was to follow, was taken back")
-    if not successor.charged and successor.phase not in ("ended", "haunting"):
+    if not successor.charged and successor.phase not in (JobPhase.ENDED, JobPhase.ORPHANED):
         charge(state, successor)
     else:
         state.job_index.follows_no_more(successor)
@@ -214,7 +218,7 @@ def _pass_on(state: State, job: Job) -> None:
 def doubt(state: State, job: Job, why: str) -> None:
     """A job is to be ordered again, if it has not begun."""
     job.stale = why
-    state.stale[job.id] = None
+    state.agenda.stale[job.id] = None
 
 
 # ---- wide jobs ---------------------------------------------------------------------------------------------------------
@@ -222,46 +226,42 @@ def doubt(state: State, job: Job, why: str) -> None:
 
 def next_wide(state: State, pool: str) -> None:
     """The job of more than one unit that may start and waits in a pool for the longest time."""
-    state.wide.pop(pool, None)
+    state.usage.wide.pop(pool, None)
     waiting = [name for name in state.job_index.wide.get(pool, ()) if _waits_wide(state.jobs[name])]
     if waiting:
-        state.wide[pool] = min(waiting, key=number_of)
+        state.usage.wide[pool] = min(waiting, key=number_of)
 
 
 def watch_wide(state: State, job: Job) -> None:
     """A job was ordered or released, or waits again."""
-    if job.held is None or not _waits_wide(job):
+    if job.key is None or not _waits_wide(job):
         return
-    state.job_index.wide.setdefault(job.held.pool, {})[job.id] = None
-    if job.held.pool not in state.wide:
-        state.wide[job.held.pool] = job.id
+    state.job_index.wide.setdefault(job.key.pool, {})[job.id] = None
+    if job.key.pool not in state.usage.wide:
+        state.usage.wide[job.key.pool] = job.id
 
 
 def overtake(state: State, job: Job) -> None:
     """A job begins: the wide one that was ordered before it and still waits was overtaken."""
-    if job.held is None:
+    if job.key is None:
         return
-    pool = job.held.pool
+    pool = job.key.pool
     state.job_index.begin(job)
-    waiting = state.jobs.get(state.wide.get(pool, ""))
+    waiting = state.jobs.get(state.usage.wide.get(pool, ""))
     if waiting is job:
         next_wide(state, pool)
     elif waiting is not None and number_of(job.id) > number_of(waiting.id):
-        waiting.overtaken += job.held.units
+        waiting.overtaken += job.key.units
 
 
 def _waits_wide(job: Job) -> bool:
-    waits = job.phase in ("ordered", "ambiguous", "queued") and job.charged
-    return waits and job.held is not None and job.held.units > 1
+    waits = job.phase in NOT_BEGUN and job.charged
+    return waits and job.key is not None and job.key.units > 1
 
 
 def count_closed(state: State, component: int, case: str, repeat: int, mode: str) -> None:
     state.tallies[component].closed += 1
-    state.closed.setdefault(closed_key(component, case, mode), []).append(repeat)
-
-
-def closed_key(component: int, case: str, mode: str) -> str:
-    return f"{component} {mode} {case}"
+    state.results.closed.setdefault(ResultsKey(component, mode, case), []).append(repeat)
 
 
 def cap_test(state: State, test: str) -> None:
@@ -269,11 +269,11 @@ def cap_test(state: State, test: str) -> None:
     if test in state.index.capped:
         return
     state.index.cap(test)
-    entries = [(entry, queue.reason) for queue in state.queues.values() for entry in queue]
-    state.queues = {}
+    entries = [(entry, queue.reason) for queue in state.waiting.queues.values() for entry in queue]
+    state.waiting.queues = {}
     for entry, reason in entries:
         key = state.index.class_of(entry.component, entry.case, entry.mode)
-        state.queues.setdefault(key, Queue(reason=reason)).put(entry)
+        state.waiting.queues.setdefault(key, Queue(reason=reason)).put(entry)
     for job in state.jobs.values():
         _count_copies(state, job, test)
     state.job_index = job_index_of(state.jobs.values())
@@ -289,7 +289,7 @@ def _count_copies(state: State, job: Job, test: str) -> None:
     job.loads = (*job.loads, load)
     if job.charged:
         _load(state, (load,), 1)
-    if job.held is not None and state.index.cases[job.case].test == test:
-        places = tuple(one for one in job.held.loads if is_place(one[0]))
-        others = tuple(one for one in job.held.loads if not is_place(one[0]))
-        job.held = replace(job.held, loads=(*others, (load[0], 1.0), *places), test=test)
+    if job.key is not None and state.index.cases[job.case].test == test:
+        places = tuple(one for one in job.key.loads if is_place(one[0]))
+        others = tuple(one for one in job.key.loads if not is_place(one[0]))
+        job.key = replace(job.key, loads=(*others, (load[0], 1.0), *places), test=test)

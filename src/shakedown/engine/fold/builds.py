@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from shakedown.engine.state.state import BuildState, State
+from shakedown.engine.state.jobs import BuildState
+from shakedown.engine.state.phases import BuildPhase
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
 LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
@@ -10,11 +12,11 @@ LONGEST_HOLD_S = 60.0  # between two tries of a build that cannot be carried out
 
 def build_order(state: State, event: Event) -> None:
     before = state.builds.get(event.build)
-    state.builds[event.build] = BuildState("ordered", tries=before.tries + 1 if before else 1)
+    state.builds[event.build] = BuildState(BuildPhase.ORDERED, tries=before.tries + 1 if before else 1)
 
 
 def build_start(state: State, event: Event) -> None:
-    state.builds[event.build].phase = "started"
+    state.builds[event.build].phase = BuildPhase.STARTED
 
 
 def build_end(state: State, event: Event) -> None:
@@ -22,7 +24,7 @@ def build_end(state: State, event: Event) -> None:
     build = state.builds[event.build]
     build.message, build.log = event.reason, event.value.get("log", "")
     if event.value.get("transient"):
-        build.phase = "held"
+        build.phase = BuildPhase.HELD
         build.not_before = event.time + min(2.0**build.tries, LONGEST_HOLD_S)
     else:
-        build.phase = event.value["state"]
+        build.phase = BuildPhase.DONE if event.value["state"] == BuildPhase.DONE else BuildPhase.FAILED

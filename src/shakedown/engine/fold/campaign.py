@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from shakedown.engine.fold.bookkeeping import enqueue
+from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.phases import BuildPhase, CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import class_label
-from shakedown.engine.state.state import Outcome, PendingResult, State, Tally
+from shakedown.engine.state.records import Outcome, Tally
+from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.model.events import Event, machine_changed
 
 
 def campaign_start(state: State, event: Event) -> None:
-    state.phase, state.epoch, state.began = "running", 1, event.time
-    state.campaign = event.value.get("campaign", "")
-    state.seed = event.value.get("seed", 0)
+    state.phase, state.epoch, state.campaign.began = CampaignPhase.RUNNING, 1, event.time
+    state.campaign.name = event.value.get("campaign", "")
+    state.campaign.seed = event.value.get("seed", 0)
     state.tallies = [Tally() for _ in state.index.components]
     _want_all(state)
 
@@ -28,75 +31,79 @@ def _want_all(state: State) -> None:
                 missing[case] = None
             else:
                 enqueue(state, PendingResult(number, case, repeat, mode=mode))
-        state.unannounced += [(number, case) for case in missing]
+        state.waiting.unannounced += [(number, case) for case in missing]
 
 
 def driver_start(state: State, event: Event) -> None:
     """What the last driver left open is in doubt: jobs are asked after again, collecting and building start again."""
-    state.driven, state.stopping, state.no_room = True, "", ""
-    state.environment = event.value.get("environment", "")
-    state.inputs = event.value.get("inputs", "")
-    for name, count in state.asked.items():
-        state.asked_before[name] = state.asked_before.get(name, 0) + count
-    state.asked_before_s += state.asked_for_s
-    state.shut, state.asked = {}, {}
-    state.asked_for_s, state.driven_since = 0.0, event.time
+    state.driver.driven, state.driver.stopping, state.driver.no_room = True, "", ""
+    state.driver.environment = event.value.get("environment", "")
+    state.driver.inputs = event.value.get("inputs", "")
+    for name, count in state.driver.asked.items():
+        state.driver.asked_before[name] = state.driver.asked_before.get(name, 0) + count
+    state.driver.asked_before_s += state.driver.asked_for_s
+    state.pools.backoffs, state.driver.asked = {}, {}
+    state.driver.asked_for_s, state.driver.since = 0.0, event.time
     for job in state.jobs.values():
-        job.seen = job.source = ""
-        job.cancel_after = 0.0
-        if job.phase == "ordered":
-            job.phase, job.since = "ambiguous", event.time
-        if job.claim == "ordered":
-            job.claim = ""
-        if job.cancelling == "ordered":
-            job.cancelling = "wanted"
-        if job.kept == "ordered":
-            job.kept = "wanted"
-        if job.release == "ordered":
-            job.release, job.release_after = "wanted", event.time
-            state.unreleased[job.id] = None
+        job.report.state = job.report.source = ""
+        job.requests.cancel_after = 0.0
+        if job.phase == JobPhase.ORDERED:
+            job.phase, job.since = JobPhase.AMBIGUOUS, event.time
+        if job.requests.claim == Claim.ORDERED:
+            job.requests.claim = Claim.NONE
+        if job.requests.cancel == Step.ORDERED:
+            job.requests.cancel = Step.WANTED
+        if job.requests.hold == Step.ORDERED:
+            job.requests.hold = Step.WANTED
+        if job.requests.release == Step.ORDERED:
+            job.requests.release, job.requests.release_after = Step.WANTED, event.time
+            state.agenda.unreleased[job.id] = None
         for part in job.parts:
             state.runs[part].seen = ""
-            if state.runs[part].claim == "ordered":
-                state.runs[part].claim = ""
-        state.attention[job.id] = None
+            if state.runs[part].claim == Claim.ORDERED:
+                state.runs[part].claim = Claim.NONE
+        state.agenda.attention[job.id] = None
     for run in state.runs.values():
-        if run.phase == "checking":
-            run.phase = "ended"
-            state.to_collect[run.id] = None
-    for again in state.undetermined.values():  # what was in the way may be gone
+        if run.phase == RunPhase.CHECKING:
+            run.phase = RunPhase.ENDED
+            state.agenda.to_collect[run.id] = None
+    for again in state.agenda.undetermined.values():  # what was in the way may be gone
         again.tries, again.again_at = 0, event.time
-    state.builds = {key: build for key, build in state.builds.items() if build.phase in ("done", "failed")}
+    state.builds = {
+        key: build for key, build in state.builds.items() if build.phase in (BuildPhase.DONE, BuildPhase.FAILED)
+    }
 
 
 def asked(state: State, event: Event) -> None:
-    state.asked, state.asked_for_s = dict(event.value), max(0.0, event.time - state.driven_since)
+    state.driver.asked, state.driver.asked_for_s = dict(event.value), max(0.0, event.time - state.driver.since)
 
 
 def driver_stop(state: State, event: Event) -> None:
-    state.driven = False
-    state.inputs = event.value.get("inputs", state.inputs)
+    state.driver.driven = False
+    state.driver.inputs = event.value.get("inputs", state.driver.inputs)
 
 
 def stop_request(state: State, event: Event) -> None:
-    state.stopping = event.reason or "someone asked to stop"
+    state.driver.stopping = event.reason or "someone asked to stop"
 
 
 def campaign_end(state: State, event: Event) -> None:
-    state.phase = "ended"
+    state.phase = CampaignPhase.ENDED
 
 
 def unavailable(state: State, event: Event) -> None:
     number = state.index.component_number[event.value["component"]]
-    state.unannounced.remove((number, event.case))
+    state.waiting.unannounced.remove((number, event.case))
 
 
 def waiting(state: State, event: Event) -> None:
     label = event.value.get("class", "")
     known = state.index.labelled.get(label)
-    for key in [known] if known is not None else state.queues:  # classes that came from a snapshot have no label yet
-        if key in state.queues and class_label(state.index, key) == label:
-            state.queues[key].reason = event.value.get("key", "")
+    for key in (
+        [known] if known is not None else state.waiting.queues
+    ):  # classes that came from a snapshot have no label yet
+        if key in state.waiting.queues and class_label(state.index, key) == label:
+            state.waiting.queues[key].reason = event.value.get("key", "")
 
 
 def cancel_request(state: State, event: Event) -> None:
@@ -104,33 +111,33 @@ def cancel_request(state: State, event: Event) -> None:
     value = event.value
     everything, runs, cases = bool(value.get("all")), set(value.get("runs", [])), set(value.get("cases", []))
     if everything:
-        state.cancelled = event.reason or "cancelled"
+        state.campaign.cancelled = event.reason or "cancelled"
 
     def meant(entry: PendingResult) -> bool:
         return everything or entry.case in cases or (bool(entry.void_run) and entry.void_run in runs)
 
-    for key, queue in list(state.queues.items()):
+    for key, queue in list(state.waiting.queues.items()):
         gone = [entry for entry in queue if meant(entry)]
-        state.to_cancel += gone
+        state.waiting.to_cancel += gone
         for entry in gone:
             del queue.entries[entry.case, entry.repeat]
         if not queue:
-            del state.queues[key]
-    state.to_cancel += [entry for entry in state.delayed if meant(entry)]
-    state.delayed = [entry for entry in state.delayed if not meant(entry)]
+            del state.waiting.queues[key]
+    state.waiting.to_cancel += [entry for entry in state.waiting.delayed if meant(entry)]
+    state.waiting.delayed = [entry for entry in state.waiting.delayed if not meant(entry)]
     for run in state.runs.values():
         if everything or run.id in runs or run.case in cases:
             run.cancelled = event.reason or "cancelled"
     for job in state.jobs.values():
-        alive = job.phase not in ("ended", "haunting")
+        alive = job.phase not in (JobPhase.ENDED, JobPhase.ORPHANED)
         if alive and job.bundle:
-            state.attention[job.id] = None
+            state.agenda.attention[job.id] = None
             every = all(state.runs[part].cancelled for part in job.parts)
         else:
             every = everything or job.run in runs or job.case in cases
-        if alive and not job.cancelling and every:
-            job.cancelling, job.message = "wanted", event.reason
-            state.attention[job.id] = None
+        if alive and not job.requests.cancel and every:
+            job.requests.cancel, job.report.message = Step.WANTED, event.reason
+            state.agenda.attention[job.id] = None
 
 
 # ---- what people say ---------------------------------------------------------------------------------------------------
@@ -138,51 +145,51 @@ def cancel_request(state: State, event: Event) -> None:
 
 def doubted(state: State, event: Event) -> None:
     """After this a component that is over may come out differently."""
-    state.doubted = event.seq
+    state.campaign.doubted = event.seq
 
 
 def opens_epoch(state: State, event: Event) -> None:
     state.epoch += 1
-    state.doubted = event.seq
+    state.campaign.doubted = event.seq
 
 
 def fingerprint(state: State, event: Event) -> None:
     """The machine as found; a change since the last time opens an epoch, the first time opens none."""
     found = event.value.get("digest", "")
-    if machine_changed(event.value, state.fingerprint):
+    if machine_changed(event.value, state.campaign.fingerprint):
         opens_epoch(state, event)
-    state.fingerprint = found
+    state.campaign.fingerprint = found
 
 
 def waived(state: State, event: Event) -> None:
     """A gate that a person waived opens; where the plan asks for consent, once every party agreed."""
-    state.doubted = event.seq
+    state.campaign.doubted = event.seq
     if event.value.get("what") == "gate":
         component = event.value.get("component", "")
-        state.gates[component] = str(event.value.get("digest", ""))
+        state.gates.digests[component] = str(event.value.get("digest", ""))
         if "waive" not in state.index.document.consent:
-            state.waived[component] = event.reason or "waived"
+            state.gates.waived[component] = event.reason or "waived"
 
 
 def agreed(state: State, event: Event) -> None:
-    state.doubted = event.seq
+    state.campaign.doubted = event.seq
     for name, why in event.value.get("gates", {}).items():
-        if name in state.gates:  # it was waived as it is now
-            state.waived[name] = why
+        if name in state.gates.digests:  # it was waived as it is now
+            state.gates.waived[name] = why
 
 
 def withdrawn(state: State, event: Event) -> None:
     """A gate whose waiver was taken back holds again what has not begun."""
-    state.doubted = event.seq
+    state.campaign.doubted = event.seq
     for name in event.value.get("gates", ()):
-        state.waived.pop(name, None)
+        state.gates.waived.pop(name, None)
 
 
 def attested(state: State, event: Event) -> None:
-    state.doubted = event.seq
-    said = state.attested.setdefault(event.value["component"], {})
+    state.campaign.doubted = event.seq
+    said = state.gates.attested.setdefault(event.value["component"], {})
     said[event.value["procedure"]] = bool(event.value.get("met"))
 
 
 def component_outcome(state: State, event: Event) -> None:
-    state.outcomes[event.value["component"]] = Outcome(event.value["outcome"], event.reason, event.seq)
+    state.gates.outcomes[event.value["component"]] = Outcome(event.value["outcome"], event.reason, event.seq)

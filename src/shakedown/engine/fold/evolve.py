@@ -26,12 +26,12 @@ def evolve(state: State, event: Event) -> None:
         raise ValueError(f"event {event.seq} follows event {state.seq}")
     state.seq, state.time = event.seq, event.time
     if not is_afterwards(event):
-        state.last = event.time
+        state.campaign.last = event.time
     handler = HANDLERS.get(event.event)
     if handler is not None:
         handler(state, event)
     elif event.event not in EVENTS:
-        state.unknown_events += 1
+        state.campaign.unknown_events += 1
 
 
 HANDLERS: dict[str, Callable[[State, Event], None]] = {

@@ -22,9 +22,13 @@ from shakedown.engine.fold.bookkeeping import (
     widen,
 )
 from shakedown.engine.fold.lost_starts import let_go
+from shakedown.engine.state.jobs import Job, JobBundle, PendingResult, Run
+from shakedown.engine.state.keys import Deadline
 from shakedown.engine.state.modes import mode_in
+from shakedown.engine.state.phases import NOT_BEGUN, Claim, JobPhase, RunPhase, Step
+from shakedown.engine.state.records import SubmitBackoff
 from shakedown.engine.state.retirement import why_unwanted
-from shakedown.engine.state.state import Job, PendingResult, Run, State, SubmitBackoff
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED, SEEN_HERE
 
@@ -56,12 +60,13 @@ def submit_order(state: State, event: Event) -> None:
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
     run.deferrals, run.part = entry.deferrals, value.get("part", 0)
     state.runs[event.run] = run
-    state.next_run = max(state.next_run, number_of(event.run) + 1)
-    state.next_job = max(state.next_job, number_of(event.job) + 1)
+    state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
+    state.campaign.next_job = max(state.campaign.next_job, number_of(event.job) + 1)
     fly(state, run)
-    if event.job in state.jobs:
-        state.jobs[event.job].parts[run.id] = None
-        widen(state, state.jobs[event.job], run)
+    job = state.jobs.get(event.job)
+    if job is not None and job.bundle is not None:
+        job.bundle.parts[run.id] = None
+        widen(state, job, run)
     else:
         _new_job(state, event, run)
         if state.jobs[event.job].charged:
@@ -73,56 +78,57 @@ def _new_job(state: State, event: Event, run: Run) -> None:
     value = event.value
     job = Job(event.job, run.id, run.case, run.component, event.time, mode=run.mode)
     job.targets = dict(value.get("targets", {}))
-    job.bundle, job.at_once = value.get("bundle", ""), value.get("at_once", 1)
+    if value.get("bundle"):
+        job.bundle = JobBundle(
+            value["bundle"], value.get("parts", 0), value.get("at_once", 1), value.get("limit_s", 0.0), {run.id: None}
+        )
     job.after = value.get("after", "")
     if job.after not in state.jobs:
         job.after = ""  # it is over by now: who follows it may start at once
     job.charged = not (value.get("held") or job.after)
-    job.held = state.index.class_of(job.component, job.case, job.mode)
-    job.loads = resolved(state.index, job.held, job.targets, job.at_once)
-    if job.bundle:
-        job.parts[run.id], job.limit_s, job.size = None, value.get("limit_s", 0.0), value.get("parts", 0)
+    job.key = state.index.class_of(job.component, job.case, job.mode)
+    job.loads = resolved(state.index, job.key, job.targets, job.at_once)
     if job.after in state.jobs:
         state.jobs[job.after].successor = job.id
     state.jobs[job.id] = job
     hold(state, job)
     if job.charged:
         _allowed(state, job, event.time)
-    if "node" in value and value["node"] in state.idle.get(job.held.pool, ()):
-        state.idle[job.held.pool].remove(value["node"])
+    if "node" in value and value["node"] in state.pools.idle.get(job.key.pool, ()):
+        state.pools.idle[job.key.pool].remove(value["node"])
 
 
 def _allowed(state: State, job: Job, now: float) -> None:
     """A run may start from now on."""
     test = state.index.cases[job.case].test
     if test in state.index.capped:
-        state.allowed_at[test] = now
+        state.usage.allowed_at[test] = now
     watch_wide(state, job)
 
 
 def release_order(state: State, event: Event) -> None:
     """From here the budgets of a held job are charged; it is released again and again until the scheduler took that."""
     job = state.jobs[event.job]
-    job.release = "ordered"
+    job.requests.release = Step.ORDERED
     fold_guard.probes(state, job, event.time)
     if not job.charged:
         job.targets = dict(event.value.get("targets", {}))
-        assert job.held is not None
-        job.loads = resolved(state.index, job.held, job.targets)
+        assert job.key is not None
+        job.loads = resolved(state.index, job.key, job.targets)
         charge(state, job)
         _allowed(state, job, event.time)
 
 
 def released(state: State, event: Event) -> None:
     job = state.jobs.get(event.job)
-    if job is None or job.release != "ordered":
+    if job is None or job.requests.release != Step.ORDERED:
         return
     if event.value.get("taken", True):
-        job.release = "taken"
-        state.unreleased.pop(job.id, None)
+        job.requests.release = Step.TAKEN
+        state.agenda.unreleased.pop(job.id, None)
     else:
-        job.release, job.release_after = "wanted", event.time + RELEASE_AGAIN_S
-        state.unreleased[job.id] = None
+        job.requests.release, job.requests.release_after = Step.WANTED, event.time + RELEASE_AGAIN_S
+        state.agenda.unreleased[job.id] = None
 
 
 def _roll_on(state: State, entry: PendingResult, now: float) -> None:
@@ -142,12 +148,12 @@ def _roll_on(state: State, entry: PendingResult, now: float) -> None:
 def submit_accepted(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.scheduler_id = event.value.get("id", "")
-    state.shut.pop(_pool(state, job), None)
+    state.pools.backoffs.pop(_pool(state, job), None)
     fold_guard.count_answer(state, job, event)
-    if job.phase in ("ordered", "ambiguous"):
-        job.phase = "queued"
+    if job.phase in (JobPhase.ORDERED, JobPhase.AMBIGUOUS):
+        job.phase = JobPhase.QUEUED
         for run in runs_of(state, job):
-            run.phase = "queued"
+            run.phase = RunPhase.QUEUED
 
 
 def runs_of(state: State, job: Job) -> list[Run]:
@@ -179,37 +185,37 @@ def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
     entry.deferred, entry.mode = event.reason, run.mode
     state.tallies[run.component].waiting += 1
     entry.cancelled = why_unwanted(state, entry)
-    if job.cancelling or run.cancelled or entry.cancelled:
-        state.to_cancel.append(entry)
+    if job.requests.cancel or run.cancelled or entry.cancelled:
+        state.waiting.to_cancel.append(entry)
     else:
-        insort(state.delayed, entry, key=lambda e: e.not_before)
+        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
 
 
 def _pool(state: State, job: Job) -> str:
-    return (job.held or state.index.class_of(job.component, job.case, job.mode)).pool
+    return (job.key or state.index.class_of(job.component, job.case, job.mode)).pool
 
 
 def _shut(state: State, pool: str, event: Event) -> None:
-    before = state.shut.get(pool)
+    before = state.pools.backoffs.get(pool)
     if before is not None and event.time < before.until:
         return  # one of the same batch
     strikes = before.strikes + 1 if before else 1
     wait = min(SHUT_S * 2.0 ** min(strikes - 1, 10), LONGEST_SHUT_S)
-    state.shut[pool] = SubmitBackoff(event.time + wait, strikes, event.reason)
+    state.pools.backoffs[pool] = SubmitBackoff(event.time + wait, strikes, event.reason)
 
 
 def submit_refused(state: State, event: Event) -> None:
     job = state.jobs[event.job]
-    job.phase, job.message = "refused", event.reason
+    job.phase, job.report.message = JobPhase.REFUSED, event.reason
     fold_guard.count_answer(state, job, event)
-    state.attention[job.id] = None
+    state.agenda.attention[job.id] = None
 
 
 def submit_unknown(state: State, event: Event) -> None:
     job = state.jobs[event.job]
-    if job.phase == "ordered":
-        job.phase, job.since, job.message = "ambiguous", event.time, event.reason
-        state.attention[job.id] = None
+    if job.phase == JobPhase.ORDERED:
+        job.phase, job.since, job.report.message = JobPhase.AMBIGUOUS, event.time, event.reason
+        state.agenda.attention[job.id] = None
 
 
 def job_report(state: State, event: Event) -> None:
@@ -221,84 +227,86 @@ def job_report(state: State, event: Event) -> None:
     if value.get("part"):
         fold_parts.part_report(state, job, event)
         return
-    changed = said != job.seen
+    changed = said != job.report.state
     fold_guard.count_report(state, job, event)
-    if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
-        job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
-    job.seen, job.source = said, value.get("source", "")
-    job.note = event.reason if said in ("queued", "running") else ""
+    if job.report.state in _DOUBTFUL and said not in _DOUBTFUL:
+        job.requests.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
+    job.report.state, job.report.source = said, value.get("source", "")
+    job.report.note = event.reason if said in ("queued", "running") else ""
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
         kept = (
             _OF_A_RESTART if said == "requeued" else _OF_A_RESTART[:3]
         )  # of another state: the rest is of the later start
-        job.facts = {k: v for k, v in value.items() if k in kept}
-        job.facts["restart"] = max(value.get("restart", 0), job.restart + 1)
-        job.message = event.reason
-        state.attention[job.id] = None
+        job.report.facts = {k: v for k, v in value.items() if k in kept}
+        job.report.facts["restart"] = max(value.get("restart", 0), job.restart + 1)
+        job.report.message = event.reason
+        state.agenda.attention[job.id] = None
     elif said in _DOUBTFUL:
         if changed:
             job.since = event.time
-        state.attention[job.id] = None
-    elif job.phase == "haunting":
-        state.attention[job.id] = None
+        state.agenda.attention[job.id] = None
+    elif job.phase == JobPhase.ORPHANED:
+        state.agenda.attention[job.id] = None
     elif said == "void":
         _did_nothing(state, job, event)
     elif job.bundle:
         fold_parts.job_report(state, job, event)
-    elif job.phase != "ended" and job.run in state.runs:
+    elif job.phase != JobPhase.ENDED and job.run in state.runs:
         _advance(state, job, state.runs[job.run], event)
-        if job.phase in ("queued", "running") and job.cancelling != "wanted":
-            state.attention.pop(job.id, None)
+        if job.phase in (JobPhase.QUEUED, JobPhase.RUNNING) and job.requests.cancel != Step.WANTED:
+            state.agenda.attention.pop(job.id, None)
 
 
 def _did_nothing(state: State, job: Job, event: Event) -> None:
     """It was started, and ended without doing anything, because it must not: with its claim taken its runs wait again."""
-    job.message = event.reason
-    if job.phase != "ended":
-        job.phase = "queued"
-        state.attention[job.id] = None
+    job.report.message = event.reason
+    if job.phase != JobPhase.ENDED:
+        job.phase = JobPhase.QUEUED
+        state.agenda.attention[job.id] = None
 
 
 def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     """A live job moves forward: queued, running, ended. It never moves back: a stale queue may still say "queued"."""
     said = event.value["state"]
-    if said == "running" and not (job.charged or job.after) and job.source == "accounting":
+    if said == "running" and not (job.charged or job.after) and job.report.source == "accounting":
         said = "queued"  # it was never released: accounting alone is not believed that it runs
-    if said == "queued" and job.source == "queue" and job.hearsay:  # the queue knows better than accounting
-        job.phase, job.hearsay = "queued", False
+    if (
+        said == "queued" and job.report.source == "queue" and job.report.hearsay
+    ):  # the queue knows better than accounting
+        job.phase, job.report.hearsay = JobPhase.QUEUED, False
         run.started = job.started = None
         watch_wide(state, job)
-    if said == "queued" and job.phase in ("ordered", "ambiguous", "queued"):
-        job.phase = run.phase = "queued"
+    if said == "queued" and job.phase in NOT_BEGUN:
+        job.phase, run.phase = JobPhase.QUEUED, RunPhase.QUEUED
     elif said == "running":
-        job.hearsay = job.source == "accounting" and (job.hearsay or job.phase != "running")
-        if job.phase != "running":
+        job.report.hearsay = job.report.source == "accounting" and (job.report.hearsay or job.phase != JobPhase.RUNNING)
+        if job.phase != JobPhase.RUNNING:
             overtake(state, job)
-        job.phase = run.phase = "running"
+        job.phase, run.phase = JobPhase.RUNNING, RunPhase.RUNNING
         if not job.charged:
             charge(state, job)
         if run.started is None:
             run.started = job.started = event.time
             begins(state, run, event.time)
             limit = state.index.cases[job.case].shape.time_limit_s + state.index.policy.lost_after_s
-            insort(state.deadlines, (event.time + limit, job.id))
+            insort(state.agenda.deadlines, Deadline(event.time + limit, job.id))
     elif said == "refused":
-        job.phase, job.message = "refused", event.reason
-        state.attention[job.id] = None
+        job.phase, job.report.message = JobPhase.REFUSED, event.reason
+        state.agenda.attention[job.id] = None
     elif said in ENDED:
-        job.phase = run.phase = "ended"
+        job.phase, run.phase = JobPhase.ENDED, RunPhase.ENDED
         run.started = job.started = _began(state, job, run, event)
-        job.message = job.message if job.cancelling else event.reason
-        job.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
-        if said == "failed" and job.source != SEEN_HERE and event.reason and "again" not in event.value:
-            job.facts["words"] = (
+        job.report.message = job.report.message if job.requests.cancel else event.reason
+        job.report.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
+        if said == "failed" and job.report.source != SEEN_HERE and event.reason and "again" not in event.value:
+            job.report.facts["words"] = (
                 event.reason
             )  # the scheduler's: a status alone does not tell "out of memory" from a kill
         if said in ("completed", "failed"):
-            state.to_collect[run.id] = None
+            state.agenda.to_collect[run.id] = None
         else:
-            state.attention[job.id] = None
+            state.agenda.attention[job.id] = None
 
 
 def _began(state: State, job: Job, run: Run, event: Event) -> float | None:
@@ -323,20 +331,26 @@ def requeued(state: State, event: Event) -> None:
     value = event.value
     number = state.index.component_number[value["component"]]
     entry = take(state, number, event.case, value["repeat"], mode_in(value))
-    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase="queued")
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase=RunPhase.QUEUED)
     run.mode = entry.mode
     state.runs[run.id] = run
-    state.next_run = max(state.next_run, number_of(run.id) + 1)
+    state.campaign.next_run = max(state.campaign.next_run, number_of(run.id) + 1)
     fly(state, run)
     _roll_on(state, entry, event.time)
     if value.get("lost_start"):
         job.lost_start = job.restart
-    job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
-    job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
-    job.release, job.after, job.overtaken, job.kept = "", "", 0, ""
-    state.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
+    job.run, job.restart, job.phase, job.started = run.id, value["restart"], JobPhase.QUEUED, None
+    job.report.facts, job.report.state, job.report.note, job.requests.claim, job.requests.cancel = (
+        {},
+        "",
+        "",
+        Claim.NONE,
+        Step.NONE,
+    )
+    job.requests.release, job.after, job.overtaken, job.requests.hold = Step.NONE, "", 0, Step.NONE
+    state.agenda.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.job_index.follows_no_more(job)
-    state.attention.pop(job.id, None)
+    state.agenda.attention.pop(job.id, None)
     watch_wide(state, job)
 
 
@@ -345,9 +359,9 @@ def claim_order(state: State, event: Event) -> None:
     if event.value.get("part"):
         job_run = state.runs.get(event.run)
         if job_run is not None:
-            job_run.claim = "ordered"
+            job_run.claim = Claim.ORDERED
     else:
-        job.claim = "ordered"
+        job.requests.claim = Claim.ORDERED
 
 
 def claim_taken(state: State, event: Event) -> None:
@@ -357,7 +371,7 @@ def claim_taken(state: State, event: Event) -> None:
     fold_guard.probe_is_gone(state, job, event.time)
     for run in reversed(runs):
         fold_parts.go_back(state, job, run)
-    if not event.value.get("part") or (not job.parts and job.phase == "ended"):
+    if not event.value.get("part") or (not job.parts and job.phase == JobPhase.ENDED):
         let_go(state, job)
 
 
@@ -365,16 +379,16 @@ def claim_found(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     if event.value.get("part"):
         if event.run in state.runs:
-            state.runs[event.run].claim = "found"
+            state.runs[event.run].claim = Claim.FOUND
         return
-    job.claim = "found"
-    if job.spared and job.phase == "refused":  # it may have run after all: it is asked about again
-        job.phase, job.seen = "running" if job.started is not None else "queued", ""
-    state.attention[job.id] = None
+    job.requests.claim = Claim.FOUND
+    if job.spared and job.phase == JobPhase.REFUSED:  # it may have run after all: it is asked about again
+        job.phase, job.report.state = JobPhase.RUNNING if job.started is not None else JobPhase.QUEUED, ""
+    state.agenda.attention[job.id] = None
 
 
 def cancel_order(state: State, event: Event) -> None:
-    state.jobs[event.job].cancelling = "ordered"
+    state.jobs[event.job].requests.cancel = Step.ORDERED
 
 
 def cancel_done(state: State, event: Event) -> None:
@@ -383,6 +397,6 @@ def cancel_done(state: State, event: Event) -> None:
     if job is None:
         return
     if event.value.get("taken", True):
-        job.cancelling = "taken"
+        job.requests.cancel = Step.TAKEN
     else:
-        job.cancelling, job.cancel_after = "wanted", event.time + CANCEL_AGAIN_S
+        job.requests.cancel, job.requests.cancel_after = Step.WANTED, event.time + CANCEL_AGAIN_S

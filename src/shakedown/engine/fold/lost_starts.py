@@ -6,7 +6,9 @@ What the job holds stays held until that start is known to be dead as well: by i
 from __future__ import annotations
 
 from shakedown.engine.fold.bookkeeping import forget_job
-from shakedown.engine.state.state import Job, State
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.phases import JobPhase, Step
+from shakedown.engine.state.state import State
 
 
 def let_go(state: State, job: Job) -> None:
@@ -15,6 +17,6 @@ def let_go(state: State, job: Job) -> None:
         forget_job(state, job)
         return
     job.restart, job.lost_start, job.lost = job.lost_start, -1, True
-    job.phase, job.since, job.started = "haunting", state.time, None
-    job.seen, job.source, job.facts, job.cancelling = "", "", {}, ""
-    state.attention[job.id] = None
+    job.phase, job.since, job.started = JobPhase.ORPHANED, state.time, None
+    job.report.state, job.report.source, job.report.facts, job.requests.cancel = "", "", {}, Step.NONE
+    state.agenda.attention[job.id] = None

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import insort
+from collections.abc import Sequence
 
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
+from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, YieldKey
 from shakedown.engine.state.moments import moment
-from shakedown.engine.state.retirement import case_key, lasts, why_unwanted
-from shakedown.engine.state.state import ClockEvent, Pause, State
+from shakedown.engine.state.phases import NOT_BEGUN
+from shakedown.engine.state.records import ClockEvent, Pause
+from shakedown.engine.state.retirement import lasts, why_unwanted
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
 REMEMBERED = 20  # failures of one node, or of one case in a row, or as many as the plan asks for
@@ -28,9 +32,9 @@ def paused(state: State, event: Event) -> None:
     value = event.value
     name, clock = value["component"], value.get("clock", "")
     by, phase = value.get("by", ""), value.get("phase", "")
-    state.paused[name] = Pause(event.reason, by, phase, value.get("cause", ""), clock, event.time)
+    state.overrides.paused[name] = Pause(event.reason, by, phase, value.get("cause", ""), clock, event.time)
     if phase:
-        state.parts_over[name] = state.parts_over.get(name, 0) + 1
+        state.clocks.parts_over[name] = state.clocks.parts_over.get(name, 0) + 1
     if clock in AFTER_PAUSE:
         _say(state, name, ClockEvent(value.get("from", event.time), "stop", value.get("cause", ""), event.reason))
 
@@ -38,10 +42,10 @@ def paused(state: State, event: Event) -> None:
 def continued(state: State, event: Event) -> None:
     name = event.value.get("component", "")
     if event.case:
-        state.stopped.pop(case_key(name, event.case), None)
-        state.streaks.pop(case_key(name, event.case), None)
+        state.overrides.stopped.pop(CaseKey(name, event.case), None)
+        state.failures.streaks.pop(CaseKey(name, event.case), None)
         return
-    pause = state.paused.pop(name, None)
+    pause = state.overrides.paused.pop(name, None)
     if pause is not None and pause.clock in AFTER_PAUSE:
         _say(state, name, ClockEvent(event.time, AFTER_PAUSE[pause.clock], pause.cause, event.reason))
 
@@ -54,10 +58,10 @@ def clock(state: State, event: Event) -> None:
 
 def _say(state: State, component: str, spell: ClockEvent) -> None:
     """Spells by time. With a restart the time and its parts begin at nothing, and so do the shares of the mix."""
-    insort(state.clocks.setdefault(component, []), spell, key=lambda said: said.at)
+    insort(state.clocks.events.setdefault(component, []), spell, key=lambda said: said.at)
     if spell.act == "restart":
-        state.parts_over.pop(component, None)
-        roll = state.rolls.get(component)
+        state.clocks.parts_over.pop(component, None)
+        roll = state.clocks.mixes.get(component)
         if roll is not None:
             roll.work, roll.judged, roll.missed = {}, {}, {}
 
@@ -65,24 +69,24 @@ def _say(state: State, component: str, spell: ClockEvent) -> None:
 def drain_request(state: State, event: Event) -> None:
     component = event.value.get("component", "")
     of = f"component {component} was" if component else "the campaign was"
-    state.draining[component] = f"{of} drained {_by(event)}"
+    state.overrides.draining[component] = f"{of} drained {_by(event)}"
     _put_aside(state)
 
 
 def _put_aside(state: State) -> None:
     """Waiting entries of which nothing new is ordered any more are to be judged cancelled."""
-    for key, queue in list(state.queues.items()):
+    for key, queue in list(state.waiting.queues.items()):
         for entry in list(queue):
             entry.cancelled = why_unwanted(state, entry)
             if entry.cancelled:
                 del queue.entries[entry.case, entry.repeat]
-                state.to_cancel.append(entry)
+                state.waiting.to_cancel.append(entry)
         if not queue:
-            del state.queues[key]
-    for entry in state.delayed:
+            del state.waiting.queues[key]
+    for entry in state.waiting.delayed:
         entry.cancelled = why_unwanted(state, entry)
-    state.to_cancel += [entry for entry in state.delayed if entry.cancelled]
-    state.delayed = [entry for entry in state.delayed if not entry.cancelled]
+    state.waiting.to_cancel += [entry for entry in state.waiting.delayed if entry.cancelled]
+    state.waiting.delayed = [entry for entry in state.waiting.delayed if not entry.cancelled]
 
 
 # ---- caps and budgets, nodes, other clusters ---------------------------------------------------------------------------
@@ -90,55 +94,55 @@ def _put_aside(state: State) -> None:
 
 def capped(state: State, event: Event) -> None:
     test, copies = event.value["test"], event.value.get("copies")
-    state.caps.pop(test, None)
-    state.said_by.pop(f"cap {test}", None)
+    state.overrides.caps.pop(test, None)
+    state.overrides.said_by.pop(LimitKey("cap", test), None)
     if copies is not None:
         cap_test(state, test)
-        state.caps[test], state.said_by[f"cap {test}"] = int(copies), _by(event)
+        state.overrides.caps[test], state.overrides.said_by[LimitKey("cap", test)] = int(copies), _by(event)
 
 
 def budget_set(state: State, event: Event) -> None:
     name, amount = event.value["budget"], event.value.get("amount")
-    state.amounts.pop(name, None)
-    state.said_by.pop(f"budget {name}", None)
+    state.overrides.amounts.pop(name, None)
+    state.overrides.said_by.pop(LimitKey("budget", name), None)
     if amount is not None:
-        state.amounts[name], state.said_by[f"budget {name}"] = float(amount), _by(event)
+        state.overrides.amounts[name], state.overrides.said_by[LimitKey("budget", name)] = float(amount), _by(event)
 
 
 def excluded(state: State, event: Event) -> None:
     """What waits at a scheduler was ordered without a word of these nodes: it is taken back and ordered again."""
     why = f"excluded {_by(event)}" if event.value.get("by") else event.reason
-    state.excluded |= dict.fromkeys(event.value["nodes"], why)
+    state.overrides.excluded |= dict.fromkeys(event.value["nodes"], why)
     local = {one.name for one in state.index.document.system.clusters if one.embedded}
     for job in state.jobs.values():
-        pool = job.held.pool if job.held is not None else ""
-        if job.phase in ("ordered", "ambiguous", "queued") and pool.partition(":")[0] not in local:
+        pool = job.key.pool if job.key is not None else ""
+        if job.phase in NOT_BEGUN and pool.partition(":")[0] not in local:
             doubt(state, job, f"{', '.join(event.value['nodes'][:5])} may not be given to it any more")
 
 
 def included(state: State, event: Event) -> None:
     """They count anew from here."""
     for node in event.value["nodes"]:
-        state.excluded.pop(node, None)
-        state.node_failures.pop(node, None)
+        state.overrides.excluded.pop(node, None)
+        state.failures.nodes.pop(node, None)
 
 
 def surveyed(state: State, event: Event) -> None:
     """What is not said anew is as it was: unknown is not none."""
-    state.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
-    state.pending |= event.value.get("pending", {})
+    state.pools.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
+    state.pools.pending |= event.value.get("pending", {})
     _yield_again(state)
 
 
 def _yield_again(state: State) -> None:
     """A yield begins where ``pending`` wait on any of its clusters, and ends where no more than ``until`` wait on all."""
-    before, state.yielding = set(state.yielding), []
+    before, state.pools.yielding = set(state.pools.yielding), []
     for component in state.index.components:
         for number, word in enumerate(component.yields):
-            longest = max((state.pending.get(cluster, 0) for cluster in word.clusters), default=0)
-            name = f"{component.name} {number}"
+            longest = max((state.pools.pending.get(cluster, 0) for cluster in word.clusters), default=0)
+            name = YieldKey(component.name, number)
             if longest >= word.pending or (name in before and longest > word.until):
-                state.yielding.append(name)
+                state.pools.yielding.append(name)
 
 
 # ---- what fails --------------------------------------------------------------------------------------------------------
@@ -147,8 +151,8 @@ def _yield_again(state: State) -> None:
 def case_stopped(state: State, event: Event) -> None:
     """Of a component that lasts it waits for a person; of another its remaining results are to be judged cancelled."""
     name = event.value["component"]
-    state.stopped[case_key(name, event.case)] = event.reason
-    state.streaks.pop(case_key(name, event.case), None)
+    state.overrides.stopped[CaseKey(name, event.case)] = event.reason
+    state.failures.streaks.pop(CaseKey(name, event.case), None)
     number = state.index.component_number.get(name)
     if number is not None and not lasts(state.index, number):
         _put_aside(state)
@@ -163,12 +167,12 @@ def count_failure(state: State, event: Event) -> None:
     component = state.index.components[number] if number is not None else None
     if component is None or not component.stop_after:
         return
-    key = case_key(component.name, event.case)
+    key = CaseKey(component.name, event.case)
     if verdict in ENDS_A_ROW:
-        state.streaks.pop(key, None)
+        state.failures.streaks.pop(key, None)
     elif verdict in IN_A_ROW:
-        row = state.streaks.setdefault(key, [])
-        row.append(f"{event.run} {verdict}")
+        row = state.failures.streaks.setdefault(key, [])
+        row.append(RunVerdict(event.run, verdict))
         del row[: -max(REMEMBERED, component.stop_after)]
 
 
@@ -190,17 +194,17 @@ def _failed_nodes(event: Event) -> list[str]:
 def _count_node(state: State, node: str, event: Event) -> None:
     """Once for each start of a job: what fails with a node that many runs of a job were on is one failure of it."""
     job = state.jobs.get(event.job)
-    start = f"{event.job}.{job.restart if job is not None else 0}"
-    failures = state.node_failures.setdefault(node, [])
-    if failures and failures[-1].split(" ")[1] == start:
+    failure = NodeFailure(event.run, event.job, job.restart if job is not None else 0)
+    failures = state.failures.nodes.setdefault(node, [])
+    if failures and failures[-1][1:] == failure[1:]:
         return
-    failures.append(f"{event.run} {start}")
+    failures.append(failure)
     del failures[: -max(REMEMBERED, state.index.document.limits.exclude_after)]
 
 
-def runs_in(failures: list[str]) -> list[str]:
-    """The runs of remembered failures of a node, or of a row."""
-    return [failure.split(" ")[0] for failure in failures]
+def runs_in(failures: Sequence[NodeFailure | RunVerdict]) -> list[str]:
+    """The runs of remembered failures of a node, or of failures in a row."""
+    return [failure.run for failure in failures]
 
 
 # ---- amendments --------------------------------------------------------------------------------------------------------
@@ -211,18 +215,25 @@ def standing_orders_after(state: State) -> None:
     so, and what was said of clocks stays said.
     """
     index = state.index
-    state.draining = {}
-    state.paused = {name: pause for name, pause in state.paused.items() if _still(state, name, pause)}
-    state.caps = {test: copies for test, copies in state.caps.items() if test in _tests(state)}
-    state.amounts = {name: amount for name, amount in state.amounts.items() if _is_budget(state, name)}
-    kept = {*(f"cap {test}" for test in state.caps), *(f"budget {name}" for name in state.amounts)}
-    state.said_by = {name: words for name, words in state.said_by.items() if name in kept}
-    wanted = {case_key(component.name, case) for component in index.components for case in component.cases}
-    state.stopped = {key: why for key, why in state.stopped.items() if key in wanted}
-    state.streaks = {key: runs for key, runs in state.streaks.items() if key in wanted}
+    state.overrides.draining = {}
+    state.overrides.paused = {
+        name: pause for name, pause in state.overrides.paused.items() if _still(state, name, pause)
+    }
+    state.overrides.caps = {test: copies for test, copies in state.overrides.caps.items() if test in _tests(state)}
+    state.overrides.amounts = {
+        name: amount for name, amount in state.overrides.amounts.items() if _is_budget(state, name)
+    }
+    kept = {
+        *(LimitKey("cap", test) for test in state.overrides.caps),
+        *(LimitKey("budget", name) for name in state.overrides.amounts),
+    }
+    state.overrides.said_by = {name: words for name, words in state.overrides.said_by.items() if name in kept}
+    wanted = {CaseKey(component.name, case) for component in index.components for case in component.cases}
+    state.overrides.stopped = {key: why for key, why in state.overrides.stopped.items() if key in wanted}
+    state.failures.streaks = {key: runs for key, runs in state.failures.streaks.items() if key in wanted}
     watched = {name for component in index.components for word in component.yields for name in word.clusters}
-    state.idle, state.yielding = {}, []
-    state.pending = {cluster: count for cluster, count in state.pending.items() if cluster in watched}
+    state.pools.idle, state.pools.yielding = {}, []
+    state.pools.pending = {cluster: count for cluster, count in state.pools.pending.items() if cluster in watched}
     _yield_again(state)
 
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 from bisect import insort
 
 from shakedown.engine.fold.bookkeeping import begins, charge, enqueue, fly, forget_job, overtake
-from shakedown.engine.state.state import Job, PendingResult, Run, State
+from shakedown.engine.state.jobs import Job, PendingResult, Run
+from shakedown.engine.state.keys import Deadline
+from shakedown.engine.state.phases import NOT_BEGUN, JobPhase, RunPhase, Step
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
@@ -18,58 +21,58 @@ OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output")
 def part_report(state: State, job: Job, event: Event) -> None:
     """A part began or came to its own end. Once ended it says nothing new."""
     run, said = state.runs.get(event.run), event.value["state"]
-    if run is None or run.phase in ("ended", "checking", "judged", "undetermined"):
+    if run is None or run.phase in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED, RunPhase.UNDETERMINED):
         return
     run.seen = said
-    if job.phase in ("ordered", "ambiguous", "queued"):
+    if job.phase in NOT_BEGUN:
         _begin(state, job, event)
     if run.started is None:
         run.started = event.value.get("began", event.time)
         begins(state, run, event.time)
     if said == "running":
-        run.phase = "running"
+        run.phase = RunPhase.RUNNING
     elif said in ENDED or said == "refused":
-        run.phase = "ended"
+        run.phase = RunPhase.ENDED
         run.facts = {k: v for k, v in event.value.items() if k in OF_A_PART}
         if event.reason:
             run.facts["words"] = event.reason
         if said in ("completed", "failed"):
-            state.to_collect[run.id] = None
+            state.agenda.to_collect[run.id] = None
         else:
-            state.part_ends[run.id] = None
+            state.agenda.part_ends[run.id] = None
 
 
 def job_report(state: State, job: Job, event: Event) -> None:
     """The job as a whole: it began, or it is over; then what is left of its parts wants a decision."""
     said = event.value["state"]
-    if said == "queued" and job.phase in ("ordered", "ambiguous"):
-        job.phase = "queued"
+    if said == "queued" and job.phase in (JobPhase.ORDERED, JobPhase.AMBIGUOUS):
+        job.phase = JobPhase.QUEUED
     elif said == "running":
-        if job.phase != "ended":
+        if job.phase != JobPhase.ENDED:
             _begin(state, job, event)
     elif said == "refused":
-        job.phase, job.message = "refused", event.reason
-        state.attention[job.id] = None
-    elif said in ENDED and job.phase != "ended":
-        job.phase, job.since = "ended", event.time
-        job.message = job.message if job.cancelling else event.reason
-        job.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes", "launch_failure")}
+        job.phase, job.report.message = JobPhase.REFUSED, event.reason
+        state.agenda.attention[job.id] = None
+    elif said in ENDED and job.phase != JobPhase.ENDED:
+        job.phase, job.since = JobPhase.ENDED, event.time
+        job.report.message = job.report.message if job.requests.cancel else event.reason
+        job.report.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes", "launch_failure")}
         if job.parts:
-            state.attention[job.id] = None
+            state.agenda.attention[job.id] = None
         else:
             forget_job(state, job)
-    if job.id in state.jobs and job.phase in ("queued", "running") and job.cancelling != "wanted":
-        state.attention.pop(job.id, None)
+    if job.id in state.jobs and job.phase in (JobPhase.QUEUED, JobPhase.RUNNING) and job.requests.cancel != Step.WANTED:
+        state.agenda.attention.pop(job.id, None)
 
 
 def _begin(state: State, job: Job, event: Event) -> None:
-    if job.phase != "running":
+    if job.phase != JobPhase.RUNNING:
         overtake(state, job)
-    job.phase = "running"
+    job.phase = JobPhase.RUNNING
     if job.started is None:
         job.started = event.value.get("began", event.time)
-        limit = job.limit_s + state.index.policy.lost_after_s
-        insort(state.deadlines, (event.time + limit, job.id))
+        limit = (job.bundle.limit_s if job.bundle is not None else 0.0) + state.index.policy.lost_after_s
+        insort(state.agenda.deadlines, Deadline(event.time + limit, job.id))
     if not job.charged:
         charge(state, job)
 
@@ -77,11 +80,11 @@ def _begin(state: State, job: Job, event: Event) -> None:
 def go_back(state: State, job: Job, run: Run) -> None:
     """A run that never began, and never will in this job, waits again, before all others."""
     del state.runs[run.id]
-    job.parts.pop(run.id, None)
+    remove_part(job, run)
     fly(state, run, -1)
     entry = PendingResult(run.component, run.case, run.repeat, run.attempt, void_run=run.id, mode=run.mode)
-    if job.cancelling or run.cancelled:
-        state.to_cancel.append(entry)
+    if job.requests.cancel or run.cancelled:
+        state.waiting.to_cancel.append(entry)
         state.tallies[run.component].waiting += 1
     else:
         enqueue(state, entry, first=True)
@@ -89,6 +92,12 @@ def go_back(state: State, job: Job, run: Run) -> None:
 
 def leave(state: State, job: Job, run: Run) -> None:
     """A part was judged: the job is done with when it is over and no other part is left."""
-    job.parts.pop(run.id, None)
-    if job.phase == "ended" and not job.parts:
+    remove_part(job, run)
+    if job.phase == JobPhase.ENDED and not job.parts:
         forget_job(state, job)
+
+
+def remove_part(job: Job, run: Run) -> None:
+    """A run of a job of several is judged, or waits again: it is no part of the job any more."""
+    if job.bundle is not None:
+        job.bundle.parts.pop(run.id, None)

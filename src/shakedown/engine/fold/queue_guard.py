@@ -9,7 +9,10 @@ import re
 
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold.bookkeeping import forget_job
-from shakedown.engine.state.state import Guard, Job, State
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.phases import Claim, JobPhase, Step
+from shakedown.engine.state.records import Guard
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED, SEEN_HERE
 
@@ -25,7 +28,7 @@ _PARTICULARS = re.compile(r"[a-z]*\d+|\(.*?\)")
 def count_report(state: State, job: Job, event: Event) -> None:
     """What a source said of a job, as far as it concerns its queue."""
     said, source = event.value["state"], event.value.get("source", "")
-    if job.seen == "no_answer" and job.source == "marks" and said not in ("no_answer", "unknown"):
+    if job.report.state == "no_answer" and job.report.source == "marks" and said not in ("no_answer", "unknown"):
         _look_again(state, job, event.time)
     broken = said == "no_answer" and source == "marks"  # nobody can read its files: nor may jobs write theirs
     if said == "refused" or broken or (said == "node_fail" and event.reason.startswith(LAUNCH_FAILURE)):
@@ -36,7 +39,7 @@ def count_report(state: State, job: Job, event: Event) -> None:
 
 def _look_again(state: State, job: Job, now: float) -> None:
     """Files of jobs can be read again: a job may probe soon, however often others did in vain."""
-    guard = state.guards.get(pool_of(state, job))
+    guard = state.pools.guards.get(pool_of(state, job))
     if guard is not None and guard.since:
         guard.until, guard.strikes = min(guard.until, now + PROBE_S), 0
 
@@ -47,7 +50,7 @@ def count_answer(state: State, job: Job, event: Event) -> None:
         job.not_taken = True
         _count(state, job, event, _PARTICULARS.sub("", event.reason) or "refused")
         return
-    guard = state.guards.get(pool_of(state, job))
+    guard = state.pools.guards.get(pool_of(state, job))
     if guard is None or not guard.what:
         return
     if guard.since:
@@ -57,14 +60,14 @@ def count_answer(state: State, job: Job, event: Event) -> None:
 
 
 def pool_of(state: State, job: Job) -> str:
-    return (job.held or state.index.class_of(job.component, job.case, job.mode)).pool
+    return (job.key or state.index.class_of(job.component, job.case, job.mode)).pool
 
 
 def _count(state: State, job: Job, event: Event, what: str) -> None:
     """One more of a row. ``what``: of refused submissions, why, without ids and places; of other jobs nothing."""
     if job.spared:
         return  # counted before
-    guard = state.guards.setdefault(pool_of(state, job), Guard())
+    guard = state.pools.guards.setdefault(pool_of(state, job), Guard())
     if guard.since:
         job.spared = True
         guard.row[job.id] = (event.time, job.case)
@@ -90,7 +93,7 @@ def _probe_again(guard: Guard, event: Event) -> None:
 
 def _prove(state: State, job: Job) -> None:
     """A job took its claim: it ends a row, unless it did so before the row began."""
-    guard = state.guards.get(pool_of(state, job))
+    guard = state.pools.guards.get(pool_of(state, job))
     if guard is None:
         return
     guard.suspects.pop(job.case, None)
@@ -106,7 +109,7 @@ def _prove(state: State, job: Job) -> None:
 def finding(state: State, event: Event) -> None:
     """The engine holds a queue, or lets it go on."""
     pool = event.value["pool"]
-    guard = state.guards.setdefault(pool, Guard())
+    guard = state.pools.guards.setdefault(pool, Guard())
     if event.value["kind"] == "queue_held":
         guard.since, guard.until = event.time, event.time + PROBE_S
         guard.strikes, guard.probe, guard.tried, guard.proved = 0, "", {}, ""
@@ -117,33 +120,33 @@ def finding(state: State, event: Event) -> None:
     guard.suspects |= {case: event.time for case in guard.tried if case != event.case}
     guard.since, guard.probe, guard.proved, guard.row, guard.tried = 0.0, "", "", {}, {}
     for job in state.jobs.values():
-        if job.kept and pool_of(state, job) == pool:
+        if job.requests.hold and pool_of(state, job) == pool:
             _let_go(state, job, event.time)
 
 
 def _let_go(state: State, job: Job, now: float) -> None:
     """A job that was kept from starting is released as one is whose release the scheduler did not take."""
-    job.kept = ""
-    if job.charged and job.phase == "queued":
-        job.release, job.release_after = "wanted", now
-        state.unreleased[job.id] = None
+    job.requests.hold = Step.NONE
+    if job.charged and job.phase == JobPhase.QUEUED:
+        job.requests.release, job.requests.release_after = Step.WANTED, now
+        state.agenda.unreleased[job.id] = None
 
 
 def probes(state: State, job: Job, now: float) -> None:
     """A job was ordered, or may start: in a held queue it is the one that probes."""
-    guard = state.guards.get(pool_of(state, job))
+    guard = state.pools.guards.get(pool_of(state, job))
     if guard is None or not guard.since or guard.probe in state.jobs:
         return
     guard.probe = job.id
     guard.tried[job.case] = None
     guard.until = now + PROBE_S
-    if job.kept:
-        job.kept = ""
+    if job.requests.hold:
+        job.requests.hold = Step.NONE
 
 
 def probe_is_gone(state: State, job: Job, now: float) -> None:
     """A job was put off, taken back or forgotten: if it probed, another one does, after a while."""
-    guard = state.guards.get(pool_of(state, job))
+    guard = state.pools.guards.get(pool_of(state, job))
     if guard is not None and guard.since and guard.probe == job.id:
         guard.probe, guard.until = "", max(guard.until, now + PROBE_S)
 
@@ -152,25 +155,25 @@ def probe_is_gone(state: State, job: Job, now: float) -> None:
 
 
 def hold_order(state: State, event: Event) -> None:
-    state.jobs[event.job].kept = "ordered"
+    state.jobs[event.job].requests.hold = Step.ORDERED
 
 
 def held(state: State, event: Event) -> None:
     """The scheduler keeps a job from starting, or could not be asked: then it is asked again after a while."""
     job = state.jobs.get(event.job)
-    if job is None or job.kept != "ordered":
+    if job is None or job.requests.hold != Step.ORDERED:
         return
     if event.value.get("taken", True):
-        job.kept = "taken"
+        job.requests.hold = Step.TAKEN
     else:
-        job.kept, job.keep_after = "wanted", event.time + KEEP_AGAIN_S
+        job.requests.hold, job.requests.hold_after = Step.WANTED, event.time + KEEP_AGAIN_S
 
 
 def claim_unknown(state: State, event: Event) -> None:
     """The file system did not let us tell whether a claim is taken: it is tried again after a while."""
     job = state.jobs.get(event.job)
-    if job is not None and job.claim == "ordered":
-        job.claim, job.claim_after = "", event.time + CLAIM_AGAIN_S
+    if job is not None and job.requests.claim == Claim.ORDERED:
+        job.requests.claim, job.requests.claim_after = Claim.NONE, event.time + CLAIM_AGAIN_S
 
 
 def returned(state: State, event: Event) -> None:

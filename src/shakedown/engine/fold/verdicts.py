@@ -18,8 +18,11 @@ from shakedown.engine.fold.bookkeeping import (
 )
 from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.fold.overrides import count_failure
+from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.modes import mode_in
-from shakedown.engine.state.state import Job, PendingResult, Run, State, Tally, Undetermined
+from shakedown.engine.state.phases import JobPhase, RunPhase
+from shakedown.engine.state.records import Tally, Undetermined
+from shakedown.engine.state.state import State
 from shakedown.model.clocks import end_of
 from shakedown.model.events import UNDETERMINED, Event
 
@@ -29,10 +32,10 @@ _ENDED_WITH = ("exit", "elapsed_s", "nodes", "output")
 
 def check_start(state: State, event: Event) -> None:
     """A run is being judged; where it could not be before, this says when to try again should it come to nothing."""
-    state.to_collect.pop(event.run, None)
-    again = state.undetermined.get(event.run)
+    state.agenda.to_collect.pop(event.run, None)
+    again = state.agenda.undetermined.get(event.run)
     if again is None:
-        state.runs[event.run].phase = "checking"
+        state.runs[event.run].phase = RunPhase.CHECKING
         return
     again.tries += 1
     again.again_at = event.time + min(_FIRST_TRY_S * 2.0**again.tries, _LONGEST_TRY_S)
@@ -42,14 +45,14 @@ def verdict(state: State, event: Event) -> None:
     value = event.value
     verdict = value["verdict"]
     number = state.index.component_number.get(value["component"])
-    if "supersedes" in value and event.run in state.undetermined:
+    if "supersedes" in value and event.run in state.agenda.undetermined:
         _judged_after_all(state, event)
         return
     if "supersedes" in value:
         if number is not None:
             _count_verdict(state.tallies[number], value.get("was", ""), -1)
             _count_verdict(state.tallies[number], verdict, 1)
-        state.doubted = event.seq
+        state.campaign.doubted = event.seq
         return
     if number is not None:
         _note_end(state, number, event)
@@ -62,8 +65,8 @@ def verdict(state: State, event: Event) -> None:
     if verdict != UNDETERMINED:
         count_failure(state, event)
     _count_work(state, run, event)
-    state.to_collect.pop(run.id, None)
-    state.part_ends.pop(run.id, None)
+    state.agenda.to_collect.pop(run.id, None)
+    state.agenda.part_ends.pop(run.id, None)
     ended = facts_of(state, run).get("state", "") if verdict == UNDETERMINED else ""
     _leave_job(state, run, bool(value.get("alive")))
     run.verdict = verdict
@@ -84,35 +87,35 @@ def _note_end(state: State, number: int, event: Event) -> None:
 def _keep(state: State, run: Run, event: Event, ended: str) -> None:
     """Nothing can be said of it yet: it stays wanted, with all that is known of its end, and is judged again before long."""
     count_live(state, run, -1)
-    run.phase, run.seen = "undetermined", ""
+    run.phase, run.seen = RunPhase.UNDETERMINED, ""
     run.facts = {name: event.value[name] for name in _ENDED_WITH if name in event.value} | {"state": ended}
     if event.value.get("message"):
         run.facts["words"] = event.value["message"]
-    state.undetermined[run.id] = Undetermined(event.seq, 0, event.time + _FIRST_TRY_S)
+    state.agenda.undetermined[run.id] = Undetermined(event.seq, 0, event.time + _FIRST_TRY_S)
 
 
 def _judged_after_all(state: State, event: Event) -> None:
     """What could not be judged has its verdict now. It counts as the first, for nothing was counted so far but the work."""
     run, value = state.runs[event.run], event.value
     if value["verdict"] == UNDETERMINED:
-        state.undetermined[run.id].seq = event.seq
+        state.agenda.undetermined[run.id].seq = event.seq
         return
     _count_verdict(state.tallies[run.component], UNDETERMINED, -1)
     _count_verdict(state.tallies[run.component], value["verdict"], 1)
     count_failure(state, event)
-    del state.undetermined[run.id]
+    del state.agenda.undetermined[run.id]
     count_live(state, run, 1)
     run.verdict, run.facts = value["verdict"], {}
     _settle_or_close(state, run, bool(value.get("final")))
-    state.doubted = event.seq
+    state.campaign.doubted = event.seq
 
 
 def _settle_or_close(state: State, run: Run, final: bool) -> None:
-    run.phase = "judged"
+    run.phase = RunPhase.JUDGED
     if final:
         _close_run(state, run)
     else:
-        state.to_settle[run.id] = None
+        state.agenda.to_settle[run.id] = None
 
 
 def _count_verdict(tally: Tally, verdict: str, step: int) -> None:
@@ -145,57 +148,57 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
     """A wanted result was judged without a job: its build failed, or a person cancelled it."""
     mode = mode_in(event.value)
     take(state, number, event.case, event.value["repeat"], mode)
-    state.next_run = max(state.next_run, number_of(event.run) + 1)
+    state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     _count_verdict(state.tallies[number], event.value["verdict"], 1)
     count_closed(state, number, event.case, event.value["repeat"], mode)
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
-    """A judged run's job is forgotten once it is known to be dead; else it haunts us and keeps what it holds."""
+    """A judged run's job is forgotten once it is known to be dead; else it is an orphan and keeps what it holds."""
     job = state.jobs.get(run.job)
     if job is not None and job.bundle:
-        if alive or job.phase == "haunting":
-            job.parts.pop(run.id, None)
-            _haunt(state, job)
+        if alive or job.phase == JobPhase.ORPHANED:
+            fold_parts.remove_part(job, run)
+            _orphan(state, job)
         else:
             fold_parts.leave(state, job, run)
         return
     if job is None or job.run != run.id:
         return
-    if "restart" in job.facts:
+    if "restart" in job.report.facts:
         job.started = None
     elif alive:
-        _haunt(state, job)
+        _orphan(state, job)
     else:
         let_go(state, job)
 
 
-def _haunt(state: State, job: Job) -> None:
-    if job.phase != "haunting":
-        job.phase, job.since = "haunting", state.time
-    state.attention[job.id] = None
+def _orphan(state: State, job: Job) -> None:
+    if job.phase != JobPhase.ORPHANED:
+        job.phase, job.since = JobPhase.ORPHANED, state.time
+    state.agenda.attention[job.id] = None
 
 
 def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
-    state.to_settle.pop(run.id, None)
+    state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
     count_closed(state, run.component, run.case, run.repeat, run.mode)
 
 
 def given_up(state: State, event: Event) -> None:
-    state.undetermined.pop(event.run, None)
+    state.agenda.undetermined.pop(event.run, None)
     _close_run(state, state.runs[event.run])
 
 
 def retry(state: State, event: Event) -> None:
     run = state.runs.pop(event.run)
-    state.to_settle.pop(run.id, None)
+    state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
     attempt, not_before = event.value["attempt"], event.value.get("not_before", 0.0)
     entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode)
     if entry.not_before > event.time:
-        insort(state.delayed, entry, key=lambda e: e.not_before)
+        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
         state.tallies[run.component].waiting += 1
     else:
         enqueue(state, entry)

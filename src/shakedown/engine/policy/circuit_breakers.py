@@ -32,10 +32,12 @@ def _exclude(state: State, decision: Decision) -> None:
     if not most:
         return
     due = [
-        node for node, failures in state.node_failures.items() if len(failures) >= most and node not in state.excluded
+        node
+        for node, failures in state.failures.nodes.items()
+        if len(failures) >= most and node not in state.overrides.excluded
     ]
     for node in due[:BATCH]:
-        runs = runs_in(state.node_failures[node])
+        runs = runs_in(state.failures.nodes[node])
         times = "once" if len(runs) == 1 else f"{len(runs)} times"
         why = f"{node} failed {times} ({', '.join(runs)}), and the plan's exclude_after is {most}"
         why += f"; shakedown include {node} gives it work again"
@@ -46,7 +48,7 @@ def _exclude(state: State, decision: Decision) -> None:
 
 def _say_many(state: State, decision: Decision, more: int) -> None:
     """That a plan takes a tenth of the machine out of the campaign, and each tenth after it, is not left to be noticed."""
-    nodes, before = _nodes(state), len(state.excluded)
+    nodes, before = _nodes(state), len(state.overrides.excluded)
     step = TOLD_EACH * nodes
     if step and (before + more) // step > before // step:
         of = f"{before + more} of {nodes} nodes are excluded"
@@ -63,14 +65,17 @@ def _nodes(state: State) -> int:
 
 def _stop_cases(state: State, decision: Decision) -> None:
     """A case that failed so often in a row is ordered no more."""
-    for key, row in state.streaks.items():
-        name, case = key.split(" ", 1)
+    for key, row in state.failures.streaks.items():
+        name, case = key
         number = state.index.component_number.get(name)
         most = state.index.components[number].stop_after if number is not None else 0
-        if number is None or not most or len(row) < most or key in state.stopped:
+        if number is None or not most or len(row) < most or key in state.overrides.stopped:
             continue
         then = f"; shakedown resume --case {case}" if lasts(state.index, number) else "; what waits of it is cancelled"
-        why = f"{case} did not pass {len(row)} times in a row ({', '.join(row)}), and stop_after of component {name} is {most}"
+        failures = ", ".join(map(" ".join, row))
+        why = (
+            f"{case} did not pass {len(row)} times in a row ({failures}), and stop_after of component {name} is {most}"
+        )
         value = {"component": name, "runs": runs_in(row)}
         decision.record(Event("case_stopped", case=case, value=value, reason=why + then))
         if len(decision.orders) >= BATCH:

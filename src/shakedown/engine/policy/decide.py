@@ -16,10 +16,12 @@ from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.circuit_breakers import stand
 from shakedown.engine.policy.job_recovery import attend
 from shakedown.engine.policy.submit import queues_in_order, submit
+from shakedown.engine.state.jobs import BuildState, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH, Decision, Order
+from shakedown.engine.state.phases import BuildPhase, CampaignPhase
 from shakedown.engine.state.retirement import why_no_more
-from shakedown.engine.state.state import BuildState, PendingResult, Run, State
+from shakedown.engine.state.state import State
 from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder
@@ -33,7 +35,7 @@ _GONE = Retry(
 def decide(state: State, now: float) -> Decision:
     """Purpose: the orders that policy permits at ``now``. The same state and time give the same decision, always."""
     decision = Decision()
-    if state.phase != "running" or not state.driven:
+    if state.phase != CampaignPhase.RUNNING or not state.driver.driven:
         return decision
     _announce(state, decision)
     if tell_time(state, decision, now) or stand(state, decision, now):
@@ -45,7 +47,7 @@ def decide(state: State, now: float) -> Decision:
     _collect(state, decision)
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
-    if state.no_room:
+    if state.driver.no_room:
         return decision
     _build(state, decision, now)
     if not any(order.event.event == "requeued" for order in decision.orders):  # it takes a waiting entry for itself
@@ -58,7 +60,7 @@ def decide(state: State, now: float) -> Decision:
 
 
 def _announce(state: State, decision: Decision) -> None:
-    for number, case in islice(state.unannounced, BATCH):
+    for number, case in islice(state.waiting.unannounced, BATCH):
         component = state.index.components[number].name
         why = state.index.cases[case].unavailable
         decision.record(Event("unavailable", case=case, value={"component": component}, reason=why))
@@ -66,13 +68,13 @@ def _announce(state: State, decision: Decision) -> None:
 
 def _settle(state: State, decision: Decision, now: float) -> None:
     """After a verdict that may be retried: another attempt, later if need be, or the end of it."""
-    for name in islice(state.to_settle, BATCH):
+    for name in islice(state.agenda.to_settle, BATCH):
         run = state.runs[name]
         value: dict[str, Any] = {"component": state.index.components[run.component].name, "repeat": run.repeat}
         value |= mode_facts(run.mode)
         rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
         unwanted = why_no_more(state, run.component, run.case)
-        if rule is None or run.attempt > rule.times or state.cancelled or run.cancelled or unwanted:
+        if rule is None or run.attempt > rule.times or state.campaign.cancelled or run.cancelled or unwanted:
             why = _why_no_more(state, run, rule.times if rule else 0, unwanted)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))
             continue
@@ -92,8 +94,8 @@ def _wait_before(rule: Retry, attempt: int) -> float:
 
 
 def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
-    if state.cancelled:
-        return f"the campaign was cancelled: {state.cancelled}"
+    if state.campaign.cancelled:
+        return f"the campaign was cancelled: {state.campaign.cancelled}"
     if run.cancelled:
         return f"it was cancelled: {run.cancelled}"
     if times and run.attempt <= times:
@@ -103,7 +105,7 @@ def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
 
 
 def _collect(state: State, decision: Decision) -> None:
-    for name in islice(state.to_collect, BATCH):
+    for name in islice(state.agenda.to_collect, BATCH):
         run = state.runs[name]
         facts = facts_of(state, run)
         if "restart" in facts:
@@ -121,9 +123,9 @@ def _order_collecting(state: State, decision: Decision, run: Run, facts: dict[st
 
 def _judge_again(state: State, decision: Decision, now: float) -> None:
     """What could not be judged is tried again, less and less often, until it can be or a person wants no more of it."""
-    for name, again in islice(state.undetermined.items(), BATCH):
+    for name, again in islice(state.agenda.undetermined.items(), BATCH):
         run = state.runs[name]
-        unwanted = state.cancelled or run.cancelled
+        unwanted = state.campaign.cancelled or run.cancelled
         if unwanted:
             value = {"component": state.index.components[run.component].name, "repeat": run.repeat}
             why = f"{run.verdict}, and it was cancelled: {unwanted}"
@@ -138,13 +140,16 @@ def _started_again(state: State, run: Run, facts: Mapping[str, Any]) -> Event:
     """The scheduler started a job again that had come to its own end, perhaps since it lost a node that went on working."""
     value = {"kind": "started_again", "restart": facts["again"]}
     value |= {key: facts[key] for key in ("cause", "nodes", "failed_nodes") if key in facts}
-    why = state.jobs[run.job].message or "the scheduler put it back into the queue, although it had come to its own end"
+    why = (
+        state.jobs[run.job].report.message
+        or "the scheduler put it back into the queue, although it had come to its own end"
+    )
     return Event("finding", job=run.job, run=run.id, case=run.case, value=value, reason=f"{why}; it does nothing more")
 
 
 def _judge_cancelled(state: State, decision: Decision) -> None:
-    for entry in islice(state.to_cancel, BATCH):
-        why = state.cancelled or entry.cancelled or "cancelled before it started"
+    for entry in islice(state.waiting.to_cancel, BATCH):
+        why = state.campaign.cancelled or entry.cancelled or "cancelled before it started"
         _judge_waiting(state, decision, entry, "cancelled", why)
 
 
@@ -166,7 +171,7 @@ def _end(state: State, decision: Decision) -> None:
         for tally in state.tallies:
             for verdict, count in tally.verdicts.items():
                 counts[verdict] = counts.get(verdict, 0) + count
-        why = state.cancelled or "every wanted result is judged or unavailable"
+        why = state.campaign.cancelled or "every wanted result is judged or unavailable"
         decision.record(Event("campaign_end", value={"counts": dict(sorted(counts.items()))}, reason=why))
 
 
@@ -176,19 +181,19 @@ def _end(state: State, decision: Decision) -> None:
 def _build(state: State, decision: Decision, now: float) -> None:
     """Start what waiting classes need, in the plan's order; a failed build judges everything that waits for it."""
     builds = state.builds
-    if all((build := builds.get(key)) is not None and build.phase == "done" for key in state.index.builds):
+    if all((build := builds.get(key)) is not None and build.phase == BuildPhase.DONE for key in state.index.builds):
         return
     started: set[str] = set()
     for key, queue in queues_in_order(state):
         build = state.builds.get(key.build)
-        if build is not None and build.phase == "failed":
+        if build is not None and build.phase == BuildPhase.FAILED:
             why = f"build {state.index.builds[key.build].name} failed: {build.message}; its log is {build.log}"
             for entry in islice(queue, BATCH):
                 case = state.index.cases[entry.case]
                 expected = f" (as expected: {case.because})" if case.expect == "build_failed" else ""
                 _judge_waiting(state, decision, entry, "build_failed", why + expected)
-        elif build is not None and build.phase == "held" and build.not_before > now:
-            if not state.stopping:
+        elif build is not None and build.phase == BuildPhase.HELD and build.not_before > now:
+            if not state.driver.stopping:
                 decision.wake(build.not_before)
         elif key.build and _may_build(build) and key.build not in started and not build_reason(state, len(started)):
             started.add(key.build)
@@ -198,4 +203,4 @@ def _build(state: State, decision: Decision, now: float) -> None:
 
 
 def _may_build(build: BuildState | None) -> bool:
-    return build is None or build.phase == "held"
+    return build is None or build.phase == BuildPhase.HELD

@@ -11,10 +11,12 @@ from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy.mix import Mix, mixes
 from shakedown.engine.policy.packs import pack_reason
 from shakedown.engine.policy.sweeps import sweep_reason
+from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import Job, PendingResult, Queue, Run, State
+from shakedown.engine.state.state import State
 from shakedown.model.units import show_duration
 
 _DOING = {
@@ -45,11 +47,11 @@ def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
     found: list[Waiting] = []
     ahead = outlook(state, now)
     rolling = mixes(state, Decision(), now)
-    for key, queue in state.queues.items():
+    for key, queue in state.waiting.queues.items():
         name, text = _why(state, key, now, ahead, rolling.get(key.component))
         component = state.index.components[key.component].name
         found += [Waiting(component, c, n, name, text) for c, n in _count(queue, case).items()]
-    found += [_why_delayed(state, entry, now, ahead) for entry in state.delayed if case in ("", entry.case)]
+    found += [_why_delayed(state, entry, now, ahead) for entry in state.waiting.delayed if case in ("", entry.case)]
     return found
 
 
@@ -75,11 +77,11 @@ def _why_delayed(state: State, entry: PendingResult, now: float, ahead: Outlook)
 
 def waits_for_people(state: State, now: float = 0.0) -> str:
     """Purpose: what a person has to do before anything goes on, or "" where something goes on by itself."""
-    idle = not (state.jobs or state.runs or state.delayed or state.to_cancel or state.builds_running())
-    if state.phase != "running" or state.stopping or not idle or not state.queues:
+    idle = not (state.jobs or state.runs or state.waiting.delayed or state.waiting.to_cancel or state.builds_running())
+    if state.phase != CampaignPhase.RUNNING or state.driver.stopping or not idle or not state.waiting.queues:
         return ""
     ahead = outlook(state, now)
-    reasons = [binding_reason(state, key, now, ahead) for key in state.queues]
+    reasons = [binding_reason(state, key, now, ahead) for key in state.waiting.queues]
     if not all(reason is not None and reason.key.startswith(("gate:", *FOR_PEOPLE)) for reason in reasons):
         return ""
     asked = [_asks_people(state, number) for number in range(len(state.index.components))]
@@ -91,12 +93,12 @@ def _asks_people(state: State, number: int) -> str:
     """What a component that is over needs from a person, where others wait for it."""
     component = state.index.components[number]
     awaited = {name for other in state.index.components for name in other.after}
-    if component.name not in awaited or component.name in state.waived or not state.tallies[number].over:
+    if component.name not in awaited or component.name in state.gates.waived or not state.tallies[number].over:
         return ""
     missing = state.unattested(number)
     if missing:
         return f"component {component.name} is over but not attested: {', '.join(missing)} (shakedown attest)"
-    outcome = state.outcomes.get(component.name)
+    outcome = state.gates.outcomes.get(component.name)
     if outcome is None or outcome.outcome == "met" or component.name not in state.index.awaited:
         return ""
     way_out = f"shakedown waive {component.name} --gate, or shakedown amend"
@@ -112,7 +114,7 @@ def _count(queue: Queue, case: str) -> dict[str, int]:
 
 
 def _why_not_yet(state: State, key: QueueKey) -> str:
-    live, limits = state.live.get(key.pool, 0), state.index.pools[key.pool]
+    live, limits = state.usage.jobs.get(key.pool, 0), state.index.pools[key.pool]
     if key.component in state.index.rolling:
         return f"{key.pool} is full, or another test of the mix is further behind its share"
     if live > limits.low:
@@ -126,27 +128,27 @@ def explain_run(state: State, run_id: str, now: float | None = None) -> str:
     """
     said, run = _explain_run(state, run_id, state.time if now is None else now), state.runs.get(run_id)
     job = state.jobs.get(run.job) if run is not None else None
-    if run is None or job is None or not job.bundle or run.id not in job.parts:
+    if run is None or job is None or job.bundle is None or run.id not in job.parts:
         return said
-    part = f"part {run.part} of {job.size} of {job.id}"
-    not_begun = run.phase in ("ordered", "queued") and job.phase == "running"
+    part = f"part {run.part} of {job.bundle.size} of {job.id}"
+    not_begun = run.phase in (RunPhase.ORDERED, RunPhase.QUEUED) and job.phase == JobPhase.RUNNING
     return f"{part}, not begun" if not_begun else f"{part}: {said}"
 
 
 def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
     """What a job that is in the scheduler's queue waits for there by our word; "" where it waits for the scheduler."""
     pool = pool_of(state, job)
-    if job.phase == "queued" and job.kept in ("ordered", "taken") and pool in held_queues(state):
-        return f"it is kept in the scheduler's queue: {queue_in_words(state, pool, state.guards[pool])}"
-    if job.phase != "queued" or job.charged:
+    if job.phase == JobPhase.QUEUED and job.requests.hold in (Step.ORDERED, Step.TAKEN) and pool in held_queues(state):
+        return f"it is kept in the scheduler's queue: {queue_in_words(state, pool, state.pools.guards[pool])}"
+    if job.phase != JobPhase.QUEUED or job.charged:
         return ""
     if job.after:
         return f"it is in the scheduler's queue and follows {job.after}: it begins when that is over"
-    assert job.held is not None
+    assert job.key is not None
     ahead = outlook(state, now)
     mix = mixes(state, Decision(), now).get(job.component)
-    reason = mix.reason(state, job.held, now, ahead) if mix else binding_reason(state, job.held, now, ahead)
-    text = reason.text if reason is not None else _why_not_yet(state, job.held)
+    reason = mix.reason(state, job.key, now, ahead) if mix else binding_reason(state, job.key, now, ahead)
+    text = reason.text if reason is not None else _why_not_yet(state, job.key)
     return f"it waits at the scheduler for its release: {text}"
 
 
@@ -155,32 +157,32 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
     if run is None:
         return ""
     job = state.jobs.get(run.job)
-    if job is not None and not job.cancelling:
-        waits = _waits_there(state, run, job, now) if job.seen in ("", "queued") else ""
+    if job is not None and not job.requests.cancel:
+        waits = _waits_there(state, run, job, now) if job.report.state in ("", "queued") else ""
         if waits:
             return waits
-    note = job.note if job is not None and run.phase == job.seen else ""
+    note = job.report.note if job is not None and run.phase == job.report.state else ""
     doubt = _doubt(state, job) if job is not None else ""
-    if job is not None and job.phase == "refused" and job.spared:
+    if job is not None and job.phase == JobPhase.REFUSED and job.spared:
         return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
-    if job is not None and job.seen == "absent" and run.phase == "queued":
+    if job is not None and job.report.state == "absent" and run.phase == RunPhase.QUEUED:
         return f"the scheduler took it; {doubt}"
     return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
 
 
 def _doubt(state: State, job: Job) -> str:
     policy = state.index.policy
-    if job.phase == "ambiguous":
-        return f"whether the scheduler took it is not known ({job.message or 'the conductor stopped while it was ordered'})"
-    if job.seen == "absent":
+    if job.phase == JobPhase.AMBIGUOUS:
+        return f"whether the scheduler took it is not known ({job.report.message or 'the conductor stopped while it was ordered'})"
+    if job.report.state == "absent":
         since = f"no source has known it since {moment(job.since)}"
-        if job.phase == "running" or job.claim == "found":
+        if job.phase == JobPhase.RUNNING or job.requests.claim == Claim.FOUND:
             return f"{since}; after {show_duration(policy.lost_after_s)} it is lost"
         return f"{since}; after {show_duration(policy.grace_s)} it is kept from ever starting, and ordered again"
-    if job.seen in ("no_answer", "unknown"):
+    if job.report.state in ("no_answer", "unknown"):
         since = f"no source has answered since {moment(job.since)}"
-        wanted = "; it is to be cancelled" if job.cancelling else ""
+        wanted = "; it is to be cancelled" if job.requests.cancel else ""
         return f"{since}; after {show_duration(policy.no_answer_s)} it is lost{wanted}"
-    if job.cancelling:
+    if job.requests.cancel:
         return "its cancellation is on the way"
     return ""

@@ -18,9 +18,11 @@ from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.policy.job_recovery import withdrawn
 from shakedown.engine.policy.mix import Mix
 from shakedown.engine.policy.submissions import Reservations, order_after, order_held, room_for
+from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.orders import Decision, Order
+from shakedown.engine.state.phases import Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import Job, PendingResult, State
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ReleaseOrder
 
@@ -103,31 +105,31 @@ def _by_class(state: State) -> dict[QueueKey, Iterator[Job]]:
 
 
 def _release_again(state: State, decision: Decision, now: float) -> None:
-    for job in [state.jobs[name] for name in state.unreleased]:
-        if job.phase != "queued" or job.seen == "absent" or not _may_go(state, job):
+    for job in [state.jobs[name] for name in state.agenda.unreleased]:
+        if job.phase != JobPhase.QUEUED or job.report.state == "absent" or not _may_go(state, job):
             continue
-        if is_held(state, _class(job).pool) and state.guards[_class(job).pool].probe != job.id:
+        if is_held(state, _class(job).pool) and state.pools.guards[_class(job).pool].probe != job.id:
             continue
-        if now >= job.release_after:
+        if now >= job.requests.release_after:
             _release(state, decision, job, job.targets)
         else:
-            decision.wake(job.release_after)
+            decision.wake(job.requests.release_after)
 
 
 def _is_held(job: Job) -> bool:
-    return not job.after and job.phase == "queued" and job.release == ""
+    return not job.after and job.phase == JobPhase.QUEUED and job.requests.release == Step.NONE
 
 
 def _may_go(state: State, job: Job) -> bool:
     """Nobody wants it gone, or is about to take it back. What the scheduler started again is not taken back: it goes on."""
     if job.restart:
-        paused = state.index.components[job.component].name in state.paused
-        return not (job.claim or job.cancelling or paused)
+        paused = state.index.components[job.component].name in state.overrides.paused
+        return not (job.requests.claim or job.requests.cancel or paused)
     return _is_wanted(job) and not withdrawn(state, job.component)
 
 
 def _is_wanted(job: Job) -> bool:
-    return not (job.stale or job.claim or job.cancelling)
+    return not (job.stale or job.requests.claim or job.requests.cancel)
 
 
 def _behind(rolling: Mapping[int, Mix | None], key: QueueKey) -> float:
@@ -179,7 +181,7 @@ def _lacks(state: State, plan: Reservations, mix: Mix, key: QueueKey, ahead_s: f
     if reason is None or not reason.key.startswith(_WAITS_FOR_ROOM):
         return 0
     test = mix.tests[key.case]
-    if key.pool in state.shut or not mix.in_time(test, now, ahead_s):
+    if key.pool in state.pools.backoffs or not mix.in_time(test, now, ahead_s):
         return 0
     alive, each_s = state.job_index.charged.get(key, 0), mix.seconds[test]
     wanted = max(1, math.ceil(alive * ahead_s / each_s)) if each_s > 0 else 1
@@ -195,7 +197,7 @@ def _order_followers(
     """
     for job in list(state.jobs.values()):
         if (
-            _class(job).pool in state.shut
+            _class(job).pool in state.pools.backoffs
             or not _can_be_followed(job, mix, now)
             or not is_bound(state, _class(job), now, plan.ahead.loads)
         ):
@@ -220,14 +222,19 @@ def _order_followers(
 
 
 def _class(job: Job) -> QueueKey:
-    assert job.held is not None
-    return job.held
+    assert job.key is not None
+    return job.key
 
 
 def _can_be_followed(job: Job, mix: Mix, now: float) -> bool:
-    alive = job.phase in ("queued", "running") and not job.cancelling and not job.stale and job.claim == ""
+    alive = (
+        job.phase in (JobPhase.QUEUED, JobPhase.RUNNING)
+        and not job.requests.cancel
+        and not job.stale
+        and job.requests.claim == Claim.NONE
+    )
     known = job.component == mix.number and bool(job.scheduler_id) and not job.successor and not job.bundle
-    return alive and known and job.mode == "" and job.seen not in ("absent", "no_answer", "unknown")
+    return alive and known and job.mode == "" and job.report.state not in ("absent", "no_answer", "unknown")
 
 
 def _covered_s(state: State, job: Job, mix: Mix, now: float) -> float:

@@ -22,6 +22,7 @@ from shakedown.engine.policy.mix import Mix, mixes
 from shakedown.engine.policy.submissions import Reservations, room_for
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.phases import JobPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 
@@ -48,7 +49,7 @@ def why_idle(
     ahead = outlook(state, now)
     rolling = mixes(state, Decision(), now)
     plan = Reservations(
-        ahead, {name: limits.high - state.live.get(name, 0) for name, limits in state.index.pools.items()}
+        ahead, {name: limits.high - state.usage.jobs.get(name, 0) for name, limits in state.index.pools.items()}
     )
     found: dict[tuple[str, str], float] = {}
     for key, cause, weight in _classes(state, plan, rolling, pool, idle, now):
@@ -75,7 +76,7 @@ def _classes(
     state: State, plan: Reservations, rolling: dict[int, Mix | None], pool: str, idle: int, now: float
 ) -> Iterator[tuple[QueueKey, str, float]]:
     """What waits and could use the idle nodes: its class, what holds it back, and how much it weighs."""
-    for key, queue in state.queues.items():
+    for key, queue in state.waiting.queues.items():
         if key.pool != pool or key.mode == FILLER:
             continue
         mix = rolling.get(key.component)
@@ -98,7 +99,7 @@ def _fillers(
 ) -> dict[tuple[str, str], float]:
     """What holds back the fillers of a mix, where nothing of them may start: they would take whatever is idle."""
     found: dict[tuple[str, str], float] = {}
-    for key in state.queues:
+    for key in state.waiting.queues:
         mix = rolling.get(key.component)
         if key.pool != pool or key.mode != FILLER or mix is None or _ramps(state, key.component, now):
             continue
@@ -134,7 +135,7 @@ def _cause(state: State, plan: Reservations, key: QueueKey, reason: Reason | Non
 
 def _ramps(state: State, number: int, now: float) -> bool:
     component = state.index.components[number]
-    roll = state.rolls.get(component.name)
+    roll = state.clocks.mixes.get(component.name)
     if roll is None or roll.started is None:
         return False  # it begins with the first order: what keeps that back is something else
     return bool(component.fill.ramp_s) and now - roll.started < component.fill.ramp_s
@@ -144,11 +145,11 @@ def _noted(state: State, pool: str) -> dict[tuple[str, str], float]:
     """Jobs that the scheduler has, may start and do not wait for nodes: something in front of it holds them, and it says what."""
     found: dict[tuple[str, str], float] = {}
     for job in state.jobs.values():
-        if job.phase == "queued" and job.held is not None and job.held.pool == pool and job.note:
-            word = job.note.partition(",")[0]
+        if job.phase == JobPhase.QUEUED and job.key is not None and job.key.pool == pool and job.report.note:
+            word = job.report.note.partition(",")[0]
             if word not in _NOTES:
                 at = (state.index.components[job.component].name, f"says:{word}")
-                found[at] = found.get(at, 0.0) + job.held.units
+                found[at] = found.get(at, 0.0) + job.key.units
     return found
 
 
@@ -169,5 +170,5 @@ def _at_work(state: State) -> str:
 def _nothing_waits(state: State) -> str:
     """Nothing is left to order: a mix whose time is over drains, of anything else the last runs go on."""
     name = _at_work(state)
-    roll = state.rolls.get(name)
+    roll = state.clocks.mixes.get(name)
     return f"drain:{name}" if roll is not None and roll.up else "tail"

@@ -15,10 +15,12 @@ from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy import part_recovery as attend_parts
 from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
+from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH, Decision, Order
+from shakedown.engine.state.phases import JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import Job, PendingResult, Run, State
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 
@@ -31,21 +33,21 @@ def attend(state: State, decision: Decision, now: float) -> None:
     """Purpose: orders for every job that needs one, and when to look at the others again."""
     attend_parts.judge_ends(state, decision)
     most = len(decision.orders) + BATCH
-    for name in state.attention:  # all of them: hundreds in doubt must not hide one of which something is known
+    for name in state.agenda.attention:  # all of them: hundreds in doubt must not hide one of which something is known
         if len(decision.orders) >= most:
             break
         job = state.jobs[name]
-        if job.bundle and (job.parts or "restart" in job.facts or job.phase != "haunting"):
+        if job.bundle and (job.parts or "restart" in job.report.facts or job.phase != JobPhase.ORPHANED):
             attend_parts.attend(state, decision, job, now)
-        elif "restart" in job.facts:
+        elif "restart" in job.report.facts:
             _restarted(state, decision, job)
-        elif job.phase == "haunting":
-            _haunting(state, decision, job, now)
-        elif job.phase == "refused" and give_back(decision, job, now):
+        elif job.phase == JobPhase.ORPHANED:
+            _orphaned(state, decision, job, now)
+        elif job.phase == JobPhase.REFUSED and give_back(decision, job, now):
             continue
-        elif job.phase == "refused":
-            _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.message}")
-        elif job.phase == "ended":
+        elif job.phase == JobPhase.REFUSED:
+            _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.report.message}")
+        elif job.phase == JobPhase.ENDED:
             _ended(state, decision, job)
         else:
             _in_doubt(state, decision, job, now)
@@ -55,13 +57,13 @@ def attend(state: State, decision: Decision, now: float) -> None:
 
 def _withdraw(state: State, decision: Decision, now: float) -> None:
     """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
-    stopping = state.stopping if state.index.policy.withdraw_on_stop else ""
+    stopping = state.driver.stopping if state.index.policy.withdraw_on_stop else ""
     whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
     late = _may_not_follow(state, now) | _in_held_queues(state)
-    if not (stopping or whole or late or state.stale):
+    if not (stopping or whole or late or state.agenda.stale):
         return
     most = len(decision.orders) + BATCH
-    names = dict.fromkeys([*state.stale, *late])
+    names = dict.fromkeys([*state.agenda.stale, *late])
     jobs = state.jobs.values() if stopping or whole else sorted(map(state.jobs.__getitem__, names), key=_age)
     staying = dict(state.job_index.followers)
     for job in reversed(list(jobs)):  # who follows another one first: it could start once that is gone
@@ -72,10 +74,10 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
             or late.get(job.id)
             or job.stale
         )
-        here = job.phase == "queued" and job.successor not in staying
-        if why and here and now < job.claim_after:
-            decision.wake(job.claim_after)
-        elif why and here and not (job.claim or job.restart or job.id in state.attention):
+        here = job.phase == JobPhase.QUEUED and job.successor not in staying
+        if why and here and now < job.requests.claim_after:
+            decision.wake(job.requests.claim_after)
+        elif why and here and not (job.requests.claim or job.restart or job.id in state.agenda.attention):
             staying.pop(job.id, None)
             event = Event("claim_order", job=job.id, run=job.run, reason=f"withdrawn before it started: {why}")
             decision.orders.append(Order("claim", event, job))
@@ -85,15 +87,15 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
 
 def _held_for(job: Job) -> int:
     """The component that a job waits with for its release, -1 = it may start: an amendment may have taken it out of its own."""
-    return job.held.component if job.held is not None and not job.charged and not job.after else -1
+    return job.key.component if job.key is not None and not job.charged and not job.after else -1
 
 
 def _in_held_queues(state: State) -> dict[str, str]:
     """Where the scheduler is our own, what waits in a queue that is held is taken back, but for the job that probes."""
     if not state.index.policy.withdraw_on_stop:
         return {}
-    held = {pool: guard.probe for pool, guard in state.guards.items() if guard.since}
-    jobs = (job for job in state.jobs.values() if held and job.phase == "queued" and pool_of(state, job) in held)
+    held = {pool: guard.probe for pool, guard in state.pools.guards.items() if guard.since}
+    jobs = (job for job in state.jobs.values() if held and job.phase == JobPhase.QUEUED and pool_of(state, job) in held)
     return {job.id: "its queue is held" for job in jobs if job.id != held[pool_of(state, job)]}
 
 
@@ -111,7 +113,7 @@ def _may_not_follow(state: State, now: float) -> dict[str, str]:
     known: dict[QueueKey, str] = {}
     over: dict[tuple[int, str, tuple[tuple[str, float], ...]], str] = {}
     for job in map(state.jobs.__getitem__, state.job_index.followers):
-        key = job.held
+        key = job.key
         assert key is not None
         if key not in known:
             reason = standing_reason(state, key, now)
@@ -126,7 +128,7 @@ def _may_not_follow(state: State, now: float) -> dict[str, str]:
 
 def withdrawn(state: State, number: int) -> str:
     """Purpose: why what a component has in the queue is taken back before it starts, or ""."""
-    roll = state.rolls.get(state.index.components[number].name)
+    roll = state.clocks.mixes.get(state.index.components[number].name)
     if roll is not None and roll.up:
         return f"the time of component {state.index.components[number].name} is over"
     return standing_withdrawal(state, state.index.components[number].name)
@@ -134,31 +136,31 @@ def withdrawn(state: State, number: int) -> str:
 
 def _ended(state: State, decision: Decision, job: Job) -> None:
     """It ended without running to its own end. Runs that did run to their end are collected instead."""
-    verdict = _VERDICT_OF.get(job.facts.get("state", ""))
+    verdict = _VERDICT_OF.get(job.report.facts.get("state", ""))
     run = state.runs.get(job.run)
-    if run is None or verdict is None or run.phase != "ended":
+    if run is None or verdict is None or run.phase != RunPhase.ENDED:
         return
-    launch = bool(job.facts.get("launch_failure"))  # its claim is taken: nothing of it lives
-    alive = verdict == "node_fail" and not (launch or job.facts.get("dead"))
-    if launch and (run.cancelled or job.cancelling):
+    launch = bool(job.report.facts.get("launch_failure"))  # its claim is taken: nothing of it lives
+    alive = verdict == "node_fail" and not (launch or job.report.facts.get("dead"))
+    if launch and (run.cancelled or job.requests.cancel):
         verdict = "cancelled"  # it was ended while it was being launched
     if run.cancelled and verdict in ("interrupted", "node_fail"):
         verdict = "cancelled"  # a person's word before the accident's: it must not be attempted again
     reasons = {
         "timeout": _at_limit(state, job),
         "node_fail": "a node it ran on failed",
-        "cancelled": "it was cancelled" if job.cancelling else "someone else cancelled it at the scheduler",
+        "cancelled": "it was cancelled" if job.requests.cancel else "someone else cancelled it at the scheduler",
         "interrupted": "it was ended from outside",
     }
-    why = reasons[verdict] + (f": {job.message}" if job.message else "")
-    if (launch and verdict == "node_fail") or job.message.startswith((OVERRAN, UNHEARD)):
-        why = job.message
+    why = reasons[verdict] + (f": {job.report.message}" if job.report.message else "")
+    if (launch and verdict == "node_fail") or job.report.message.startswith((OVERRAN, UNHEARD)):
+        why = job.report.message
     _judge(state, decision, job, verdict, why, alive=alive)
 
 
 def _at_limit(state: State, job: Job) -> str:
     """A scheduler's limit need not be the test's: an administrator may have changed it."""
-    limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.facts.get("elapsed_s")
+    limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     if elapsed is not None and elapsed < 0.9 * limit:
         return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
     return f"it was ended at its time limit of {limit:g} s"
@@ -166,7 +168,9 @@ def _at_limit(state: State, job: Job) -> str:
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
     run = state.runs[job.run]
-    value = verdict_value(state, run, verdict) | {k: v for k, v in job.facts.items() if k not in _ONLY_OF_THE_JOB}
+    value = verdict_value(state, run, verdict) | {
+        k: v for k, v in job.report.facts.items() if k not in _ONLY_OF_THE_JOB
+    }
     if alive:
         value["alive"] = True
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))
@@ -175,13 +179,13 @@ def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, a
 def _restarted(state: State, decision: Decision, job: Job) -> None:
     """The scheduler runs it again under the same id: the old run is judged, then a new one takes over the same job."""
     run = state.runs.get(job.run)
-    if run is not None and run.phase != "judged":
+    if run is not None and run.phase != RunPhase.JUDGED:
         _judge(state, decision, job, *_put_back(job, run))
     if run is not None:
         return
     if any(order.event.event == "requeued" for order in decision.orders):
         return  # another restarted job takes a waiting result in this decision; this one finds its own in the next
-    restart = job.facts["restart"]
+    restart = job.report.facts["restart"]
     waiting = _waiting_entry(state, job)
     if waiting is None:
         why = "the scheduler started it again, but its result is no longer wanted; it is ended"
@@ -195,7 +199,7 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
         "restart": restart,
         "previous": job.run,
     } | mode_facts(waiting.mode)
-    if job.facts.get("cause") == "node_fail" and not job.facts.get("launch_failure"):
+    if job.report.facts.get("cause") == "node_fail" and not job.report.facts.get("launch_failure"):
         value["lost_start"] = True  # it may live on where its node was lost
     why = "the scheduler started the same job again"
     decision.record(Event("requeued", case=job.case, run=decision.new_run(state), job=job.id, value=value, reason=why))
@@ -203,54 +207,58 @@ def _restarted(state: State, decision: Decision, job: Job) -> None:
 
 def _put_back(job: Job, run: Run) -> tuple[str, str]:
     """The verdict on a run whose job waits again under the same id, and why."""
-    back = f"the scheduler put it back into the queue (restart {job.facts['restart']})"
-    lost = job.facts.get("cause") == "node_fail"
-    launch = bool(job.facts.get("launch_failure"))
-    words = ["" if launch else "a node it ran on failed", job.message, back] if lost else [back, job.message]
+    back = f"the scheduler put it back into the queue (restart {job.report.facts['restart']})"
+    lost = job.report.facts.get("cause") == "node_fail"
+    launch = bool(job.report.facts.get("launch_failure"))
+    words = (
+        ["" if launch else "a node it ran on failed", job.report.message, back] if lost else [back, job.report.message]
+    )
     first, *more = (word for word in words if word)
     verdict = "cancelled" if run.cancelled else "node_fail" if lost else "interrupted"
     return verdict, ("; " if launch else ": ").join(word for word in (first, "; ".join(more)) if word)
 
 
 def _waiting_entry(state: State, job: Job) -> PendingResult | None:
-    queue = state.queues.get(state.index.class_of(job.component, job.case, job.mode))
-    entries: list[PendingResult] = [*(queue or ()), *state.delayed]
+    queue = state.waiting.queues.get(state.index.class_of(job.component, job.case, job.mode))
+    entries: list[PendingResult] = [*(queue or ()), *state.waiting.delayed]
     for entry in entries:
         if entry.same(job.component, job.case, entry.repeat, job.mode) and not entry.void_run:
             return entry
     return None
 
 
-def _haunting(state: State, decision: Decision, job: Job, now: float) -> None:
+def _orphaned(state: State, decision: Decision, job: Job, now: float) -> None:
     """Judged, but perhaps alive: what it holds stays held until a mark, or its time limit, proves it dead."""
     patience_s = state.index.policy.dead_after_s
     limit = _limit_of(state, job) + patience_s
-    deadline = max((job.started if job.started is not None else job.since) + limit, state.awake_since + patience_s)
-    if job.seen in _PROVES_DEATH:
-        why = f"{job.source} says '{job.seen}' after the verdict; the verdict stands and what it held is free"
-        value = {"kind": "late_mark", "seen": job.seen, "dead": True}
+    deadline = max(
+        (job.started if job.started is not None else job.since) + limit, state.driver.awake_since + patience_s
+    )
+    if job.report.state in _PROVES_DEATH:
+        why = f"{job.report.source} says '{job.report.state}' after the verdict; the verdict stands and what it held is free"
+        value = {"kind": "late_mark", "seen": job.report.state, "dead": True}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
     elif now >= deadline and not _is_in_the_queue(job):
         why = f"no sign of life by {limit:g} s after its start; it is believed dead and what it held is free"
-        value = {"kind": "believed_dead", "seen": job.seen, "dead": True}
+        value = {"kind": "believed_dead", "seen": job.report.state, "dead": True}
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
     else:
         cancel_if_wanted(decision, job, now)
-        if job.seen == "running" and job.facts.get("noted") != "running":
+        if job.report.state == "running" and job.report.facts.get("noted") != "running":
             why = "it still runs after its verdict; the verdict stands and what it holds stays held"
-            value = {"kind": "late_mark", "seen": job.seen}
+            value = {"kind": "late_mark", "seen": job.report.state}
             decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
         if now < deadline:
             decision.wake(deadline)
 
 
 def _limit_of(state: State, job: Job) -> float:
-    return job.limit_s or state.index.cases[job.case].shape.time_limit_s
+    return (job.bundle.limit_s if job.bundle is not None else 0.0) or state.index.cases[job.case].shape.time_limit_s
 
 
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
     """Alive as far as we know, but a source is silent, or a person wants it gone."""
-    if job.phase in ("queued", "running"):
+    if job.phase in (JobPhase.QUEUED, JobPhase.RUNNING):
         cancel_if_wanted(decision, job, now)
     why = look_into(state, decision, job, now)
     if why:
@@ -262,13 +270,13 @@ def _is_in_the_queue(job: Job) -> bool:
 
     On this machine the scheduler has the process itself, and no clock knows better.
     """
-    return job.seen == "running" and job.source in ("queue", SEEN_HERE)
+    return job.report.state == "running" and job.report.source in ("queue", SEEN_HERE)
 
 
 def _overdue(state: State, decision: Decision, now: float) -> None:
     """Reported running long past the time limit: a record that ran away from its job."""
     asked = set[str]()
-    for when, name in state.deadlines:
+    for when, name in state.agenda.deadlines:
         if when > now:
             decision.wake(when)
             return
@@ -276,14 +284,14 @@ def _overdue(state: State, decision: Decision, now: float) -> None:
             continue
         asked.add(name)
         job = state.jobs.get(name)
-        if job is None or job.phase != "running" or job.seen != "running" or _is_in_the_queue(job):
+        if job is None or job.phase != JobPhase.RUNNING or job.report.state != "running" or _is_in_the_queue(job):
             continue
         patience_s = state.index.policy.lost_after_s
-        deadline = max((job.started or 0.0) + _limit_of(state, job) + patience_s, state.awake_since + patience_s)
+        deadline = max((job.started or 0.0) + _limit_of(state, job) + patience_s, state.driver.awake_since + patience_s)
         if now < deadline:  # the one in the list was of an earlier start of the job
             decision.wake(deadline)
             continue
-        why = f"{job.source} still says 'running' long past its time limit; nothing else knows of it"
+        why = f"{job.report.source} still says 'running' long past its time limit; nothing else knows of it"
         if job.bundle:
             attend_parts.lose(state, decision, job, why)
             continue

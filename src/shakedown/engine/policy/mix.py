@@ -13,10 +13,12 @@ from itertools import islice
 from shakedown.engine.constraints.blocking import Outlook, binding_reason
 from shakedown.engine.constraints.component_clock import ends_at
 from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import MixProgress, PendingResult, Queue, State
+from shakedown.engine.state.records import MixProgress
+from shakedown.engine.state.state import State
 
 _STORE = 0.02  # of the busy units: what waits of a filler
 
@@ -105,7 +107,7 @@ class Mix:
         return self._units(state, ahead, key) >= self.busy[key.pool] + max(1.0, _STORE * self.busy[key.pool])
 
     def _units(self, state: State, ahead: Outlook, key: QueueKey) -> float:
-        return state.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
+        return state.usage.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
 
     def reason(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
         """Purpose: what holds a class of the mix back, beside a full machine."""
@@ -148,7 +150,7 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
     found: dict[int, Mix | None] = {}
     for number in state.index.rolling:
         component = state.index.components[number]
-        roll = state.rolls.get(component.name) or MixProgress()
+        roll = state.clocks.mixes.get(component.name) or MixProgress()
         if roll.up or any(at[0] == number and bundle.kind == "sweep" for at, bundle in state.index.bundles.items()):
             continue
         ends = ends_at(state, number, now)
@@ -156,7 +158,7 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
         mix = None if over else _mix(state, number, roll, ends)
         if mix is not None:
             _ramp(state, decision, mix, roll, now)
-        crowded = mix is not None and all(state.units.get(pool, 0) >= units for pool, units in mix.topped.items())
+        crowded = mix is not None and all(state.usage.units.get(pool, 0) >= units for pool, units in mix.topped.items())
         found[number] = None if crowded and not component.fill.survive_s else mix
     return found
 
@@ -198,7 +200,7 @@ def _terms(state: State, number: int) -> Terms:
 
 def _mix(state: State, number: int, roll: MixProgress, ends: float | None) -> Mix:
     component, terms = state.index.components[number], _terms(state, number)
-    queues = {key: state.queues[key] for key in terms.classes if key in state.queues}
+    queues = {key: state.waiting.queues[key] for key in terms.classes if key in state.waiting.queues}
     each = dict(terms.limits)
     for test, count in roll.judged.items():
         if count and test in each:

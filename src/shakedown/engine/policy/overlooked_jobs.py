@@ -5,41 +5,45 @@
 
 from __future__ import annotations
 
+from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.orders import Decision, Order
-from shakedown.engine.state.state import Job, State
+from shakedown.engine.state.phases import Claim, JobPhase, Step
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
 
 def look_into(state: State, decision: Decision, job: Job, now: float) -> str:
     """Purpose: why a job is lost by now, or ""; then what is to be done about it meanwhile, and when to look again."""
     policy = state.index.policy
-    if job.seen == "absent":
-        if job.phase == "running" or job.claim == "found":
+    if job.report.state == "absent":
+        if job.phase == JobPhase.RUNNING or job.requests.claim == Claim.FOUND:
             return _silent_until(state, decision, job, now, policy.lost_after_s)
-        if job.claim == "":
+        if job.requests.claim == Claim.NONE:
             _claim_after(decision, job, now, policy.grace_s)
-    elif job.seen == "void":
-        if job.claim == "":
-            event = Event("claim_order", job=job.id, run=job.run, reason=job.message)
+    elif job.report.state == "void":
+        if job.requests.claim == Claim.NONE:
+            event = Event("claim_order", job=job.id, run=job.run, reason=job.report.message)
             decision.orders.append(Order("claim", event, job))
-    elif job.seen in ("no_answer", "unknown"):
+    elif job.report.state in ("no_answer", "unknown"):
         return _silent_until(state, decision, job, now, policy.no_answer_s)
     return ""
 
 
 def cancel_if_wanted(decision: Decision, job: Job, now: float) -> None:
     """Purpose: the order to end a job, at once or when the scheduler is to be asked again."""
-    if job.cancelling != "wanted":
+    if job.requests.cancel != Step.WANTED:
         return
-    if now >= job.cancel_after:
-        decision.orders.append(Order("cancel", Event("cancel_order", job=job.id, run=job.run, reason=job.message), job))
+    if now >= job.requests.cancel_after:
+        decision.orders.append(
+            Order("cancel", Event("cancel_order", job=job.id, run=job.run, reason=job.report.message), job)
+        )
     else:
-        decision.wake(job.cancel_after)
+        decision.wake(job.requests.cancel_after)
 
 
 def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> None:
     """Every source was asked and does not know it. If it never started, its claim settles the matter for ever."""
-    due = max(job.since + grace_s, job.claim_after)
+    due = max(job.since + grace_s, job.requests.claim_after)
     if now >= due:
         why = f"no source knows it {grace_s:g} s after it was ordered"
         decision.orders.append(Order("claim", Event("claim_order", job=job.id, run=job.run, reason=why), job))
@@ -49,10 +53,10 @@ def _claim_after(decision: Decision, job: Job, now: float, grace_s: float) -> No
 
 def _silent_until(state: State, decision: Decision, job: Job, now: float, patience_s: float) -> str:
     """A time in which the conductor stood still does not count: nobody was asked in it."""
-    deadline = max(job.since, state.awake_since) + patience_s
+    deadline = max(job.since, state.driver.awake_since) + patience_s
     if now < deadline:
         decision.wake(deadline)
         return ""
-    asked = "no source answered" if job.seen == "no_answer" else "marks, queue and accounting were asked"
+    asked = "no source answered" if job.report.state == "no_answer" else "marks, queue and accounting were asked"
     what = f"none could tell what became of it (scheduler id {job.scheduler_id or '?'})"
     return f"{asked} for {patience_s:g} s and {what}"

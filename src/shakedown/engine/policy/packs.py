@@ -13,9 +13,10 @@ from shakedown.engine.constraints.budgets import most_at_once
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.policy.submissions import Reservations, order_bundle, room_for
 from shakedown.engine.state.bundles import Bundle, how_many, side_by_side
+from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import PendingResult, State
+from shakedown.engine.state.state import State
 
 
 def order_packs(

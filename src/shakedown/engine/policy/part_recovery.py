@@ -12,8 +12,10 @@ from typing import Any
 from shakedown.engine.constraints.queue_guard import give_back
 from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
+from shakedown.engine.state.jobs import Job, Run
 from shakedown.engine.state.orders import BATCH, Decision, Order
-from shakedown.engine.state.state import Job, Run, State
+from shakedown.engine.state.phases import Claim, JobPhase, RunPhase
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
 _BEGUN = frozenset({"running", "ended", "checking"})
@@ -23,16 +25,16 @@ _OWN_END = frozenset({"completed", "failed"})
 def attend(state: State, decision: Decision, job: Job, now: float) -> None:
     """Purpose: orders for one job of several runs that wants attention."""
     runs = [state.runs[name] for name in islice(job.parts, BATCH)]
-    if "restart" in job.facts:
+    if "restart" in job.report.facts:
         _restarted(state, decision, job, runs)
-    elif job.phase == "refused" and runs and give_back(decision, job, now):
+    elif job.phase == JobPhase.REFUSED and runs and give_back(decision, job, now):
         return
-    elif job.phase == "refused":
+    elif job.phase == JobPhase.REFUSED:
         for run in runs:
-            _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.message}")
+            _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.report.message}")
         if not runs:
-            _let_go(decision, job, f"the scheduler refused it: {job.message}")
-    elif job.phase in ("ended", "haunting"):
+            _let_go(decision, job, f"the scheduler refused it: {job.report.message}")
+    elif job.phase in (JobPhase.ENDED, JobPhase.ORPHANED):
         _over(state, decision, job, runs, now)
     else:
         _cancel(decision, job, runs, now)
@@ -43,7 +45,7 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
 
 def judge_ends(state: State, decision: Decision) -> None:
     """Purpose: verdicts on parts that came to an end of their own without running to it."""
-    for name in islice(state.part_ends, BATCH):
+    for name in islice(state.agenda.part_ends, BATCH):
         run = state.runs[name]
         job, words = state.jobs[run.job], run.facts.get("words", "")
         if run.facts.get("state") == "timeout":
@@ -56,29 +58,32 @@ def judge_ends(state: State, decision: Decision) -> None:
 
 def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: float) -> None:
     """Where its script came to its own end, so did all that it began: their marks are given time to be seen."""
-    said, seen_by = job.facts.get("state", ""), max(job.since, state.awake_since) + state.index.policy.grace_s
+    said, seen_by = (
+        job.report.facts.get("state", ""),
+        max(job.since, state.driver.awake_since) + state.index.policy.grace_s,
+    )
     for run in runs:
-        if run.phase in ("ended", "checking", "judged"):
+        if run.phase in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED):
             continue
-        if job.facts.get("launch_failure"):  # none of them has begun, or will
-            gone = job.cancelling or run.cancelled
-            _judge(state, decision, job, run, "cancelled" if gone else "node_fail", job.message)
+        if job.report.facts.get("launch_failure"):  # none of them has begun, or will
+            gone = job.requests.cancel or run.cancelled
+            _judge(state, decision, job, run, "cancelled" if gone else "node_fail", job.report.message)
             continue
-        if run.phase == "running" or run.claim == "found":
+        if run.phase == RunPhase.RUNNING or run.claim == Claim.FOUND:
             if said in _OWN_END and now < seen_by:
                 decision.wake(seen_by)
                 continue
             _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=said == "node_fail")
-        elif run.claim == "":
+        elif run.claim == Claim.NONE:
             _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")
 
 
 def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
     """What a part is judged that was running when its job ended."""
-    words = f": {job.message}" if job.message else ""
+    words = f": {job.report.message}" if job.report.message else ""
     if not said:
         return "lost", f"nobody knows what became of its job{words}"
-    if job.cancelling or run.cancelled:
+    if job.requests.cancel or run.cancelled:
         return "cancelled", f"its job was cancelled{words}"
     if said == "node_fail":
         return "node_fail", f"a node it ran on failed{words}"
@@ -90,20 +95,24 @@ def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
 def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
     """Nobody asked for it: what had begun is over, what had not is kept from beginning, and the job is ended."""
     for run in runs:
-        if run.phase in ("ended", "checking", "judged"):
+        if run.phase in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED):
             continue
-        if run.phase == "running" or run.claim == "found":
+        if run.phase == RunPhase.RUNNING or run.claim == Claim.FOUND:
             _judge(
                 state, decision, job, run, "interrupted", "the scheduler put its job back into the queue while it ran"
             )
-        elif run.claim == "":
+        elif run.claim == Claim.NONE:
             _claim(decision, job, run, "the scheduler put its job back into the queue")
     if not job.parts:
         why = "the scheduler started it again, but its runs go on in other jobs; it is ended"
-        value: dict[str, Any] = {"kind": "unwanted_restart", "restart": job.facts["restart"]}
-        value |= {k: job.facts[k] for k in ("cause", "nodes", "failed_nodes", "launch_failure") if k in job.facts}
-        if job.message:
-            why = f"{job.message}; {why}"
+        value: dict[str, Any] = {"kind": "unwanted_restart", "restart": job.report.facts["restart"]}
+        value |= {
+            k: job.report.facts[k]
+            for k in ("cause", "nodes", "failed_nodes", "launch_failure")
+            if k in job.report.facts
+        }
+        if job.report.message:
+            why = f"{job.report.message}; {why}"
         decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
 
@@ -111,17 +120,17 @@ def _cancel(decision: Decision, job: Job, runs: list[Run], now: float) -> None:
     """The whole job where all of it is to be cancelled; else what has not begun of that which is."""
     cancel_if_wanted(decision, job, now)
     for run in runs:
-        if run.cancelled and not job.cancelling and run.phase not in _BEGUN and run.claim == "":
+        if run.cancelled and not job.requests.cancel and run.phase not in _BEGUN and run.claim == Claim.NONE:
             _claim(decision, job, run, run.cancelled)
 
 
 def lose(state: State, decision: Decision, job: Job, why: str) -> None:
     """Purpose: what had begun is lost; what had not is kept from beginning; a job of which no run is open is let go."""
     for run in [state.runs[name] for name in islice(job.parts, BATCH)]:
-        if run.phase in _BEGUN or run.claim == "found":
-            if run.phase not in ("ended", "checking"):
+        if run.phase in _BEGUN or run.claim == Claim.FOUND:
+            if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING):
                 _judge(state, decision, job, run, "lost", why, alive=True)
-        elif run.claim == "":
+        elif run.claim == Claim.NONE:
             _claim(decision, job, run, why)
     if not job.parts:
         _let_go(decision, job, why)
@@ -129,7 +138,7 @@ def lose(state: State, decision: Decision, job: Job, why: str) -> None:
 
 def _let_go(decision: Decision, job: Job, why: str) -> None:
     """Nothing of it is waited for: its runs are judged, or went back. What it held is free."""
-    value = {"kind": "believed_dead", "seen": job.seen, "dead": True}
+    value = {"kind": "believed_dead", "seen": job.report.state, "dead": True}
     why = f"{why}; none of its runs is open, it is believed dead and what it held is free"
     decision.record(Event("finding", job=job.id, case=job.case, value=value, reason=why))
 
@@ -143,6 +152,6 @@ def _judge(state: State, decision: Decision, job: Job, run: Run, verdict: str, w
     value = verdict_value(state, run, verdict)
     if alive:
         value["alive"] = True
-    value |= {k: v for k, v in job.facts.items() if k in ("nodes", "failed_nodes", "launch_failure")}
+    value |= {k: v for k, v in job.report.facts.items() if k in ("nodes", "failed_nodes", "launch_failure")}
     value |= {k: v for k, v in run.facts.items() if k != "state"}
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))

@@ -7,8 +7,11 @@ from typing import Any
 from shakedown.engine.constraints.blocking import outlook
 from shakedown.engine.constraints.overrides import component_reason, standing_reason
 from shakedown.engine.policy.mix import Mix
+from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.orders import Decision
-from shakedown.engine.state.state import STANDSTILL, Run, State
+from shakedown.engine.state.phases import RunPhase
+from shakedown.engine.state.records import STANDSTILL
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.units import show_duration
 
@@ -22,7 +25,7 @@ def report_starved_tests(state: State, decision: Decision, mix: Mix, now: float)
     although it is a run or more behind its share. Never while the machine is being filled: then each waits for its turn.
     """
     component = state.index.components[mix.number]
-    roll = state.rolls.get(component.name)
+    roll = state.clocks.mixes.get(component.name)
     if roll is None or roll.started is None:
         return
     ramped = roll.started + state.index.components[mix.number].fill.ramp_s
@@ -51,7 +54,7 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
     tests alike: only what the others had meanwhile, of which a share was due to this one, shows that it has fallen out.
     """
     component = state.index.components[mix.number]
-    roll = state.rolls[component.name]
+    roll = state.clocks.mixes[component.name]
     since = max(roll.begun.get(test, 0.0), (roll.started or 0.0) + component.fill.ramp_s)
     share = mix.shares[test]
     due = roll.missed.get(test, 0.0) * share / max(1e-9, 1.0 - share)
@@ -61,7 +64,7 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
         decision.wake(since + STALLED_S)
         return
     mine = [run for run in state.runs.values() if run.component == mix.number and mix.tests.get(run.case) == test]
-    if any(run.phase not in ("ordered", "queued") for run in mine):
+    if any(run.phase not in (RunPhase.ORDERED, RunPhase.QUEUED) for run in mine):
         return
     value: dict[str, Any] = {"kind": "fell_out", "component": component.name, "test": test, "since": since}
     value["submitted"] = len(mine)
@@ -77,7 +80,7 @@ def tell_standstill(state: State, decision: Decision, number: int, now: float) -
     Everything that it may have at the scheduler waits there, so that nothing else is ordered either.
     """
     component = state.index.components[number]
-    roll = state.rolls.get(component.name)
+    roll = state.clocks.mixes.get(component.name)
     if roll is None or roll.started is None or roll.up or STANDSTILL in roll.stalled or not any(roll.live.values()):
         return
     since = max(roll.started + component.fill.ramp_s, *roll.begun.values(), 0.0)
@@ -85,7 +88,10 @@ def tell_standstill(state: State, decision: Decision, number: int, now: float) -
         decision.wake(since + STALLED_S)
         return
     mine = [run for run in state.runs.values() if run.component == number]
-    if any(run.phase not in ("ordered", "queued") for run in mine) or component_reason(state, number, now) is not None:
+    if (
+        any(run.phase not in (RunPhase.ORDERED, RunPhase.QUEUED) for run in mine)
+        or component_reason(state, number, now) is not None
+    ):
         return
     value: dict[str, Any] = {
         "kind": "stands_still",
@@ -100,7 +106,7 @@ def tell_standstill(state: State, decision: Decision, number: int, now: float) -
 
 def _says(state: State, runs: list[Run]) -> str:
     """What the scheduler says of jobs that wait."""
-    notes = dict.fromkeys(state.jobs[run.job].note for run in runs if run.job in state.jobs)
+    notes = dict.fromkeys(state.jobs[run.job].report.note for run in runs if run.job in state.jobs)
     return ", ".join(note for note in notes if note) or "the scheduler gives no reason but patience"
 
 

@@ -10,10 +10,11 @@ from shakedown.engine.constraints.blocking import Outlook
 from shakedown.engine.constraints.budgets import at_once, choose_targets, in_turn
 from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.state.bundles import Bundle
+from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import Decision, Order
 from shakedown.engine.state.plan import QueueKey
-from shakedown.engine.state.state import Job, PendingResult, State, job_name
+from shakedown.engine.state.state import State, job_name
 from shakedown.model.events import Event
 from shakedown.model.ports import JobOrder, Part
 
@@ -33,9 +34,9 @@ def room_for(state: State, plan: Reservations, key: QueueKey) -> int:
     if key.pool not in plan.room:
         return 0
     promised = plan.ahead.jobs.get(key.pool, 0)
-    if not key.case or key.pool in state.shut:
+    if not key.case or key.pool in state.pools.backoffs:
         return plan.room[key.pool] - promised
-    return state.index.pools[key.pool].high - state.live.get(key.pool, 0) - promised
+    return state.index.pools[key.pool].high - state.usage.jobs.get(key.pool, 0) - promised
 
 
 def order_job(
@@ -82,7 +83,7 @@ def _order(
         run,
         state.index.cases[entry.case],
         held=bool(more.get("held")),
-        exclude=tuple(state.excluded),
+        exclude=tuple(state.overrides.excluded),
         targets=tuple(more.get("targets", {}).items()),
         after=(before.id, before.scheduler_id) if before is not None else ("", ""),
     )
@@ -125,7 +126,7 @@ def order_bundle(
         parts=tuple(parts),
         at_once=lanes,
         node=node,
-        exclude=tuple(state.excluded),
+        exclude=tuple(state.overrides.excluded),
         targets=tuple(targets.items()),
     )
     decision.orders.append(Order("submit", events[0], order))
@@ -135,7 +136,7 @@ def order_bundle(
 
 def _new_job(state: State, plan: Reservations) -> str:
     plan.ordered += 1
-    return job_name(state.next_job + plan.ordered - 1)
+    return job_name(state.campaign.next_job + plan.ordered - 1)
 
 
 def _facts(state: State, key: QueueKey, entry: PendingResult, now: float) -> dict[str, Any]:

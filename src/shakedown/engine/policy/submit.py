@@ -17,28 +17,33 @@ from shakedown.engine.policy.packs import order_packs
 from shakedown.engine.policy.starved_tests import report_starved_tests, tell_standstill
 from shakedown.engine.policy.submissions import Reservations, order_job, room_for
 from shakedown.engine.policy.sweeps import order_sweeps
+from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.modes import FILLER, base
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.plan import QueueKey, class_label
-from shakedown.engine.state.state import PendingResult, Queue, State
+from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
 
 def submit(state: State, decision: Decision, now: float) -> None:
     """Purpose: the submissions and releases that policy permits, and the reasons why the rest waits, once per change."""
     room = {name: _room(state, name) for name in state.index.pools}
-    for shut in state.shut.values():
-        if shut.until > now and not state.stopping:
+    for shut in state.pools.backoffs.values():
+        if shut.until > now and not state.driver.stopping:
             decision.wake(shut.until)
     if all(jobs <= 0 for jobs in room.values()) and not (
-        state.index.staged or state.index.rolling or state.uncharged or state.unreleased or state.index.bundles
+        state.index.staged
+        or state.index.rolling
+        or state.agenda.uncharged
+        or state.agenda.unreleased
+        or state.index.bundles
     ):
         return
     plan = Reservations(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
     rolling = mixes(state, decision, now)
     left = release_held(state, decision, plan, rolling, now)
     asked = in_order(_worth_asking(state, plan, rolling))
-    for key, queue in sorted(asked, key=lambda item: probe_first(state, item[0])) if state.guards else asked:
+    for key, queue in sorted(asked, key=lambda item: probe_first(state, item[0])) if state.pools.guards else asked:
         if room_for(state, plan, key) <= 0:
             continue
         reason = _submit_from(state, decision, plan, key, queue, now)
@@ -54,12 +59,12 @@ def submit(state: State, decision: Decision, now: float) -> None:
     for number in rolling:
         tell_standstill(state, decision, number, now)
     for key, reason in order_sweeps(state, decision, plan, now).items():
-        if key in state.queues:
-            _note(state, decision, key, state.queues[key], reason)
+        if key in state.waiting.queues:
+            _note(state, decision, key, state.waiting.queues[key], reason)
 
 
 def queues_in_order(state: State) -> Iterator[tuple[QueueKey, Queue]]:
-    return in_order(state.queues.items())
+    return in_order(state.waiting.queues.items())
 
 
 def in_order(queues: Iterable[tuple[QueueKey, Queue]]) -> Iterator[tuple[QueueKey, Queue]]:
@@ -71,7 +76,7 @@ def _worth_asking(state: State, plan: Reservations, rolling: Container[int]) -> 
     """All queues but those of mixes, and those that were told already that another has their pool to itself."""
     holders = {pool: holder_of(state, pool, plan.ahead) for pool in plan.room} if state.index.staged else {}
     told = {pool: f"turn:{pool}" for pool, holder in holders.items() if holder}
-    for key, queue in state.queues.items():
+    for key, queue in state.waiting.queues.items():
         bundle = state.index.bundles.get((key.component, key.pool))
         if key.component in rolling or (bundle is not None and bundle.kind == "sweep"):
             continue
@@ -82,8 +87,8 @@ def _worth_asking(state: State, plan: Reservations, rolling: Container[int]) -> 
 
 def _room(state: State, pool: str) -> int:
     """How many jobs may be ordered now: none while more than ``low`` live, then up to ``high``; one where none was taken."""
-    limits, live = state.index.pools[pool], state.live.get(pool, 0)
-    if pool in state.shut:
+    limits, live = state.index.pools[pool], state.usage.jobs.get(pool, 0)
+    if pool in state.pools.backoffs:
         return 1 if live < limits.high else 0
     return limits.high - live if live <= limits.low else 0
 
@@ -108,17 +113,17 @@ def _submit_from(
 def _wake_when_due(state: State, decision: Decision, key: QueueKey, reason: Reason | None, now: float) -> None:
     """Two starts of a test lie apart: look again when the next one may begin."""
     if reason is not None and reason.key.startswith("stagger:"):
-        decision.wake(state.allowed_at.get(key.test, now) + stagger_of(state, key))
+        decision.wake(state.usage.allowed_at.get(key.test, now) + stagger_of(state, key))
 
 
 def _say_short(state: State, decision: Decision, key: QueueKey) -> None:
     """A fill whose copies do not all fit runs with as many as do; that is said once."""
     copies = state.index.copies(key.component, key.case, key.mode)
-    said = state.said_short + [order.event.value.get("stage") for order in decision.orders]
-    if not copies.binding or key.stage in said:
+    said = state.results.said_short + [order.event.value.get("stage") for order in decision.orders]
+    if not copies.binding or str(key.stage) in said:
         return
     component = state.index.components[key.component].name
-    value: dict[str, Any] = {"kind": "fill_short", "component": component, "stage": key.stage}
+    value: dict[str, Any] = {"kind": "fill_short", "component": component, "stage": str(key.stage)}
     value |= {"required": copies.wanted, "fits": copies.fits}
     why = f"{copies.wanted} copies at once are asked for and {copies.fits} fit: {copies.binding}"
     decision.record(Event("finding", case=key.case, value=value, reason=why))
@@ -129,9 +134,9 @@ def _submit_delayed(
 ) -> dict[QueueKey, list[PendingResult]]:
     """Retries whose time has come. Those that go into jobs of several runs come back."""
     packed: dict[QueueKey, list[PendingResult]] = {}
-    for entry in state.delayed:
+    for entry in state.waiting.delayed:
         if entry.not_before > now:
-            if not state.stopping:
+            if not state.driver.stopping:
                 decision.wake(entry.not_before)
             break
         key = state.index.class_of(entry.component, entry.case, entry.mode)

@@ -12,10 +12,11 @@ from shakedown.engine.constraints.blocking import binding_reason
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.policy.submissions import Reservations, order_bundle, room_for
 from shakedown.engine.state.bundles import Bundle
+from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.retirement import stopped
-from shakedown.engine.state.state import PendingResult, Queue, State
+from shakedown.engine.state.state import State
 from shakedown.model.ports import Wanted
 from shakedown.model.shared_nodes import names_in
 
@@ -88,11 +89,13 @@ def _classes(state: State, number: int, pool: str) -> Classes:
     """What is wanted of each node. A case that was stopped is none of it: the others are not held back by it."""
     keys = [state.index.class_of(number, case) for case in state.index.components[number].cases]
     again: dict[QueueKey, dict[int, PendingResult]] = {}
-    for entry in state.delayed:
+    for entry in state.waiting.delayed:
         if entry.component == number:
             again.setdefault(state.index.class_of(number, entry.case), {})[entry.repeat] = entry
     left = {
-        key: Left(key.case, state.queues.get(key, _NOTHING), again.get(key, {})) for key in keys if key.pool == pool
+        key: Left(key.case, state.waiting.queues.get(key, _NOTHING), again.get(key, {}))
+        for key in keys
+        if key.pool == pool
     }
     return {
         key: found
@@ -132,10 +135,10 @@ def _order_nodes(
 
 def _idle(state: State, pool: str) -> list[int]:
     """Idle nodes as they were last seen, without those that were excluded since."""
-    nodes = state.idle.get(pool, [])
+    nodes = state.pools.idle.get(pool, [])
     place = state.index.places.get(pool)
-    names = names_in(place.nodes) if place is not None and state.excluded and nodes else ()
-    return [node for node in nodes if not (node <= len(names) and names[node - 1] in state.excluded)]
+    names = names_in(place.nodes) if place is not None and state.overrides.excluded and nodes else ()
+    return [node for node in nodes if not (node <= len(names) and names[node - 1] in state.overrides.excluded)]
 
 
 def _unbegun(state: State, component: int) -> int:
@@ -145,7 +148,7 @@ def _unbegun(state: State, component: int) -> int:
 
 
 def _why_no_job(state: State, pool: str, bundle: Bundle) -> Reason:
-    if pool not in state.idle:
+    if pool not in state.pools.idle:
         return Reason(f"idle:{pool}", f"which nodes of {pool} are idle is being looked up")
     if _idle(state, pool):
         text = f"at most {bundle.queued} of its jobs wait at the scheduler; the next follow as these begin"

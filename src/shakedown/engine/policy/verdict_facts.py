@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.plan import NEVER_RETRIED
-from shakedown.engine.state.state import Run, State
+from shakedown.engine.state.state import State
 
 
 def verdict_value(state: State, run: Run, verdict: str) -> dict[str, Any]:

@@ -7,31 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
-
-
-class Job(Protocol):
-    """What the index looks at of a job of the state."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def phase(self) -> str: ...
-    @property
-    def component(self) -> int: ...
-    @property
-    def held(self) -> QueueKey | None: ...
-    @property
-    def charged(self) -> bool: ...
-    @property
-    def after(self) -> str: ...
-    @property
-    def bundle(self) -> str: ...
-
-
-_NOT_BEGUN = ("ordered", "ambiguous", "queued")
 
 
 @dataclass(slots=True)
@@ -54,18 +33,18 @@ class JobIndex:
         """A new job."""
         if job.bundle:
             self.bundles[job.component] = self.bundles.get(job.component, 0) + 1
-            if job.phase in _NOT_BEGUN:
+            if job.phase in NOT_BEGUN:
                 self.unbegun.setdefault(job.component, {})[job.id] = None
         if job.charged:
             self.charge(job, 1)
         elif job.after:
             self.followers[job.id] = None
-        elif job.held is not None:
-            self.held.setdefault(job.held, {})[job.id] = None
+        elif job.key is not None:
+            self.held.setdefault(job.key, {})[job.id] = None
 
     def charge(self, job: Job, sign: int) -> None:
         """A job may start from now on, or what it takes is given back."""
-        key = job.held
+        key = job.key
         assert key is not None
         left = self.charged.get(key, 0) + sign
         if left:
@@ -75,7 +54,7 @@ class JobIndex:
         self.release(job)
         if key.units > 1:
             waiting = self.wide.setdefault(key.pool, {})
-            if sign > 0 and job.phase in _NOT_BEGUN:
+            if sign > 0 and job.phase in NOT_BEGUN:
                 waiting[job.id] = None
             else:
                 waiting.pop(job.id, None)
@@ -83,7 +62,7 @@ class JobIndex:
     def release(self, job: Job) -> None:
         """It waits for its release, or for the end of another one, no more."""
         self.followers.pop(job.id, None)
-        key = job.held
+        key = job.key
         if key in self.held and job.id in self.held[key]:
             del self.held[key][job.id]
             if not self.held[key]:
@@ -91,13 +70,13 @@ class JobIndex:
 
     def follows_no_more(self, job: Job) -> None:
         """The job that it was to follow is over. One that is over itself takes nothing any more."""
-        if self.followers.pop(job.id, job) is None and not job.charged and job.held is not None:
-            self.held.setdefault(job.held, {})[job.id] = None
+        if self.followers.pop(job.id, job) is None and not job.charged and job.key is not None:
+            self.held.setdefault(job.key, {})[job.id] = None
 
     def begin(self, job: Job) -> None:
         """A job waits for nodes no more."""
-        if job.held is not None and job.held.units > 1:
-            self.wide.get(job.held.pool, {}).pop(job.id, None)
+        if job.key is not None and job.key.units > 1:
+            self.wide.get(job.key.pool, {}).pop(job.id, None)
         if job.bundle:
             self.unbegun.get(job.component, {}).pop(job.id, None)
 

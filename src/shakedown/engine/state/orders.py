@@ -39,4 +39,4 @@ class Decision:
     def new_run(self, state: State) -> str:
         """An id that no run has, nor any other run of this decision."""
         self.runs_named += 1
-        return run_name(state.next_run + self.runs_named - 1)
+        return run_name(state.campaign.next_run + self.runs_named - 1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shakedown.engine.state.bundles import Bundle, bundles, whole_job
+from shakedown.engine.state.keys import Stage
 from shakedown.engine.state.modes import FILLER, base, is_warm_up
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.shared_nodes import place_of, sharing
@@ -81,7 +82,7 @@ class QueueKey:
     loads: tuple[tuple[str, float], ...]
     build: str
     mode: str = ""
-    stage: str = ""
+    stage: Stage | None = None
     case: str = ""
     place: int = 0
     test: str = ""
@@ -347,7 +348,7 @@ def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> QueueKey
         loads,
         case.build,
         mode,
-        stage=f"{component.name} {base(mode)} {case.id}",
+        stage=Stage(component.name, base(mode), case.id),
         case=case.id,
         place=_place(component, case.id, mode),
         test=test,

@@ -4,8 +4,10 @@ what an amendment took out of the plan.
 
 from __future__ import annotations
 
+from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.keys import CaseKey
 from shakedown.engine.state.plan import NO_LONGER_WANTED, PlanIndex
-from shakedown.engine.state.state import PendingResult, State
+from shakedown.engine.state.state import State
 
 
 def lasts(index: PlanIndex, component: int) -> bool:
@@ -16,21 +18,16 @@ def lasts(index: PlanIndex, component: int) -> bool:
 
 def drained(state: State, component: int) -> str:
     """Purpose: why a component comes to its end by a person's word, or ""."""
-    if not state.draining:
+    if not state.overrides.draining:
         return ""
-    return state.draining.get(state.index.components[component].name) or state.draining.get("", "")
-
-
-def case_key(component: str, case: str) -> str:
-    """How ``State.stopped`` and ``State.streaks`` name a case of a component."""
-    return f"{component} {case}"
+    return state.overrides.draining.get(state.index.components[component].name) or state.overrides.draining.get("", "")
 
 
 def stopped(state: State, component: int, case: str) -> str:
     """Purpose: why a case of a component is ordered no more, or ""."""
-    if not state.stopped:
+    if not state.overrides.stopped:
         return ""
-    return state.stopped.get(case_key(state.index.components[component].name, case), "")
+    return state.overrides.stopped.get(CaseKey(state.index.components[component].name, case), "")
 
 
 def why_no_more(state: State, component: int, case: str) -> str:
@@ -42,7 +39,7 @@ def why_no_more(state: State, component: int, case: str) -> str:
     if component_.name == NO_LONGER_WANTED:
         return "the plan in force does not want it any more"
     if component_.duration_s:
-        roll = state.rolls.get(component_.name)
+        roll = state.clocks.mixes.get(component_.name)
         return f"the time of component {component_.name} is over" if roll is not None and roll.up else ""
     return "" if component_.sweep is not None else stopped(state, component, case)
 

@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_type_hints
 
 import msgspec
 
 from shakedown.engine.state.job_index import job_index_of
+from shakedown.engine.state.jobs import Queue
 from shakedown.engine.state.plan import PlanIndex, QueueKey
-from shakedown.engine.state.state import Queue, State
+from shakedown.engine.state.records import Waiting
+from shakedown.engine.state.state import State
 
-_DERIVED = (
-    "plan",
-    "job_index",
-    "queues",
-)  # the plan's index, the counts of the jobs; queues are written in their own way
+_DERIVED = ("plan", "job_index")  # the plan's index, and the counts of the jobs
+_IN_THEIR_OWN_WAY = ("waiting", "queues")  # a queue is a list of results and a reason
 
 
 def freeze_state(state: State) -> bytes:
-    """Purpose: everything that was folded; the plan's index is derived and left out, but for the tests that people capped, or
-    plans before it, by which waiting results are told apart.
+    """Purpose: everything that was folded. The plan's index is derived and left out, but for the tests that people, or plans
+    before this one, capped: by these waiting results are told apart.
     """
-    fields = {name: getattr(state, name) for name in state.__dataclass_fields__ if name not in _DERIVED}
-    queues = [[key, list(queue), queue.reason] for key, queue in state.queues.items()]
+    records = {name: getattr(state, name) for name in _STATE_TYPES}
+    waiting = {name: getattr(state.waiting, name) for name in _WAITING_TYPES}
+    queues = [[key, list(queue), queue.reason] for key, queue in state.waiting.queues.items()]
     capped = sorted(state.plan.capped) if state.plan is not None else []
-    return msgspec.msgpack.encode({"state": fields, "queues": queues, "capped": capped})
+    return msgspec.msgpack.encode({"state": records, "waiting": waiting, "queues": queues, "capped": capped})
 
 
 def thaw_state(data: bytes, plan: PlanIndex) -> State:
     """Purpose: the state that was frozen, under its plan. Raises msgspec.MsgspecError where the bytes are not one."""
     raw: dict[str, Any] = msgspec.msgpack.decode(data)
     state = State(plan=plan)
-    for name, kind in _FIELD_TYPES.items():
-        if name in raw["state"]:
-            setattr(state, name, msgspec.convert(raw["state"][name], kind))
+    _fill(state, raw["state"], _STATE_TYPES)
+    _fill(state.waiting, raw.get("waiting", {}), _WAITING_TYPES)
     for test in raw.get("capped", ()):
         plan.cap(test)
     for key, entries, reason in raw["queues"]:
         queue = Queue(reason=reason)
-        for entry in msgspec.convert(entries, _ENTRIES):
+        for entry in msgspec.convert(entries, _WAITING_TYPES["delayed"]):
             queue.put(entry)
-        state.queues[msgspec.convert(key, QueueKey)] = queue
+        state.waiting.queues[msgspec.convert(key, QueueKey)] = queue
     state.job_index = job_index_of(state.jobs.values())
     return state
 
 
-def _types() -> dict[str, Any]:
-    from typing import get_type_hints
+def _fill(record: State | Waiting, raw: dict[str, Any], types: dict[str, Any]) -> None:
+    for name, kind in types.items():
+        if name in raw:
+            setattr(record, name, msgspec.convert(raw[name], kind))
 
-    hints = get_type_hints(State)
-    return {name: hints[name] for name in State.__dataclass_fields__ if name not in _DERIVED}
+
+def _types(record: type[State | Waiting]) -> dict[str, Any]:
+    hints = get_type_hints(record)
+    return {one.name: hints[one.name] for one in fields(record) if one.name not in (*_DERIVED, *_IN_THEIR_OWN_WAY)}
 
 
-_FIELD_TYPES = _types()
-_ENTRIES: Any = _FIELD_TYPES["delayed"]
+_STATE_TYPES, _WAITING_TYPES = _types(State), _types(Waiting)

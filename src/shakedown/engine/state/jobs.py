@@ -1,0 +1,208 @@
+"""What the state holds of one job, of one run, and of one result that waits."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shakedown.engine.state.phases import BuildPhase, Claim, JobPhase, RunPhase, Step
+from shakedown.engine.state.plan import QueueKey
+
+_NO_PARTS: Mapping[str, None] = {}
+
+
+@dataclass(slots=True)
+class PendingResult:
+    """A wanted result that waits for its next attempt.
+
+    ``component``: a number in the plan's order. ``mode``: a word of ``modes.py``. ``not_before``: seconds since 1970.
+    """
+
+    component: int
+    case: str
+    repeat: int
+    attempt: int = 1
+    not_before: float = 0.0
+    void_run: str = ""  # a run that was ordered but certainly never started: it is the one to start
+    deferrals: int = 0  # how often the scheduler did not take it for now
+    deferred: str = ""  # its words, the last time
+    mode: str = ""
+    cancelled: str = ""  # why the result is not wanted any more: the entry is to be judged ``cancelled``
+
+    def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
+        """Whether it is this wanted result."""
+        return self.case == case and self.repeat == repeat and self.component == component and self.mode == mode
+
+    @property
+    def fresh(self) -> bool:
+        """Nothing was ever ordered for it."""
+        return self.attempt == 1 and not self.void_run
+
+
+@dataclass(slots=True)
+class Queue:
+    """The waiting results of one class, first come first served, and the last reason that was logged for their waiting.
+
+    ``entries``: by case and repeat, so that one of ten thousand is found at once. ``top``: no repeat is higher.
+    """
+
+    entries: OrderedDict[tuple[str, int], PendingResult] = field(default_factory=OrderedDict)
+    reason: str = ""
+    top: int = field(default=0, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[PendingResult]:
+        return iter(self.entries.values())
+
+    def put(self, entry: PendingResult, first: bool = False) -> None:
+        """Add a result at the end, or before all others."""
+        self.entries[entry.case, entry.repeat] = entry
+        self.top = max(self.top, entry.repeat)
+        if first:
+            self.entries.move_to_end((entry.case, entry.repeat), last=False)
+
+
+@dataclass(slots=True)
+class Run:
+    """A live attempt at a wanted result.
+
+    Created by ``submit_order`` and ``requeued``; moved on by ``job_report`` and ``check_start``; judged by ``verdict``; gone
+    after ``given_up``, ``retry``, or a verdict that is final. A run that is one part of a job also has ``part`` (its number,
+    from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``.
+    """
+
+    id: str
+    case: str
+    component: int
+    repeat: int
+    attempt: int
+    job: str
+    phase: RunPhase = RunPhase.ORDERED
+    started: float | None = None
+    verdict: str = ""
+    cancelled: str = ""  # why a person does not want it any more
+    deferrals: int = 0
+    mode: str = ""
+    seen: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    claim: Claim = Claim.NONE
+    part: int = 0
+
+
+@dataclass(slots=True)
+class JobReport:
+    """What was last said of a job. Changed by ``job_report`` and by the answers to a submission.
+
+    ``state``: what the last source said (a word of ``model.ports``, "" = nothing since this driver started). ``source``: which
+    source that was. ``note``: what it adds while the job waits or runs, such as "JobHeldUser". ``hearsay``: only accounting
+    says that it runs. ``message``: the reason of the last refusal, end or cancellation. ``facts``: of the report of its end:
+    exit, elapsed_s, nodes, output, or of its restart.
+    """
+
+    state: str = ""
+    source: str = ""
+    note: str = ""
+    hearsay: bool = False
+    message: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class JobRequests:
+    """What we ask a scheduler to do with a job, how far each request is, and the earliest time to make it again.
+
+    ``claim``: keep the job from ever starting (``claim_*`` events). ``cancel``: end it (``cancel_*``). ``release``: let a held
+    job start (``release_order``, ``released``). ``hold``: keep it in the scheduler's queue while that queue is held
+    (``hold_order``, ``held``). Times are seconds since 1970.
+    """
+
+    claim: Claim = Claim.NONE
+    claim_after: float = 0.0
+    cancel: Step = Step.NONE
+    cancel_after: float = 0.0
+    release: Step = Step.NONE
+    release_after: float = 0.0
+    hold: Step = Step.NONE
+    hold_after: float = 0.0
+
+
+@dataclass(slots=True)
+class JobBundle:
+    """What a job of several runs has beside other jobs. Set by its ``submit_order`` events, one for each run.
+
+    ``size``: how many runs it was ordered with. ``at_once``: how many of them run side by side. ``limit_s``: the time limit of
+    the whole job. ``parts``: its runs that are not judged yet; a verdict, or a claim that is taken, removes one.
+    """
+
+    kind: Literal["sweep", "pack"]
+    size: int = 0
+    at_once: int = 1
+    limit_s: float = 0.0
+    parts: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Job:
+    """A job that may still exist at the scheduler: from ``submit_order`` until it is known to be dead, or never to have lived.
+
+    Which job: ``id``, ``run`` (of several runs the first), ``case``, ``component``, ``mode``, ``scheduler_id``, ``ordered``
+    (when). Where it is: ``phase``, ``since`` (when the present doubt began), ``started``, ``restart`` (how often the scheduler
+    started it again), ``report``. What it takes: ``key`` (the class it was counted under, so that an amendment does not change
+    what is given back), ``loads`` (of budgets, targets by their own names), ``targets`` (budget -> target), ``charged`` (it may
+    start, and its units and loads are reserved). ``after``: the job that must end before this one may start; ``successor``: the
+    job that waits for this one. ``overtaken``: units of jobs that were ordered later and began before it.
+    """
+
+    id: str
+    run: str
+    case: str
+    component: int
+    ordered: float
+    phase: JobPhase = JobPhase.ORDERED
+    scheduler_id: str = ""
+    restart: int = 0
+    since: float = 0.0
+    started: float | None = None
+    mode: str = ""
+    key: QueueKey | None = None
+    charged: bool = True
+    loads: tuple[tuple[str, float], ...] = ()
+    targets: dict[str, str] = field(default_factory=dict)
+    after: str = ""
+    successor: str = ""
+    overtaken: int = 0
+    lost_start: int = -1  # the last of its starts whose node was lost, and which may live on there; -1 = none
+    lost: bool = False  # nothing is left of it but that start, whose number ``restart`` then is
+    stale: str = ""  # why it is to be ordered again if it has not begun: a node was excluded
+    spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
+    not_taken: bool = False  # its submission was refused
+    report: JobReport = field(default_factory=JobReport)
+    requests: JobRequests = field(default_factory=JobRequests)
+    bundle: JobBundle | None = None
+
+    @property
+    def parts(self) -> Mapping[str, None]:
+        """Its runs that are not judged yet, where it is a job of several."""
+        return self.bundle.parts if self.bundle is not None else _NO_PARTS
+
+    @property
+    def at_once(self) -> int:
+        """How many runs it has side by side."""
+        return self.bundle.at_once if self.bundle is not None else 1
+
+
+@dataclass(slots=True)
+class BuildState:
+    """A build that was ordered. Changed by ``build_order``, ``build_start`` and ``build_end``, and by ``driver_start``, which
+    forgets what the last driver left open. ``not_before``: when a build that is held is tried again.
+    """
+
+    phase: BuildPhase
+    message: str = ""
+    log: str = ""
+    tries: int = 0
+    not_before: float = 0.0

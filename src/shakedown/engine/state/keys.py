@@ -1,0 +1,68 @@
+"""Names of several parts, as tuples: by these the state keeps what it knows of cases, results, failures and limits."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class CaseKey(NamedTuple):
+    """A case of a component, by the component's name. It stays the same when an amendment numbers components anew."""
+
+    component: str
+    case: str
+
+
+class ResultsKey(NamedTuple):
+    """All repeats of a case in one mode of a component. ``component`` is a number in the plan's order."""
+
+    component: int
+    mode: str
+    case: str
+
+
+class Stage(NamedTuple):
+    """One mode of one case of a component: while it runs it has its pool to itself. ``mode`` is never a warm-up's."""
+
+    component: str
+    mode: str
+    case: str
+
+    def __str__(self) -> str:
+        """Its name in the record."""
+        return f"{self.component} {self.mode} {self.case}"
+
+
+class LimitKey(NamedTuple):
+    """A limit that a person set: the cap of a test, or the amount of a budget."""
+
+    kind: Literal["cap", "budget"]
+    name: str
+
+
+class YieldKey(NamedTuple):
+    """One of the ``yield`` rules of a component. ``number`` counts from 0 in the plan's order."""
+
+    component: str
+    number: int
+
+
+class NodeFailure(NamedTuple):
+    """A failure of a node: the run that was judged by it, and the start of the job that was on the node."""
+
+    run: str
+    job: str
+    restart: int
+
+
+class RunVerdict(NamedTuple):
+    """A run and the verdict on it."""
+
+    run: str
+    verdict: str
+
+
+class Deadline(NamedTuple):
+    """When a job that still is said to run is past its time limit, in seconds since 1970."""
+
+    when: float
+    job: str

@@ -1,0 +1,347 @@
+"""The records that the state of a campaign is made of. Each says what it holds and which events change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shakedown.engine.state.jobs import PendingResult, Queue
+from shakedown.engine.state.keys import (
+    CaseKey,
+    Deadline,
+    LimitKey,
+    NodeFailure,
+    ResultsKey,
+    RunVerdict,
+    Stage,
+    YieldKey,
+)
+from shakedown.engine.state.plan import QueueKey
+
+STANDSTILL = "*"  # among the tests of ``MixProgress.stalled``: nothing of any of them begins
+
+
+# ---- the campaign and its driver -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Campaign:
+    """The campaign as a whole. ``campaign_start`` sets ``name``, ``seed`` and ``began``; every event may move the rest on.
+
+    ``last``: the time of the last event of the campaign proper, for judging again and sealing take no time of it.
+    ``fingerprint``: the digest of the machine as last found. ``cancelled``: why all of it was cancelled. ``doubted``: the number
+    of the last event after which a component may come out differently. ``unknown_events``: how many events this version does
+    not know.
+    """
+
+    name: str = ""
+    seed: int = 0
+    began: float = 0.0
+    last: float = 0.0
+    next_run: int = 1
+    next_job: int = 1
+    fingerprint: str = ""
+    cancelled: str = ""
+    doubted: int = 0
+    unknown_events: int = 0
+
+
+@dataclass(slots=True)
+class Driver:
+    """Who drives the campaign now, and what it found. Changed by ``driver_start``, ``driver_stop``, ``stop_request``, ``asked``
+    and the findings ``stood_still``, ``conditions_changed``, ``disk_full`` and ``disk_has_room``.
+
+    ``stopping``: why nothing new is submitted. ``no_room``: why nothing new is submitted until a disk has room again.
+    ``environment``, ``inputs``: digests of its environment, and of input files and programs. ``since``: when it began;
+    ``awake_since``: since when it has not stood still (what sources said before that was heard late). ``asked``: command of the
+    scheduler -> how often this driver gave it, within ``asked_for_s`` seconds; ``asked_before``: by all drivers before it.
+    """
+
+    driven: bool = False
+    stopping: str = ""
+    no_room: str = ""
+    environment: str = ""
+    inputs: str = ""
+    since: float = 0.0
+    awake_since: float = 0.0
+    asked: dict[str, int] = field(default_factory=dict)
+    asked_for_s: float = 0.0
+    asked_before: dict[str, int] = field(default_factory=dict)
+    asked_before_s: float = 0.0
+
+
+# ---- what waits, and what is to be done ----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Wanted results without a job. A result leaves by ``submit_order``, by a ``verdict`` without a job, or by ``requeued``.
+
+    ``queues``: by class. ``delayed``: retries that wait for their time, soonest first. ``to_cancel``: results that are not
+    wanted any more and have no verdict yet. ``unannounced``: (component, case) that are unavailable and not logged as such yet.
+    """
+
+    queues: dict[QueueKey, Queue] = field(default_factory=dict)
+    delayed: list[PendingResult] = field(default_factory=list)
+    to_cancel: list[PendingResult] = field(default_factory=list)
+    unannounced: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Undetermined:
+    """A run that ended and could not be judged: by which event, how often it was tried again since, when that is next."""
+
+    seq: int
+    tries: int
+    again_at: float
+
+
+@dataclass(slots=True)
+class Agenda:
+    """Jobs and runs that ``decide`` must look at, by id, oldest first. Every event about a job or a run may add or remove one.
+
+    ``attention``: jobs in doubt, ended badly, or to be cancelled. ``to_collect``: runs that ended, whose output is not being
+    collected yet. ``part_ends``: parts of jobs whose own end needs no collecting. ``undetermined``: runs to be judged again.
+    ``to_settle``: runs whose verdict asks for a retry or an end. ``uncharged``: jobs that wait for their release or for another
+    job's end. ``unreleased``: jobs whose release the scheduler did not take yet. ``stale``: jobs to be ordered again if they
+    have not begun. ``deadlines``: when a running job is lost, soonest first.
+    """
+
+    attention: dict[str, None] = field(default_factory=dict)
+    to_collect: dict[str, None] = field(default_factory=dict)
+    part_ends: dict[str, None] = field(default_factory=dict)
+    undetermined: dict[str, Undetermined] = field(default_factory=dict)
+    to_settle: dict[str, None] = field(default_factory=dict)
+    uncharged: dict[str, None] = field(default_factory=dict)
+    unreleased: dict[str, None] = field(default_factory=dict)
+    stale: dict[str, None] = field(default_factory=dict)
+    deadlines: list[Deadline] = field(default_factory=list)
+
+
+# ---- the machine ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Usage:
+    """What live jobs take of the machine: counted up when a job is ordered or may start, down when it is known to be dead.
+
+    ``loads``: budget, or budget@target -> load of jobs that may be running. By pool: ``jobs`` that may exist, ``units`` of those
+    that may start, ``stages`` that have it to themselves -> their live jobs, ``wide`` the job of more than one unit that waits
+    there longest. ``exclusive``: jobs that have their nodes to themselves. ``allowed_at``: test -> when a run of it was last
+    allowed to start.
+    """
+
+    loads: dict[str, float] = field(default_factory=dict)
+    jobs: dict[str, int] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
+    stages: dict[str, dict[Stage, int]] = field(default_factory=dict)
+    wide: dict[str, str] = field(default_factory=dict)
+    exclusive: int = 0
+    allowed_at: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SubmitBackoff:
+    """A pool whose scheduler takes nothing for now. ``strikes``: how often in a row; one job is tried at ``until``."""
+
+    until: float
+    strikes: int
+    why: str
+
+
+@dataclass(slots=True)
+class Guard:
+    """What keeps the queue of a pool from being burnt by jobs that all fail: see ``constraints/queue_guard.py``.
+
+    ``row``: jobs that ended before their claim, or were refused, one after the other: job -> (when, its case). ``what``: why
+    submissions were refused, without ids and places, so that equal reasons compare equal; ``why``: the last of these reasons in
+    full. ``since``: since when the queue is held, 0 = it is not. ``until``: when the next job probes the queue. ``probe``: the
+    job that does so now. ``strikes``: how many probes failed. ``tried``: their cases. ``proved``: the case of a probe that
+    worked. ``suspects``: cases that failed where another case began -> when that was seen.
+    """
+
+    row: dict[str, tuple[float, str]] = field(default_factory=dict)
+    what: str = ""
+    why: str = ""
+    since: float = 0.0
+    until: float = 0.0
+    strikes: int = 0
+    probe: str = ""
+    proved: str = ""
+    tried: dict[str, None] = field(default_factory=dict)
+    suspects: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Pools:
+    """What is known of schedulers and their queues.
+
+    ``backoffs``: pool -> why its scheduler takes nothing now (``submit_deferred``, ``submit_accepted``). ``guards``: pool ->
+    what keeps its queue from being burnt (``job_report``, ``submit_*``, the findings ``queue_held`` and ``queue_released``).
+    ``idle``: pool -> idle nodes that a sweep still wants, by number. ``pending``: cluster that is yielded to -> jobs that wait
+    there. ``yielding``: rules that yield now. The last three change by ``surveyed``.
+    """
+
+    backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
+    guards: dict[str, Guard] = field(default_factory=dict)
+    idle: dict[str, list[int]] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
+    yielding: list[YieldKey] = field(default_factory=list)
+
+
+# ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Pause:
+    """Why a component orders nothing new. ``phase``: the part of its time that it came to the end of, "" = a person paused it.
+
+    ``clock``: what it does to the component's clock: stops, restarts (the clock stands still, and starts at nothing when the
+    component goes on), runs, or "". ``since``: when it was said.
+    """
+
+    why: str
+    by: str = ""
+    phase: str = ""
+    cause: str = ""
+    clock: str = ""
+    since: float = 0.0
+
+
+@dataclass(slots=True)
+class Overrides:
+    """What holds until somebody says otherwise. Each is set by one event and lifted by another; ``amended`` drops what is about
+    nothing in the new plan.
+
+    ``paused``: component -> why (``paused``, ``continued``). ``draining``: component, "" = all -> why it comes to its end
+    (``drain_request``). ``caps``: test -> most runs at once (``capped``). ``amounts``: budget, or budget@target -> amount
+    (``budget_set``). ``said_by``: of the last two -> who set it, when and why. ``excluded``: node's name -> why it is given no
+    job (``excluded``, ``included``). ``stopped``: case -> why it is not ordered any more (``case_stopped``, ``continued``).
+    """
+
+    paused: dict[str, Pause] = field(default_factory=dict)
+    draining: dict[str, str] = field(default_factory=dict)
+    caps: dict[str, int] = field(default_factory=dict)
+    amounts: dict[str, float] = field(default_factory=dict)
+    said_by: dict[LimitKey, str] = field(default_factory=dict)
+    excluded: dict[str, str] = field(default_factory=dict)
+    stopped: dict[CaseKey, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Failures:
+    """What fails again and again, so that a circuit breaker can act. Changed by ``verdict`` and by the findings of a restart.
+
+    ``nodes``: node's name -> failures of that node (``included`` forgets them). ``streaks``: case -> the last verdicts on it,
+    all of them failures; a run that passes forgets them.
+    """
+
+    nodes: dict[str, list[NodeFailure]] = field(default_factory=dict)
+    streaks: dict[CaseKey, list[RunVerdict]] = field(default_factory=dict)
+
+
+# ---- components ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many wanted results of a component are where. wanted = waiting + in_flight + closed + unavailable, always."""
+
+    wanted: int = 0
+    waiting: int = 0
+    in_flight: int = 0
+    closed: int = 0
+    unavailable: int = 0
+    verdicts: dict[str, int] = field(
+        default_factory=dict
+    )  # of every attempt; a later verdict on a run replaces the first
+
+    @property
+    def over(self) -> bool:
+        """No result is open."""
+        return self.closed + self.unavailable == self.wanted
+
+
+@dataclass(slots=True)
+class MixProgress:
+    """A component that runs a mix for a time: since when, and how much of the machine each test has had.
+
+    ``up``: its time is over; ``up_at``: when that was said; ``ended``: when the last of its judged runs ended. By test: ``work``
+    in unit-seconds of judged runs, ``judged`` how many those are, ``longest`` the run time of the longest in seconds, ``live``
+    runs in flight, ``idle`` since when there is none, ``fallen`` when that was reported. ``begun``: when its last run began;
+    ``missed``: what all other tests had since then, in unit-seconds; ``stalled``: when it was reported that none of its runs
+    begins although some are submitted.
+    """
+
+    started: float | None = None
+    up: bool = False
+    work: dict[str, float] = field(default_factory=dict)
+    judged: dict[str, int] = field(default_factory=dict)
+    live: dict[str, int] = field(default_factory=dict)
+    longest: dict[str, float] = field(default_factory=dict)
+    idle: dict[str, float] = field(default_factory=dict)
+    fallen: dict[str, float] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
+    missed: dict[str, float] = field(default_factory=dict)
+    stalled: dict[str, float] = field(default_factory=dict)
+    up_at: float | None = None
+    ended: float | None = None
+
+
+@dataclass(slots=True)
+class ClockEvent:
+    """One act on a component's clock (start, stop, go on, restart) as of ``at``, seconds since 1970."""
+
+    at: float
+    act: str
+    cause: str = ""
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Clocks:
+    """The time of components that run for a time. Changed by ``clock``, ``paused``, ``continued``, ``again`` and, for a mix, by
+    every event of its runs.
+
+    By component: ``events`` on its clock by time, ``parts_over`` how many parts of its time are over, ``mixes`` what its mix has
+    had.
+    """
+
+    events: dict[str, list[ClockEvent]] = field(default_factory=dict)
+    parts_over: dict[str, int] = field(default_factory=dict)
+    mixes: dict[str, MixProgress] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a component came out, as said at event ``seq``: met, not met, undecided. ``why`` names the criterion."""
+
+    outcome: str
+    why: str
+    seq: int
+
+
+@dataclass(slots=True)
+class Gates:
+    """What opens the gates between components.
+
+    By component: ``attested`` procedure -> met (``attested``), ``outcomes`` how it came out (``component_outcome``), ``waived``
+    why people opened its gate (``waived``, ``agreed``, ``withdrawn``), ``digests`` of what the gate asked for when it was waived.
+    """
+
+    attested: dict[str, dict[str, bool]] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    waived: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Results:
+    """What is closed, for amendments and later rounds. Changed by final verdicts, ``given_up``, ``again`` and ``amended``.
+
+    ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
+    ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``).
+    """
+
+    closed: dict[ResultsKey, list[int]] = field(default_factory=dict)
+    again: dict[str, int] = field(default_factory=dict)
+    said_short: list[str] = field(default_factory=list)
