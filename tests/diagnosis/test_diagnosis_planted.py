@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from node_rows import Load, Machine, campaign, clean_campaign, name_of
+from nodes_as_rows import Load, Machine, campaign, clean_campaign, name_of
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_rows
 from shakedown.diagnosis.trials import Setting

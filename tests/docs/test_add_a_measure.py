@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts_of_a_page import ROOT, install
+from guide_packages import ROOT, install
 
 from shakedown.model.measures import MEASURES
 from shakedown.plans.schema import criteria as keys_of_criteria

@@ -9,7 +9,7 @@ import msgspec
 import recompute as script
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recomputed import disagreements
+from recompute_compared import disagreements
 from stability_logs import made_up
 
 from shakedown.metrics.rows.table import fold_runs

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Rig, taking
+from machine_simulated import Rig, taking
 from stability_plan import BUDGET, case
 
 from shakedown.model.contracts import holds

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import HOUR, Rig, taking
+from machine_simulated import HOUR, Rig, taking
 from stability_plan import BUDGET, MDTS, case
 
 from shakedown.model.nouns import Case

@@ -6,7 +6,7 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Rig
+from machine_simulated import Rig
 from stability_plan import case, machine
 
 from shakedown.model.scenario import Queue, RunTime, Scenario

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from messages import Program, Receive, Send, Work
+from network_messages import Program, Receive, Send, Work
 
 Parts = dict[int, frozenset[int]]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.collector.conftest import Room
+from tests.conductor.workers.conftest import Room
 
 from shakedown.conductor.workers import worker
 from shakedown.conductor.workers import worker_process as hiring

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from scripted import Asked, Part, Played
+from campaigns_scripted import Asked, Part, Played
 from stories import SHAKEDOWN
 
 from shakedown.model.nouns import Document, System

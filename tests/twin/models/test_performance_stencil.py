@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from messages import Program, Receive, Send, play
+from network_messages import Program, Receive, Send, play
 
 from shakedown.model.errors import UsageError
 from shakedown.twin.models import loggp

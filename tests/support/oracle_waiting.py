@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from modes_oracle import Want, need
+from oracle_modes import Want, need
 
 from shakedown.engine import State, decide, evolve, explain
 from shakedown.engine.policy.explain import Waiting

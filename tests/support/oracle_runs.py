@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from modes_oracle import Want, mode_of, need
+from oracle_modes import Want, mode_of, need
 
 from shakedown.engine import Policy
 from shakedown.model.events import Event

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from modes_oracle import need
+from oracle_modes import need
 
 from shakedown import __version__
 from shakedown.metrics.rows.rows import RunRow

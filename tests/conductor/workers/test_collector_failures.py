@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.collector.conftest import Room
+from tests.conductor.workers.conftest import Room
 
 from shakedown.conductor.workers.run_reader import ReadingLimits
 from shakedown.model.failures import FailureClass, FailureLine

@@ -10,11 +10,11 @@ from collections import Counter
 from typing import Any
 
 import msgspec
-from modes_oracle import need
 from oracle import Oracle
-from run_rules import RunRules
-from truth_rules import TruthRules, nothing_of_this_process
-from waiting_rules import WaitingRules
+from oracle_modes import need
+from oracle_runs import RunRules
+from oracle_truth import TruthRules, nothing_of_this_process
+from oracle_waiting import WaitingRules
 
 from shakedown.conductor.driver.startup import fold, fold_one
 from shakedown.engine import State

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import collectives_played as played
+import network_collectives as played
 import numpy as np
 import pytest
-from messages import Program, play
+from network_messages import Program, play
 
 from shakedown.model.errors import UsageError
 from shakedown.twin.models import loggp

@@ -1,6 +1,6 @@
 """The conductor, killed at a named point. The product knows nothing of it.
 
-    python tests/support/crashing.py POINT COUNT WORDS...     as ``shakedown WORDS``, but ``kill -9`` at POINT, the COUNT-th time
+    python tests/support/crash_points.py POINT COUNT WORDS...     as ``shakedown WORDS``, ``kill -9`` at POINT, the COUNT-th time
 
 POINT is PORT.METHOD:before or PORT.METHOD:after, any call of any port of ``model.ports`` (``twin.crashes``). Around a submission:
 

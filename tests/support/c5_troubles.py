@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import msgspec
-from c5 import C5, Plant, document, play, slower
-from scripted import Asked, Part, Played
+from c5_in_virtual_time import C5, Plant, document, play, slower
+from campaigns_scripted import Asked, Part, Played
 
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.scorecard import Scorecard

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from brute_noise import brute_steps, exact_loss
+from noise_brute_force import brute_steps, exact_loss
 from scipy.stats import ks_2samp
 
 from shakedown.model.errors import UsageError

@@ -1,6 +1,6 @@
 """A thousand campaigns: each is drawn from its seed, played through the real loop, and watched by the oracle at every event.
 
-python tests/support/thousand.py SEED...     plays some again: what was drawn, the end of the log, what the oracle said
+python tests/support/thousand_campaigns.py SEED...     plays some again: what was drawn, the end of the log, what the oracle said
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from machine_counted import CountedBuilder, CountedCollector, CountedScheduler, CountedWorld
+from oracle_strict import StrictOracle
 from stability_plan import Filled
-from strict_oracle import StrictOracle
 from thousand_people import operator_of
 from thousand_plans import KINDS, plan_of
 from thousand_troubles import ABOUT, about_of, deaths_of, troubles_of
-from told import CountedBuilder, CountedCollector, CountedScheduler, CountedWorld
 
 from shakedown.engine import Policy
 from shakedown.model.ports import Ports
@@ -92,7 +92,7 @@ def play_or_say(seed: int) -> Nasty:
         return play(seed)
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
-        again = f"python tests/support/thousand.py {seed}"
+        again = f"python tests/support/thousand_campaigns.py {seed}"
         raise AssertionError(f"seed {seed} ({KINDS[seed % len(KINDS)]}): {said}\nagain: {again}") from error
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
-from tests.collector.conftest import Room
+from tests.conductor.workers.conftest import Room
 
 from shakedown.audit.rejudge import Act, Outcome, read_verdicts, rejudge, rejudge_campaign
 from shakedown.checks.judge import judge

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from modes_oracle import mode_of, need
+from oracle_modes import mode_of, need
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Component, Document

@@ -102,7 +102,7 @@ class Source:
 
 def make_records(folder: Path) -> list[Source]:
     """Purpose: the records that are spoilt: each in a site of its own."""
-    crashing = [sys.executable, str(Path(__file__).with_name("crashing.py"))]
+    crashing = [sys.executable, str(Path(__file__).with_name("crash_points.py"))]
     records = []
     for name in ("finished", "sealed", "interrupted", "killed", "rehearsed"):
         site = folder / name

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.collector.conftest import Room
+from tests.conductor.workers.conftest import Room
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, CheckKind, FigureSpec, Test

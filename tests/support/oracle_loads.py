@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from allowed import NO_LIMIT, Allowed
-from modes_oracle import need
+from oracle_budgets import NO_LIMIT, Allowed
+from oracle_modes import need
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Component, Document

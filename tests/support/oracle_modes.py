@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from clock_oracle import CLOCK_EVENTS, clock_time
+from oracle_clock import CLOCK_EVENTS, clock_time
 
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Component, Document
