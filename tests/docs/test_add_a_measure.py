@@ -92,7 +92,7 @@ def test_without_the_package_its_criterion_is_undecided_and_says_why(site: tuple
             "from shakedown.model.measures import MEASURES\nNOTHING = MEASURES[0]",
             "'passed / attempts', which is there already",
         ),
-        ("raise RuntimeError('broken on purpose')", "cannot be loaded: broken on purpose"),
+        ("raise RuntimeError('broken on purpose')", "cannot be loaded: RuntimeError: broken on purpose"),
     ],
 )
 def test_a_wrong_declaration_is_told(
