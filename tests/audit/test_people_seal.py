@@ -93,7 +93,7 @@ def test_pages_made_from_the_record_are_said_not_to_be_checked(flipping: Layout)
     assert f"report.html: {said}" in found.unchecked
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_flipped_byte_is_found_and_located(flipping: Layout, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(protected(flipping)))

@@ -21,7 +21,7 @@ def lines(events: list[Event]) -> list[dict[str, Any]]:
     return [json.loads(msgspec.json.encode(event)) for event in events]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**9), st.integers(5, 120))
 def test_both_find_the_same(seed: int, steps: int) -> None:
     """Clocks, node-hours, utilisations, interrupts, holes, hours of each node, shares, days, loads, and criteria on them."""

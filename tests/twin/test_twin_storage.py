@@ -221,7 +221,7 @@ def _pace(one: Runner, on: list[Runner], terms: Metadata, link: Bandwidth, hang:
     return 1 / (1 + terms.share * slow + link.share * wide)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_any_crowd_takes_as_long_as_reckoned_change_by_change(seed: int) -> None:
     draw = random.Random(seed)

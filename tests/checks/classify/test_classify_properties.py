@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.checks.classify.catalogue import Classifier
@@ -20,7 +20,6 @@ CLASSES = shipped_failures()
 KNOWN = Classifier(CLASSES)
 EXAMPLES = [(one.name, line) for one in CLASSES for line in one.examples]
 PIECES = [group.texts[0].replace("...", " ") for one in CLASSES for group in one.lines if group.texts]
-QUICK = settings(deadline=None)
 LIMIT_S = 60.0  # far more than any of this takes; without bounds it would be hours
 
 
@@ -30,7 +29,6 @@ def scanned(text: str) -> Scan:
     return scan
 
 
-@QUICK
 @given(st.binary(max_size=4000))
 def test_any_bytes_are_classified(data: bytes) -> None:
     failure = scanned(data.decode("utf-8", "replace")).failure()
@@ -38,7 +36,6 @@ def test_any_bytes_are_classified(data: bytes) -> None:
     assert failure.line.isprintable() and len(failure.line) <= SHOWN
 
 
-@QUICK
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=40)), max_size=30),
     st.sampled_from(["\n", "\r", "\r\n", " "]),
@@ -48,7 +45,6 @@ def test_any_mixture_of_what_is_known_is_classified(pieces: list[str], between: 
     assert failure.line.isprintable() and len(failure.line) <= SHOWN
 
 
-@QUICK
 @given(st.text(max_size=300))
 def test_a_clean_line_is_clean(text: str) -> None:
     line = clean(text)
@@ -57,7 +53,6 @@ def test_a_clean_line_is_clean(text: str) -> None:
     assert shown(line).isprintable()
 
 
-@QUICK
 @given(
     st.sampled_from(EXAMPLES), st.integers(0, 999_999), st.sampled_from(["[{}] ", "{}: ", "[1,{}]<stderr>: ", "<{}> "])
 )
@@ -67,7 +62,6 @@ def test_rank_prefixes_are_no_matter(example: tuple[str, str], rank: int, prefix
     assert likeness(prefix.format(rank) + line) == likeness(prefix.format(1) + line)
 
 
-@QUICK
 @given(st.sampled_from(EXAMPLES), st.data())
 def test_colours_are_no_matter(example: tuple[str, str], data: st.DataObject) -> None:
     name, line = example
@@ -75,7 +69,6 @@ def test_colours_are_no_matter(example: tuple[str, str], data: st.DataObject) ->
     assert scanned(f"{line[:place]}\x1b[1;31m{line[place:]}\x1b[0m").failure().name == name
 
 
-@QUICK
 @given(st.integers(0, 10**9), st.integers(0, 99999), st.integers(1, 9999))
 def test_places_times_and_numbers_make_no_difference_to_likeness(number: int, node: int, task: int) -> None:
     lines = [
@@ -91,7 +84,6 @@ def test_likeness_tells_signals_and_codes_apart() -> None:
     assert likeness("cell 3 is wet") == likeness("cell 4 is wet")
 
 
-@QUICK
 @given(st.text(min_size=12, max_size=200))
 def test_a_class_made_of_a_likeness_finds_its_line(text: str) -> None:
     line = shown(clean(f"failed badly: {text}"))

@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.twin.models.reckoning import Amount, ReckoningError, amount, reckon, unit_of
@@ -110,7 +110,6 @@ _EXPRESSIONS = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(_EXPRESSIONS)
 def test_plain_arithmetic_is_python_s(text: str) -> None:
     try:
