@@ -2,7 +2,7 @@
 
     benchmarks/damaged_records.py [COUNT] [SEED]
 
-Status 1 where a promise of ``tests/support/damages.py`` was broken; each such damage is printed with the seed that makes it again.
+Status 1 where a promise of ``tests/support/record_damages.py`` was broken; each is printed with the seed that makes it again.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
-import damages
+import record_damages
 
 
 def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     with tempfile.TemporaryDirectory(prefix="shakedown-damages-") as folder:
-        sources = damages.make_records(Path(folder))
+        sources = record_damages.make_records(Path(folder))
         for source in sources:
-            damages.learn(source, Path(folder) / "scratch")
+            record_damages.learn(source, Path(folder) / "scratch")
         work = [(sources[seed % len(sources)], Path(folder), seed) for seed in range(first, first + count)]
         bad, kinds = 0, Counter[str]()
         with multiprocessing.get_context("fork").Pool(4) as pool:
@@ -38,12 +38,12 @@ def main() -> int:
     return 1 if bad else 0
 
 
-def _one(work: tuple[damages.Source, Path, int]) -> tuple[int, str, str, list[str]]:
+def _one(work: tuple[record_damages.Source, Path, int]) -> tuple[int, str, str, list[str]]:
     source, folder, seed = work
     chance = random.Random(seed)
-    site = damages.copy(source, folder / f"copy-{multiprocessing.current_process().pid}")
-    done = damages.damage(site / source.campaign, chance)
-    return seed, source.name, str(done), damages.try_commands(source, site, done, chance, 5)
+    site = record_damages.copy(source, folder / f"copy-{multiprocessing.current_process().pid}")
+    done = record_damages.damage(site / source.campaign, chance)
+    return seed, source.name, str(done), record_damages.try_commands(source, site, done, chance, 5)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "tests/support")]
 
-from node_rows import Load, Machine, campaign, clean_campaign, name_of  # noqa: E402
+from nodes_as_rows import Load, Machine, campaign, clean_campaign, name_of  # noqa: E402
 
 from shakedown.diagnosis.node_report import examine_rows  # noqa: E402
 from shakedown.diagnosis.trials import Setting  # noqa: E402

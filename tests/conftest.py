@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import signal
 
+from hypothesis import settings
+
+pytest_plugins = ["left_processes"]
+
+# How long an example takes says nothing of what it tests: other tests share the machine.
+settings.register_profile("shakedown", deadline=None)
+settings.load_profile("shakedown")
+
 # Under nohup, and in some CI systems, hang-ups are ignored by us and by everything that we start; the programs under test respect
 # that, and tests of hang-ups would wait for ever.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)

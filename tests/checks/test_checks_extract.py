@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.checks import extract
@@ -21,7 +21,6 @@ def text(content: str, limit: int = LINE_LIMIT) -> Text:
     return decode("output", content.encode(), limit=limit)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=5))
 def test_contains_and_lacks_say_the_opposite_of_each_other(content: str, sought: str) -> None:
     contents = text(content.encode(errors="replace").decode())
@@ -31,7 +30,6 @@ def test_contains_and_lacks_say_the_opposite_of_each_other(content: str, sought:
     assert lacks.held is not contains.held
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(2, 40).map(lambda n: 2 * n))
 def test_whatever_the_bytes_are_nothing_raises_and_a_match_is_a_match(data: bytes, limit: int) -> None:
     contents = decode("output", data, limit=limit)
@@ -42,7 +40,6 @@ def test_whatever_the_bytes_are_nothing_raises_and_a_match_is_a_match(data: byte
         assert result.held
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("ab ", max_size=30), max_size=20), st.integers(2, 10).map(lambda n: 2 * n))
 def test_pieces_hold_every_short_line_whole_and_both_ends_of_every_long_one(lines: list[str], limit: int) -> None:
     pieces = text("\n".join(lines), limit=limit).pieces

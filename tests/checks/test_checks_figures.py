@@ -8,7 +8,7 @@ import statistics
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.checks.figures import figure, number
@@ -41,7 +41,6 @@ def expected(pick: Pick, values: list[float]) -> float:
     return (table | {"mean": total / len(values), "median": statistics.median(values), "sum": total})[pick]
 
 
-@settings(deadline=None)
 @given(FINITE)
 def test_every_finite_number_is_read_as_it_was_written(value: float) -> None:
     assert number(repr(value)) == value
@@ -68,7 +67,6 @@ def test_what_is_no_number_is_said_and_never_guessed(written: str, problem: str)
     assert number(written) == problem
 
 
-@settings(deadline=None)
 @given(st.sampled_from(PICKS), st.lists(MODEST, min_size=1, max_size=9))
 def test_both_ways_to_say_where_a_figure_is_pick_the_same_value(pick: Pick, values: list[float]) -> None:
     lines = "".join(f"noise\nspeed = {value!r}\n" for value in values)
@@ -78,7 +76,6 @@ def test_both_ways_to_say_where_a_figure_is_pick_the_same_value(pick: Pick, valu
     assert found.value == pytest.approx(expected(pick, values), rel=1e-12)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200), st.sampled_from(PICKS))
 def test_no_text_makes_a_figure_of_nothing(content: str, pick: Pick) -> None:
     contents = decode("output", content.encode(errors="replace"))

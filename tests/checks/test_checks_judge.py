@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -198,7 +198,6 @@ ANY_TEXT = st.text(max_size=400)
 RESULTS = st.lists(st.builds(CheckResult, ANY_TEXT, st.sampled_from([True, False, None]), ANY_TEXT), max_size=40)
 
 
-@settings(deadline=None)
 @given(RESULTS, st.lists(ANY_TEXT, max_size=30), st.text(max_size=1500), st.sampled_from([0, 1, -9]), ANY_TEXT)
 def test_every_reason_is_a_printable_line_and_every_verdict_fits_an_event(
     results: list[CheckResult], problems: list[str], excerpt: str, status: int, message: str

@@ -9,9 +9,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import damages
 import pytest
-from damages import Source, Told, tell
+import record_damages
+from record_damages import Source, Told, tell
 
 from shakedown.events.lines import encode_event
 from shakedown.events.reader import read_events
@@ -22,7 +22,7 @@ from shakedown.model.events import Event
 @pytest.fixture(scope="session")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Source]:
     """Finished, sealed, interrupted, killed and rehearsed ones."""
-    return {source.name: source for source in damages.make_records(tmp_path_factory.mktemp("records"))}
+    return {source.name: source for source in record_damages.make_records(tmp_path_factory.mktemp("records"))}
 
 
 Open = Callable[[str], Source]
@@ -40,7 +40,7 @@ def opened(records: dict[str, Source], tmp_path: Path) -> Open:
 
 
 def say(source: Source, *words: str) -> Told:
-    return tell(source.site, *damages.words_of(source, words))
+    return tell(source.site, *record_damages.words_of(source, words))
 
 
 def faster(source: Source) -> None:
@@ -55,7 +55,7 @@ def faster(source: Source) -> None:
 
 
 @pytest.mark.parametrize("name", ["finished", "interrupted"])
-@pytest.mark.parametrize("words", [words for words in damages.READERS if words[0] not in ("verify", "report")])
+@pytest.mark.parametrize("words", [words for words in record_damages.READERS if words[0] not in ("verify", "report")])
 def test_every_reader_says_it_first_and_ends_with_3(opened: Open, name: str, words: tuple[str, ...]) -> None:
     source = opened(name)
     faster(source)
@@ -90,7 +90,7 @@ def test_json_has_it_beside_what_is_read(opened: Open) -> None:
     assert "damaged" not in json.loads(say(opened("sealed"), "runs", "--json").out)
 
 
-@pytest.mark.parametrize("words", [*damages.ACTS, ("resume", "-q")])
+@pytest.mark.parametrize("words", [*record_damages.ACTS, ("resume", "-q")])
 def test_nothing_is_added_to_it(opened: Open, words: tuple[str, ...]) -> None:
     source = opened("interrupted")
     faster(source)
@@ -212,7 +212,7 @@ def test_a_figure_that_was_changed_with_the_whole_chain_is_held_against_its_outp
     source = opened("finished")
     path = source.root / "log/000001.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"figures":{"rate":17.25}', b'"figures":{"rate":97.25}', 1))
-    damages.remake(source.root / "log")
+    record_damages.remake(source.root / "log")
     assert say(source, "status").status == 0, "the chain is whole"
     found = json.loads(say(source, "verify", "--json").out)
     assert "has rate = 97.25 in the log, and 17.25 comes out of its output" in found["damage"]["why"]
@@ -274,12 +274,12 @@ def test_every_run_that_ran_has_its_end(opened: Open) -> None:
 def test_random_damages_break_no_promise(records: dict[str, Source], name: str, tmp_path: Path) -> None:
     """A sample; ``benchmarks/damaged_records.py`` has thousands. Only the cheap readers, and ``resume``."""
     source = records[name]
-    cheap = [words for words in damages.READERS if words[0] in ("status", "runs", "log", "show", "why")]
+    cheap = [words for words in record_damages.READERS if words[0] in ("status", "runs", "log", "show", "why")]
     if not source.reference:
-        damages.learn(source, tmp_path / "scratch", cheap)
+        record_damages.learn(source, tmp_path / "scratch", cheap)
     for seed in range(10):
         chance = random.Random(seed)
-        site = damages.copy(source, tmp_path / "copy")
-        done = damages.damage(site / source.campaign, chance)
-        broken = damages.try_commands(source, site, done, chance, 2, cheap, limit_s=2.0)
+        site = record_damages.copy(source, tmp_path / "copy")
+        done = record_damages.damage(site / source.campaign, chance)
+        broken = record_damages.try_commands(source, site, done, chance, 2, cheap, limit_s=2.0)
         assert not broken, f"seed {seed}, {name}, {done}: {broken}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from simulated import rehearse, taking
+from machine_simulated import rehearse, taking
 from stability_plan import small_stability
 
 from shakedown.events.campaigns import create_campaign

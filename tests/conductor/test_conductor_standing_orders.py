@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from by_hand import ByHand
+from engine_by_hand import ByHand
 from stage import small_document
 
 from shakedown.conductor.commands.overrides import MOST_NODES, check_all, order

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from node_rows import Load, Machine, campaign, name_of
+from nodes_as_rows import Load, Machine, campaign, name_of
 
 from shakedown.cli.main import cli
 from shakedown.events.lines import encode_event

@@ -57,7 +57,7 @@ def test_what_must_be_and_what_cannot_be() -> None:
     assert upper_tail([(10, 3, 4)], 4) == 0.0
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(strata(), min_size=1, max_size=12), st.data())
 def test_only_nodes_two_deviations_off_can_have_a_p_value_that_matters(
     margins: list[Margins], data: st.DataObject

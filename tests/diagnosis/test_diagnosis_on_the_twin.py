@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from planted_nodes import Machine, campaign_on, some_nodes
+from nodes_planted import Machine, campaign_on, some_nodes
 
 from shakedown.diagnosis.node_report import examine_nodes
 

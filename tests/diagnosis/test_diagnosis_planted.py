@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from node_rows import Load, Machine, campaign, clean_campaign, name_of
+from nodes_as_rows import Load, Machine, campaign, clean_campaign, name_of
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_rows
 from shakedown.diagnosis.trials import Setting
@@ -178,7 +178,7 @@ def shape(examined: NodesExamined, names: dict[str, str]) -> set[tuple[object, .
     }
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_other_names_for_the_nodes_give_the_same_findings_under_these_names(seed: int, dice: random.Random) -> None:
     rows = campaign(Machine(20, bad={3: 0.6}, slow={8: 1.4}), MIXED, 150, seed)
@@ -190,7 +190,7 @@ def test_other_names_for_the_nodes_give_the_same_findings_under_these_names(seed
     assert shape(examine(rows), renamed) == shape(examine(other), {})
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_clean_cases_besides_never_create_findings_of_failures(seed: int) -> None:
     """Runs of another case, none of which failed, say nothing about failures: p and counts stay."""
@@ -204,7 +204,7 @@ def test_clean_cases_besides_never_create_findings_of_failures(seed: int) -> Non
     assert [(f.nodes, f.p, f.on_it.hits) for f in after] == [(f.nodes, f.p, f.on_it.hits) for f in before]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_does_not_matter(seed: int, dice: random.Random) -> None:
     rows = campaign(Machine(20, bad={3: 0.6}, slow={8: 1.4}), MIXED, 150, seed)

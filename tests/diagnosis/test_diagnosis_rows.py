@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from node_rows import Load, Machine, campaign, name_of
+from nodes_as_rows import Load, Machine, campaign, name_of
 
 from shakedown.diagnosis.node_report import examine_nodes, examine_rows, excluded_nodes, least_failures, setting_of
 from shakedown.diagnosis.trials import Setting, failure_trials, timed_trials

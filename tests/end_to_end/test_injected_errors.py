@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from injected import TESTS, trial, wish
+from crash_injected_errors import TESTS, trial, wish
 from stories import MakeSite
 
 SOURCE = Path(__file__).parent.parent / "support/injector.c"

@@ -41,7 +41,7 @@ def a_log(directory: Path, segment_bytes: int, count: int = 12) -> None:
     writer._segment.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from([400, 10**6]))
 def test_a_log_torn_at_any_byte_keeps_its_whole_lines_and_goes_on(data: st.DataObject, segment_bytes: int) -> None:
     with tempfile.TemporaryDirectory() as place:

@@ -45,7 +45,7 @@ class Lease:
     def check(self) -> None: ...
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_one_flipped_bit_anywhere_is_found_in_its_segment(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as place:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fill_measures import full, longest_hole, off_shares, spans_of_log, spans_of_truth, steady_time
-from node_rules import unfolded
+from oracle_nodes import unfolded
 from stability_plan import (
     BUSY,
     C5_TIMES,

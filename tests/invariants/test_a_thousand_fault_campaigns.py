@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from thousand import SWITCHES, play_or_say
+from thousand_campaigns import SWITCHES, play_or_say
 from thousand_troubles import POINTS
 
 CAMPAIGNS, EACH = 1000, 25

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from by_hand import ByHand, seen_running
+from engine_by_hand import ByHand, seen_running
 from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, random_deaths, small_document
 
 from shakedown.engine import State, decide, index_plan

@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from modes_oracle import Violation
+from oracle_modes import Violation
 from stability_plan import Wish, case, document, machine, small_stability, sweep_of_five
 from stage import small_document
-from thousand import SOON, Nasty
+from thousand_campaigns import SOON, Nasty
 
 import shakedown.conductor.driver.loop as loop_module
 import shakedown.engine.constraints.queue_guard as guard_module

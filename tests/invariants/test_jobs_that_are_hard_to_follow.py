@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from by_hand import ByHand, seen_running
+from engine_by_hand import ByHand, seen_running
 from stability_plan import MDTS, Wish, case, document, machine, play, small_stability, sweep_of_five
 
 from shakedown.conductor.driver.loop import _is_news

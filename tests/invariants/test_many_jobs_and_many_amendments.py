@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from by_hand import ByHand
+from engine_by_hand import ByHand
 from stage import small_document
 
 from shakedown.engine import Policy, State, decide, index_plan

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 from fill_measures import Span, full, longest_hole, node_seconds, off_shares
-from load_rules import LoadRules
-from modes_oracle import Violation
-from node_rules import NodeRules, PartRules
+from oracle_loads import LoadRules
+from oracle_modes import Violation
+from oracle_nodes import NodeRules, PartRules
 from stability_plan import BUDGET, Wish, small_stability, sweep_of_five
 
 from shakedown.model.events import Event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from by_hand import seen_running
+from engine_by_hand import seen_running
 
 from shakedown.engine import decide
 from shakedown.engine.state.phases import JobPhase

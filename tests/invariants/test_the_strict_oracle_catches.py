@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from modes_oracle import Violation
+from oracle_modes import Violation
 from stage import random_deaths, small_document
-from thousand import SOON, Nasty
+from thousand_campaigns import SOON, Nasty
 
 import shakedown.engine.policy.submit as submit_module
 from shakedown.engine.fold.evolve import HANDLERS
@@ -21,7 +21,7 @@ from shakedown.twin import Fates, Lies, NothingWillHappen
 
 Patch = pytest.MonkeyPatch
 explain_module = sys.modules["shakedown.engine.policy.explain"]
-strict_oracle: Any = sys.modules["strict_oracle"]
+strict_oracle: Any = sys.modules["oracle_strict"]
 decide_module = sys.modules["shakedown.engine.policy.decide"]
 
 

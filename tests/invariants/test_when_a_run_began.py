@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from by_hand import ByHand
+from engine_by_hand import ByHand
 from stage import small_document
 
 from shakedown.engine import State, evolve, index_plan

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from c5 import C5, PATIENCE_S, command
+from c5_in_virtual_time import C5, PATIENCE_S, command
 from stories import SHAKEDOWN
 
 FASTER = {

@@ -12,8 +12,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from c5 import C5, REPLAYED, TABLE_4, as_on_c5, command, document
-from planted import planted
+from c5_in_virtual_time import C5, REPLAYED, TABLE_4, as_on_c5, command, document
+from c5_troubles import planted
 
 from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.report.evidence import find_evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from planted import DOUBLED, ENOUGH, NAMES, WRONG, Outcome, planted
+from c5_troubles import DOUBLED, ENOUGH, NAMES, WRONG, Outcome, planted
 
 from shakedown.metrics.judging.contract import RowScore
 from shakedown.metrics.judging.criteria import exit_status

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 import recompute as script
-from planted import NAMES, planted
-from recomputed import disagreements, pairs
+from c5_troubles import NAMES, planted
+from recompute_compared import disagreements, pairs
 from stage import ALL_LIES, LOCAL_TROUBLE, TROUBLE, Campaign, moded_document, people, random_deaths
 
 from shakedown.metrics.rows.table import fold_runs
@@ -39,7 +39,7 @@ def again(campaign: Path) -> dict[str, Any]:
 
 def test_it_shares_no_code_with_the_package() -> None:
     for path in SCRIPT.parent.glob("recompute*.py"):
-        if path.name != "recomputed.py":
+        if path.name != "recompute_compared.py":
             text = path.read_text(encoding="utf-8")
             assert "shakedown" not in text and "msgspec" not in text, path.name
 

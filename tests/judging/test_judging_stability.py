@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import recompute as script
 from msgspec.structs import replace
-from recomputed import disagreements
+from recompute_compared import disagreements
 from stability_logs import MEASURES
 from stage import ALL_LIES, TROUBLE, Campaign, random_deaths, small_document
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from c5 import command
+from c5_in_virtual_time import command
 
 from shakedown.metrics.judging.criteria import score
 from shakedown.report.reading import read_campaign

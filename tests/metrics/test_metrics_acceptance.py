@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from books import Book, criterion
+from record_rows import Book, criterion
 
 from shakedown.metrics.cases import summarise
 from shakedown.metrics.judging.criteria import exit_status

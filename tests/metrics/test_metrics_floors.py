@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from books import Book, criterion, stated
+from record_rows import Book, criterion, stated
 
 from shakedown.metrics.failure_rates import failure_rates
 from shakedown.metrics.interrupts import interrupts, mean_time_interval

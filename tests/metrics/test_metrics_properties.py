@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from books import Book, criterion
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_rows import Book, criterion
 
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.rows.table import Record

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from books import Book, criterion
 from msgspec.structs import replace
+from record_rows import Book, criterion
 
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.exclusions import BY_RULING

@@ -9,7 +9,7 @@ import msgspec
 import recompute as script
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recomputed import disagreements
+from recompute_compared import disagreements
 from stability_logs import made_up
 
 from shakedown.metrics.rows.table import fold_runs
@@ -21,7 +21,7 @@ def lines(events: list[Event]) -> list[dict[str, Any]]:
     return [json.loads(msgspec.json.encode(event)) for event in events]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**9), st.integers(5, 120))
 def test_both_find_the_same(seed: int, steps: int) -> None:
     """Clocks, node-hours, utilisations, interrupts, holes, hours of each node, shares, days, loads, and criteria on them."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from books import Book, criterion
 from msgspec.structs import replace
+from record_rows import Book, criterion
 
 from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.metrics.judging.scorecard import Scorecard

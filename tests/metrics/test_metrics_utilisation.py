@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 import recompute_numbers
-from books import Book, criterion
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+from record_rows import Book, criterion
 
 from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
 from shakedown.model.events import Event

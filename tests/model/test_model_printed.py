@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_DOWN, Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.model.printed import agreement, in_unit, other_unit, parse_printed
@@ -68,7 +68,6 @@ def test_what_is_no_printed_number(text: str) -> None:
         parse_printed(text)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(0, 5))
 def test_printing_and_reading_again_agree(value: int, decimals: int) -> None:
     """Whatever is printed with so many digits, rounded or cut off, is known again; a step further away is not."""

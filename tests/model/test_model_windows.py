@@ -48,7 +48,7 @@ minutes = st.integers(0, 7 * 24 * 60 - 1).map(lambda minute: float(minute * MINU
 bounds = st.one_of(minutes, st.sampled_from([6 * DAY + 2 * HOUR, 6 * DAY + 2.5 * HOUR, 6 * DAY + 3 * HOUR, 0.0]))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.sampled_from(PLACES), bounds, bounds, st.integers(0, 2 * 24 * 60))
 @example(("Europe/Berlin", "2026-10-24T12:00"), 6 * DAY + 2.5 * HOUR, 6 * DAY + 4.0 * HOUR, 0)
 @example(("Europe/Berlin", "2026-03-28T12:00"), 6 * DAY + 2.5 * HOUR, 6 * DAY + 2.75 * HOUR, 0)
@@ -71,7 +71,7 @@ def test_minute_by_minute_through_a_change_of_the_clocks(
         assert is_open(window, change) != is_open(window, change - 0.001)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.sampled_from(PLACES), bounds, bounds, st.integers(0, 24 * 60), st.integers(1, 48 * 60))
 @example(("Europe/Berlin", "2026-10-24T12:00"), 6 * DAY + 2.5 * HOUR, 6 * DAY + 2.75 * HOUR, 0, 48 * 60)
 @example(("Europe/Berlin", "2026-03-28T12:00"), 6 * DAY + 2.25 * HOUR, 6 * DAY + 3.5 * HOUR, 0, 48 * 60)
@@ -94,7 +94,7 @@ def test_the_report_and_the_twin_see_the_same_minutes(
         second += MINUTE
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.sampled_from(PLACES), minutes, st.integers(0, 2 * 24 * 60))
 def test_the_next_time_of_the_week_is_the_first_minute_that_shows_it(
     place: tuple[str, str], wanted: float, later: int
@@ -113,7 +113,7 @@ def test_the_next_time_of_the_week_is_the_first_minute_that_shows_it(
 
 
 @given(st.floats(0, 4e9), minutes, minutes)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_every_window_that_is_not_always_open_changes_within_eight_days(now: float, begin: float, end: float) -> None:
     change = next_change(Window("x", begin, end, "Europe/Berlin"), now)
     assert (change is None) if begin == end else (change is not None and now < change <= now + 8 * DAY)

@@ -293,7 +293,7 @@ ROW = st.sampled_from(list(MUST)).flatmap(
     )
 )
 ROWS = st.lists(ROW, min_size=1, max_size=5)
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = ["test", "where", "figure", "must", "basis", "clause", "statistic", "mode"]
 
 

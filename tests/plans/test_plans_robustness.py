@@ -18,7 +18,7 @@ from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.tables import TABLES
 from shakedown.plans.schema.yaml_nodes import LIMIT_NODES, read_nodes
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 WORDS = [
     *(
         "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -104,7 +104,6 @@ def test_a_window_of_days_begins_on_each_of_them_and_lasts_a_day_at_most(
     assert any(inside(window, asked) for window in found) == meant
 
 
-@settings(deadline=None)  # what no zone is called like is looked for among all of them
 @given(st.text(max_size=20))
 def test_any_text_is_a_time_of_the_week_or_is_told(text: str) -> None:
     for read in (week.time_of_week, week.days, week.zone):

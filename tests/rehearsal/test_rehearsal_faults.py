@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from rehearsed import USUAL, Mixed, play, times
+from rehearsal_plans import USUAL, Mixed, play, times
 from stability_plan import machine
 
 from shakedown.events.reader import read_events

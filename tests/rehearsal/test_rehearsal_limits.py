@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from rehearsed import USUAL, Mixed, Played, play, times
+from rehearsal_plans import USUAL, Mixed, Played, play, times
 
 from shakedown.model.scenario import Builds, Scenario
 

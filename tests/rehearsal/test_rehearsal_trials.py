@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from rehearsed import HOUR, NODES, USUAL, Mixed, play, times
+from rehearsal_plans import HOUR, NODES, USUAL, Mixed, play, times
 from stability_plan import case, document, machine
 
 from shakedown.metrics.trials import LEAST_GAIN, Verdict, gain, lines_of

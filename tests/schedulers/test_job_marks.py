@@ -71,7 +71,7 @@ def test_an_end_that_is_being_written_is_no_end(places: JobPlaces, length: int) 
     assert (marks.exit_status, marks.elapsed_s, marks.told) == (None, None, "")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(claim=st.binary(max_size=200), end=st.binary(max_size=200), cut=st.integers(0, 60), hole=st.integers(0, 60))
 def test_junk_is_never_a_verdict(
     claim: bytes, end: bytes, cut: int, hole: int, tmp_path_factory: pytest.TempPathFactory

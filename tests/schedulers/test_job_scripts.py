@@ -420,7 +420,7 @@ def test_what_no_shell_can_be_told_is_refused_before_it_is_submitted(site: Site)
         site.prepare("true", files=(("in", "/nowhere/at/all"),))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(name=st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20))
 def test_any_directory_will_do(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.mktemp("any") / f"c{name}"

@@ -186,7 +186,7 @@ def _resident_bytes() -> int:
 # ---- packs -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     outputs=st.lists(st.binary(min_size=1, max_size=60), max_size=30),
     roll=st.integers(1, 200),

@@ -56,7 +56,7 @@ PLACES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(path=PATHS, place=st.sampled_from(PLACES))
 def test_the_shell_reads_the_path_wherever_it_stands(path: str, place: str) -> None:
     if place.startswith("#"):

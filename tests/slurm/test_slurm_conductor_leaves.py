@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crashing import CRASHING, deadly_sbatch
+from crash_points import CRASHING, deadly_sbatch
 from slurm_cluster import Cluster
 from stories import SHAKEDOWN
 

@@ -2,7 +2,7 @@
 
 Not provoked here, because the emulated nodes share one kernel and one machine, whose limits Slurm does not enforce: a real
 shortage of memory (slurmstepd's oom_kill events), errors of a fabric, of Lustre and NFS, of hardware and accelerators, licence
-servers, and modules. Their texts are published ones; tests/classify has them, and errors of MPI that were provoked without Slurm.
+servers, and modules. Their texts are published ones; tests/checks/classify has them, and MPI errors provoked without Slurm.
 """
 
 from __future__ import annotations

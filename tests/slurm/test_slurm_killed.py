@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from crashing import CRASHING, deadly_sbatch
+from crash_points import CRASHING, deadly_sbatch
 from slurm_cluster import Cluster
 from slurm_disturbed import NEVER_AGAIN, wait_until
 from stories import SHAKEDOWN

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from load_rules import LoadRules
-from modes_oracle import ModeRules, Violation, Want, mode_of, need, swept_nodes, wants
-from node_rules import NodeRules, PartRules
+from oracle_loads import LoadRules
+from oracle_modes import ModeRules, Violation, Want, mode_of, need, swept_nodes, wants
+from oracle_nodes import NodeRules, PartRules
 
 from shakedown.conductor.driver.startup import fold_one
 from shakedown.engine import State, decide, explain

@@ -121,7 +121,7 @@ def test_who_was_withdrawn_does_not_start() -> None:
     assert cycle(pool) == {2: [1]}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 40), st.integers(0, 10_000), st.booleans())
 def test_no_node_is_given_twice_and_the_first_never_waits_longer_than_promised(
     count: int, seed: int, fifo: bool
@@ -192,7 +192,7 @@ def test_the_first_and_the_last_of_some_nodes(nodes: int, count: int) -> None:
 @pytest.mark.parametrize(
     "text", ["n[1-40]", "c5n[0001-0040]", "nid[00095-00134]", "a-b-[98-137]", "x[1-20],y[1-20]", "r1n[01-40]"]
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(nodes=st.integers(1, 2**40 - 1))
 def test_node_sets_are_folded_as_slurm_folds_them(text: str, nodes: int) -> None:
     partition = Partition("batch", "c", text, 40, "t")

@@ -6,8 +6,8 @@ from statistics import fmean, stdev
 
 import msgspec
 import pytest
+from machine_simulated import Rig, taking
 from scipy import stats
-from simulated import Rig, taking
 from stability_plan import case
 
 from shakedown.model.nouns import Build

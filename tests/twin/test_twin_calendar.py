@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from machine_simulated import DAY, HOUR, Rig, plan_of, taking
 from scipy import stats
-from simulated import DAY, HOUR, Rig, plan_of, taking
 from stability_plan import BUDGET, case, machine
 
 from shakedown.model.ports import Wanted

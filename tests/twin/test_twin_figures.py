@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Rig, taking
+from machine_simulated import Rig, taking
 from stability_plan import BUDGET, case
 
 from shakedown.model.contracts import holds
@@ -48,7 +48,7 @@ def measured(
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(0.01, 1e6), st.floats(0.001, 0.5), st.integers(0, 4), st.booleans())
 def test_a_healthy_machine_meets_rows_of_every_shape(value: float, width: float, shape: int, other: bool) -> None:
     bounds = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from machine_simulated import DAY, HOUR, Rig, rehearse, taking
 from scipy import stats
-from simulated import DAY, HOUR, Rig, rehearse, taking
 from stability_plan import case, small_stability
 
 from shakedown.model.scenario import Builds, Harness, Hole

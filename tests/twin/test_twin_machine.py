@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from node_rules import unfolded
+from oracle_nodes import unfolded
 from stability_plan import BUDGET, MDTS, case, document, machine
 
 from shakedown.model.nouns import Case, Component, Shape

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from node_rules import unfolded
-from planted_nodes import Machine, campaign_on, node_names, some_nodes
+from nodes_planted import Machine, campaign_on, node_names, some_nodes
+from oracle_nodes import unfolded
 
 
 def test_runs_on_a_bad_node_fail_and_the_others_do_not() -> None:

@@ -66,7 +66,7 @@ all_rules = some.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases(), all_rules)
 def test_every_start_is_the_naive_one(case: Case, rules: Rules) -> None:
     made = schedule(case.jobs, case.processors, rules)
@@ -76,7 +76,7 @@ def test_every_start_is_the_naive_one(case: Case, rules: Rules) -> None:
     assert made.backfilled.tolist() == [job.backfilled for job in theirs]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(over=False), some.sampled_from([0, 1, 3, 100]), some.sampled_from([0.0, 10.0]))
 def test_no_head_starts_later_than_any_reservation_it_had(case: Case, depth: int, cycle_s: float) -> None:
     rules = Rules("fcfs", depth, cycle_s)
@@ -86,7 +86,7 @@ def test_no_head_starts_later_than_any_reservation_it_had(case: Case, depth: int
         assert all(start <= promise for promise in job.promises)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(), all_rules)
 def test_never_more_is_held_than_there_is_and_nothing_starts_before_it_is_submitted(case: Case, rules: Rules) -> None:
     made = schedule(case.jobs, case.processors, rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from shakedown.twin.production.columns import Flags, Floats
@@ -34,7 +34,6 @@ def by_seconds(jobs: Played) -> Floats:
     return seconds
 
 
-@settings(deadline=None)
 @given(played(), some.integers(0, 30))
 def test_utilisation_is_what_is_counted_second_by_second(jobs: Played, since: int) -> None:
     first, last, seconds = int(jobs.submit_s[0]) + since, int(jobs.end_s.max()), by_seconds(jobs)
@@ -50,7 +49,6 @@ def test_utilisation_is_what_is_counted_second_by_second(jobs: Played, since: in
         assert found.utilisation_of_submissions == pytest.approx(seconds[first:until].sum() / (100 * (until - first)))
 
 
-@settings(deadline=None)
 @given(played())
 def test_what_is_held_until_a_moment(jobs: Played) -> None:
     moments = np.arange(200, dtype=np.float64)

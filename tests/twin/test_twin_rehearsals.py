@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from simulated import DAY, HOUR, rehearse
+from machine_simulated import DAY, HOUR, rehearse
 from stability_plan import TABLE_4, Filled, c5_stability, with_limits
 
 from shakedown.model.nouns import Document

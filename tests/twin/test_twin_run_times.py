@@ -7,8 +7,8 @@ from statistics import fmean, stdev
 
 import msgspec
 import pytest
+from machine_simulated import Rig, plan_of, taking
 from scipy import stats
-from simulated import Rig, plan_of, taking
 from stability_plan import case, machine
 
 from shakedown.model.judging import Contract, ContractRow

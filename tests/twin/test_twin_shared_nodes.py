@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from machine_simulated import Rig, taking
 from msgspec.structs import replace
-from rehearsed import HOUR, play
-from simulated import Rig, taking
+from rehearsal_plans import HOUR, play
 from stability_plan import case, document, machine
 
 from shakedown.model.nouns import Case, Component, Document, Partition, System

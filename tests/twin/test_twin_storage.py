@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import HOUR, Rig, taking
+from machine_simulated import HOUR, Rig, taking
 from stability_plan import BUDGET, MDTS, case
 
 from shakedown.model.nouns import Case
@@ -221,7 +221,7 @@ def _pace(one: Runner, on: list[Runner], terms: Metadata, link: Bandwidth, hang:
     return 1 / (1 + terms.share * slow + link.share * wide)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_any_crowd_takes_as_long_as_reckoned_change_by_change(seed: int) -> None:
     draw = random.Random(seed)

@@ -6,7 +6,7 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Rig
+from machine_simulated import Rig
 from stability_plan import case, machine
 
 from shakedown.model.scenario import Queue, RunTime, Scenario
@@ -104,7 +104,7 @@ def test_a_scenario_says_what_size_is_worth() -> None:
     assert begun == {0.0: [1000.0, 1040.0], 1.0: [2000.0, 1000.0]}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 100_000))
 def test_no_job_could_run_into_a_closing_and_each_starts_as_soon_as_it_may(seed: int) -> None:
     """Random queues around random closings: nobody overlaps one, and without backfill the head starts when a search says."""

@@ -7,14 +7,14 @@ dialects as entry points of the group ``shakedown.schedulers``.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from shakedown.model.errors import UsageError
+from shakedown.model.entry_points import declared_by, declared_in_packages, function, words_of
+from shakedown.model.errors import ShakedownError, UsageError
 
 GROUP = "shakedown.schedulers"
 EMBEDDED = "local"
@@ -68,25 +68,8 @@ def dialects() -> Mapping[str, Dialect]:
 
     Errors: UsageError where a package declares what is no dialect, or a name that is taken.
     """
-    from importlib.metadata import entry_points
-
-    found = {dialect.name: dialect for dialect in DIALECTS}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        whose = f"the package {entry.dist.name if entry.dist else entry.value}"
-        try:
-            declared = entry.load()
-        except Exception as error:
-            message = f"the scheduler {entry.name} of {whose} cannot be loaded: {error}"
-            raise UsageError(message, hint="remove the package, or mend it") from error
-        if not isinstance(declared, Dialect):
-            hint = "the entry point names a shakedown.model.dialects.Dialect"
-            raise UsageError(f"{entry.value} of {whose} is no scheduler", hint=hint)
-        if declared.name in found:
-            raise UsageError(
-                f"{whose} declares the scheduler '{declared.name}', which is there already", hint="give it another name"
-            )
-        found[declared.name] = declared
-    return found
+    ours = {dialect.name: dialect for dialect in DIALECTS}
+    return ours | declared_in_packages(GROUP, Dialect, "scheduler", ours)
 
 
 def dialect_named(name: str) -> Dialect | None:
@@ -94,7 +77,19 @@ def dialect_named(name: str) -> Dialect | None:
     return dialects().get(name)
 
 
-def function(path: str) -> Any:
-    """The function that a declaration names as "module:name"."""
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+def call(dialect: Dialect, what: str, *arguments: Any) -> Any:
+    """Purpose: what a function of a dialect returns. ``what``: the field that names it, "open", "probe" or "nodes_out".
+
+    Errors: UsageError, which names the package, where the function of another package cannot be imported or fails.
+    """
+    path = getattr(dialect, what)
+    try:
+        return function(path)(*arguments)
+    except ShakedownError:
+        raise
+    except Exception as error:
+        if dialect in DIALECTS:
+            raise
+        whose = declared_by(GROUP, dialect.name) or "a package of the site"
+        message = f"the scheduler '{dialect.name}' of {whose} failed in {path}: {words_of(error)}"
+        raise UsageError(message, hint=f"mend {whose}, or name another scheduler in the system's file") from error

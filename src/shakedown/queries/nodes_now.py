@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from shakedown.engine import State
 from shakedown.engine.state.phases import CampaignPhase
-from shakedown.model.dialects import dialect_named, function
+from shakedown.model.dialects import Dialect, call, dialect_named
+from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Cluster
 
 ASK_S = 5.0  # that the answer may take
@@ -16,14 +18,14 @@ ASK_S = 5.0  # that the answer may take
 
 def nodes_now(state: State) -> dict[str, Any]:
     """Purpose: nodes that are down or drained, as plain data; {} where the campaign runs on no cluster that can be asked."""
-    asked: dict[str, list[Cluster]] = {}
+    asked: dict[Dialect, list[Cluster]] = {}
     for cluster in state.index.document.system.clusters:
         dialect = dialect_named(cluster.scheduler)
         if dialect is not None and dialect.nodes_out:
-            asked.setdefault(dialect.nodes_out, []).append(cluster)
+            asked.setdefault(dialect, []).append(cluster)
     if not asked or state.phase != CampaignPhase.RUNNING:
         return {}
-    answers = [function(path)(clusters, ASK_S) for path, clusters in asked.items()]
+    answers = [_ask(dialect, clusters) for dialect, clusters in asked.items()]
     out = [one for found, _ in answers for one in found]
     trouble = next((said for _, said in answers if said), "")
     return {
@@ -31,3 +33,12 @@ def nodes_now(state: State) -> dict[str, Any]:
         "out": [msgspec.to_builtins(one) for one in out],
         "trouble": trouble,
     }
+
+
+def _ask(dialect: Dialect, clusters: Sequence[Cluster]) -> tuple[Sequence[Any], str]:
+    """Nodes that are out, and what could not be asked. A package that fails keeps nobody from seeing the rest."""
+    try:
+        found, trouble = call(dialect, "nodes_out", clusters, ASK_S)
+    except UsageError as error:
+        return [], error.message
+    return found, trouble

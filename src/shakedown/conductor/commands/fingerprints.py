@@ -28,7 +28,7 @@ from shakedown.machine.fingerprint_facts import (
     read_content,
 )
 from shakedown.machine.fingerprint_here import Answers, LocalProbe, Probe
-from shakedown.model.dialects import dialect_named, function
+from shakedown.model.dialects import call, dialect_named
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document, System
@@ -48,7 +48,7 @@ def probe_of(layout: Layout, document: Document, reactor: Reactor) -> Probe | No
     if dialect is None or not dialect.probe:
         return None
     used = {case.partition for case in document.cases if not case.unavailable}
-    probe: Probe = function(dialect.probe)(layout, reactor, clusters, used)
+    probe: Probe = call(dialect, "probe", layout, reactor, clusters, used)
     return probe
 
 

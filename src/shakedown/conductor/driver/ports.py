@@ -11,7 +11,7 @@ from shakedown.conductor.driver.awake import Awake
 from shakedown.events.inbox import FileInbox
 from shakedown.events.lease import Lease
 from shakedown.events.writer import LogWriter
-from shakedown.model.dialects import dialects, function
+from shakedown.model.dialects import call, dialects
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Document
@@ -122,7 +122,7 @@ def _open_scheduler(
 ) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None, Callable[[], None]]:
     """The port for these clusters' dialect, how to end what runs when we leave, and how to leave what is another's by now."""
     refuse_cores_that_are_not_there(document)
-    opened: Opened = function(dialects()[clusters[0].scheduler].open)(layout, document, clusters, reactor)
+    opened: Opened = call(dialects()[clusters[0].scheduler], "open", layout, document, clusters, reactor)
     closing.callback(opened.close)
     return opened.scheduler, opened.end_runs, opened.forsake
 

@@ -7,7 +7,6 @@ reads an output and never runs a regular expression itself.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
@@ -16,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from shakedown.conductor.workers.run_reader import ReadingLimits
-from shakedown.conductor.workers.worker import Answer, Order, no_evidence, pack
+from shakedown.conductor.workers.worker import Answer, Order, no_evidence
 from shakedown.conductor.workers.worker_process import (
     BUSY_S,
     Task,
@@ -30,6 +29,7 @@ from shakedown.model.errors import ShakedownError
 from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.ports import CollectOrder, Evidence
+from shakedown.processes.framed_pipe import Watcher
 
 HANDFUL = 16  # orders that are handed out at once
 GATHER_S = 0.005  # how long fewer than that wait for company
@@ -39,12 +39,8 @@ CROWD = 256  # orders that wait, from which on a second worker helps
 AGAIN_S = 1.0  # when no process can be started
 
 
-class Watcher(Protocol):
+class Waker(Watcher, Protocol):
     """Where the collector says what it waits for; the reactor."""
-
-    def watch(self, descriptor: int, callback: Callable[[], object], writable: bool = False) -> None: ...
-
-    def unwatch(self, descriptor: int) -> None: ...
 
     def call_later(self, delay_s: float, callback: Callable[[], object]) -> object: ...
 
@@ -55,7 +51,7 @@ class WorkerCollector:
     def __init__(
         self,
         layout: Layout,
-        reactor: Watcher,
+        reactor: Waker,
         workers: int = 2,
         limits: ReadingLimits | None = None,
         failures: Callable[[], tuple[FailureClass, ...]] = tuple,
@@ -132,7 +128,7 @@ class WorkerCollector:
             self._enlist(worker, self._waiting.popleft())
             touched[worker.pid] = worker
         for worker in touched.values():
-            self._flush(worker)
+            worker.pipe.flush()
         self._watch_time()
 
     def _choose(self) -> Worker | None:
@@ -156,33 +152,16 @@ class WorkerCollector:
         classes = self.failures()
         told = None if worker.failures == classes else classes
         worker.failures = classes
-        worker.unsent += pack(Order(number, order.run, test_number, order.output, order.case.files, new, told))
-
-    def _flush(self, worker: Worker) -> bool:
-        """Send what fits into the pipe now; the rest when there is room. Not news."""
-        blocked = False
-        try:
-            while worker.unsent and not blocked:
-                sent = os.write(worker.orders, worker.unsent[: 1 << 16])
-                del worker.unsent[:sent]
-        except BlockingIOError:
-            blocked = True
-        except BrokenPipeError:
-            worker.unsent.clear()  # it is gone, which its other pipe says with more detail
-        self._reactor.unwatch(worker.orders)
-        if blocked:
-            self._reactor.watch(worker.orders, lambda: self._flush(worker), writable=True)
-        return False
+        worker.pipe.add(Order(number, order.run, test_number, order.output, order.case.files, new, told))
 
     # ---- receiving ----
 
     def _receive(self, worker: Worker) -> bool:
         """Take what a worker sent. True where there is evidence to poll."""
         before = len(self._arrived)
-        with contextlib.suppress(BlockingIOError):
-            while data := os.read(worker.answers, 1 << 16):
-                for answer in worker.messages.feed(data):
-                    self._take(worker, answer)
+        for answer in worker.pipe.receive():
+            self._take(worker, answer)
+        if worker.pipe.has_ended:
             self._bury(worker)
         if self._waiting:
             self._hand_out()
@@ -277,18 +256,17 @@ class WorkerCollector:
     def _hire(self) -> str:
         """Fork a worker. Returns why that was not possible, or ""."""
         try:
-            worker = fork_worker(self._layout, self._limits)
+            worker = fork_worker(self._layout, self._limits, self._reactor, self._readable)
         except OSError as error:
             return error.strerror or str(error)
         self._workers.append(worker)
-        self._reactor.watch(worker.answers, lambda: self._receive(worker))
         return ""
+
+    def _readable(self, pid: int) -> bool:
+        return self._receive(next(worker for worker in self._workers if worker.pid == pid))
 
     def _forget(self, worker: Worker) -> None:
         """Let go of a worker that is dead, or as good as."""
         self._workers.remove(worker)
-        self._reactor.unwatch(worker.orders)
-        self._reactor.unwatch(worker.answers)
-        os.close(worker.orders)
-        os.close(worker.answers)
+        worker.pipe.close()
         worker.page.close()

@@ -14,7 +14,7 @@ import resource
 import signal
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from mmap import mmap
 from pathlib import Path
@@ -32,12 +32,12 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
 from shakedown.model.units import show_bytes
+from shakedown.processes.framed_pipe import PIECE, Unpacker, packed, write_all
 
 Item = Check | FigureSpec
 Result = CheckResult | figures.Figure
 Returned = TypeVar("Returned")
 
-HEADER = struct.Struct("<I")  # each message: its length, then msgpack
 COUNT, SECONDS = struct.Struct("<Q"), struct.Struct("<d")
 # places in the shared page: order (0: none), monotonic time, order, processor time
 AT_WORK, SINCE, TAKEN_BACK, SPENT = 0, 8, 16, 24
@@ -64,41 +64,16 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     evidence: Evidence
 
 
-class Messages:
-    """Cuts a stream of bytes into messages."""
-
-    def __init__(self, kind: type) -> None:
-        self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(kind)
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[Any]:
-        buffer = self._buffer
-        buffer += data
-        begin = 0
-        while len(buffer) - begin >= HEADER.size:
-            end = begin + HEADER.size + HEADER.unpack_from(buffer, begin)[0]
-            if end > len(buffer):
-                break
-            yield self._decoder.decode(bytes(buffer[begin + HEADER.size : end]))
-            begin = end
-        del buffer[:begin]
-
-
-def pack(message: Order | Answer) -> bytes:
-    """One message as it goes through a pipe."""
-    data = msgspec.msgpack.encode(message)
-    return HEADER.pack(len(data)) + data
-
-
 # ---- the process -----------------------------------------------------------------------------------------------------
 
 
 def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: ReadingLimits) -> None:
     """Purpose: the life of a worker, from just after the fork until the orders end. ``orders``, ``answers``: descriptors."""
     _become_a_worker({orders, answers}, limits)
-    messages, pack_file, classes = Messages(Order), OpenPack(), Classes()
+    messages: Unpacker[Order] = Unpacker(Order)
+    pack_file, classes = OpenPack(), Classes()
     tests: dict[int, Test] = {}
-    while data := os.read(orders, 1 << 16):
+    while data := os.read(orders, PIECE):
         waiting, since = bytearray(), time.monotonic()
         for order in messages.feed(data):
             if order.test is not None:
@@ -112,7 +87,7 @@ def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: Reading
             COUNT.pack_into(page, AT_WORK, order.number)
             reader = RunReader(layout, order.run, order.output, order.files, limits, pack_file)
             evidence = _safely(order.run, tests[order.test_number], reader, limits, classes)
-            waiting += pack(Answer(order.number, evidence))
+            waiting += packed(Answer(order.number, evidence))
             if time.monotonic() - since > ANSWER_AT_ONCE_S:
                 _send(answers, waiting, page)
                 since = time.monotonic()
@@ -151,10 +126,8 @@ def _limit_memory(more: int) -> None:
 def _send(answers: int, waiting: bytearray, page: mmap) -> None:
     """Send what waits; from here on no order is in work, so that a conductor that listens late is no reason to be late."""
     COUNT.pack_into(page, AT_WORK, 0)
-    view = memoryview(bytes(waiting))
+    write_all(answers, bytes(waiting))
     waiting.clear()
-    while view:
-        view = view[os.write(answers, view) :]
 
 
 def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:

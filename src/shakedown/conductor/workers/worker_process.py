@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from mmap import PAGESIZE, mmap
 from pathlib import Path
@@ -21,13 +22,13 @@ from shakedown.conductor.workers.worker import (
     SPENT,
     TAKEN_BACK,
     Answer,
-    Messages,
     serve,
 )
 from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Test
 from shakedown.model.ports import CollectOrder
+from shakedown.processes.framed_pipe import FramedPipe, Watcher
 
 BUSY_S = 0.1  # what a worker that is so long at one run has besides is given to another
 LEAVE_MS = 500  # that a killed worker may take to be gone when the conductor leaves
@@ -43,15 +44,12 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """One worker process as the conductor sees it: its pipes, its page, and what it was ordered."""
+    """One worker process as the conductor sees it: its pipe, its page, and what it was ordered."""
 
     pid: int
-    orders: int
-    answers: int
+    pipe: FramedPipe[Answer]
     page: mmap
-    messages: Messages = field(default_factory=lambda: Messages(Answer))
     tasks: dict[int, Task] = field(default_factory=dict)
-    unsent: bytearray = field(default_factory=bytearray)
     tests: dict[int, Test] = field(default_factory=dict)  # id -> test that it knows; kept, so that no id is used twice
     failures: tuple[FailureClass, ...] = ()  # the site's classes that it knows
     answered: int = 0
@@ -81,8 +79,11 @@ class Worker:
         return number != 0 and seconds > BUSY_S
 
 
-def fork_worker(layout: Layout, limits: ReadingLimits) -> Worker:
-    """Purpose: a worker process with its two pipes and its page. Raises OSError."""
+def fork_worker(layout: Layout, limits: ReadingLimits, watcher: Watcher, readable: Callable[[int], object]) -> Worker:
+    """Purpose: a worker process with its pipe and its page. Raises OSError.
+
+    ``readable``: called with its process id, in the watcher's wait, when it has answered or has ended.
+    """
     page = mmap(-1, PAGESIZE)
     pipes: list[int] = []
     try:
@@ -104,16 +105,15 @@ def fork_worker(layout: Layout, limits: ReadingLimits) -> Worker:
             os._exit(status)  # nothing of the conductor's may run its last words here
     os.close(read_orders)
     os.close(write_answers)
-    os.set_blocking(write_orders, False)
-    os.set_blocking(read_answers, False)
-    return Worker(pid, write_orders, read_answers, page)
+    pipe: FramedPipe[Answer] = FramedPipe(write_orders, read_answers, Answer, watcher, lambda: readable(pid))
+    return Worker(pid, pipe, page)
 
 
 def kill_and_wait(worker: Worker) -> None:
     """End a worker and collect it, unless it hangs in the kernel: then it is left to whoever collects orphans."""
     os.kill(worker.pid, signal.SIGKILL)
     poll = select.poll()
-    poll.register(worker.answers, 0)  # its end closes the pipe
+    poll.register(worker.pipe.answers, 0)  # its end closes the pipe
     if poll.poll(LEAVE_MS):
         with contextlib.suppress(ChildProcessError):
             os.waitpid(worker.pid, 0)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import cache
 
@@ -25,8 +24,9 @@ from shakedown.metrics.judging.scope import ELAPSED, MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.words import plural, show_beside, show_share, show_value
+from shakedown.model.entry_points import declared_by, function, words_of
 from shakedown.model.judging import Criterion
-from shakedown.model.measures import measure_named
+from shakedown.model.measures import GROUP, Measure, measure_named
 from shakedown.model.units import Quantity
 
 Function = Callable[[Criterion, Population, MeasureContext], Measured]
@@ -39,14 +39,26 @@ def measure(criterion: Criterion, population: Population, around: MeasureContext
         return _nobody(criterion, population)
     if declared is None:
         return Measured(None, 0, "", reason=f"this version does not know the measure '{criterion.measure}'")
+    if declared_by(GROUP, declared.name):
+        return _of_a_package(declared, criterion, population, around)
     return _function(declared.function)(criterion, population, around)
+
+
+def _of_a_package(declared: Measure, criterion: Criterion, population: Population, around: MeasureContext) -> Measured:
+    """A measure of another package may fail: then there is no value, and the reason says whose fault it is."""
+    whose = f"the measure '{declared.name}' of {declared_by(GROUP, declared.name)}"
+    try:
+        found = _function(declared.function)(criterion, population, around)
+    except Exception as error:  # noqa: BLE001 - the code of another package may raise anything
+        return Measured(None, 0, "", reason=f"{whose} failed: {words_of(error)}")
+    if not isinstance(found, Measured):
+        return Measured(None, 0, "", reason=f"{whose} gave {type(found).__name__} instead of Measured")
+    return found
 
 
 @cache
 def _function(path: str) -> Function:
-    """The function that a declaration names."""
-    module, _, name = path.partition(":")
-    found: Function = getattr(importlib.import_module(module), name)
+    found: Function = function(path)
     return found
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from shakedown.metrics.rehearsed import BANNER
-from shakedown.model.errors import UsageError
+from shakedown.model.entry_points import declared_in_packages
 from shakedown.report.evidence import Evidence
 from shakedown.report.figures.declaration import GROUP, SECTIONS, Drawn, Material, ReportFigure, Section
 from shakedown.report.figures.outputs_read import gather
@@ -71,21 +71,17 @@ def declared_figures() -> tuple[ReportFigure, ...]:
 
     Errors: UsageError where a package declares what is no figure.
     """
-    from importlib.metadata import entry_points
+    theirs = declared_in_packages(GROUP, ReportFigure, "figure of a report", _names(), _wrong_section)
+    return tuple(sorted((*_ours(), *theirs.values()), key=lambda one: (one.order, one.name)))
 
-    theirs = []
-    for entry in entry_points(group=GROUP):
-        whose = f"the package {entry.dist.name if entry.dist else entry.value}"
-        try:
-            declared = entry.load()
-        except Exception as error:
-            message = f"the figure {entry.name} of {whose} cannot be loaded: {error}"
-            raise UsageError(message, hint="remove the package, or mend it") from error
-        if not isinstance(declared, ReportFigure) or declared.section not in SECTIONS:
-            hint = "the entry point names a ReportFigure; its section is one of " + ", ".join(SECTIONS)
-            raise UsageError(f"{entry.value} of {whose} is no figure of a report", hint=hint)
-        theirs.append(declared)
-    return tuple(sorted((*_ours(), *theirs), key=lambda one: (one.order, one.name)))
+
+def _names() -> tuple[str, ...]:
+    return tuple(figure.name for figure in _ours())
+
+
+def _wrong_section(figure: ReportFigure) -> str:
+    known = figure.section in SECTIONS
+    return "" if known else f"stands in the section '{figure.section}'; there are " + ", ".join(SECTIONS)
 
 
 @cache

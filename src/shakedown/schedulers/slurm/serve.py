@@ -11,12 +11,12 @@ from pathlib import Path
 
 from shakedown.model.layout import Layout
 from shakedown.model.ports import JobReport
+from shakedown.processes.framed_pipe import PIECE, Unpacker, packed, write_all
 from shakedown.schedulers.slurm.poller import Asker
 from shakedown.schedulers.slurm.runner import Runner
 from shakedown.schedulers.slurm.submitter import Actor
-from shakedown.schedulers.slurm.wire import FromHelper, Look, Seen, Setup, ToHelper, Unpacker, packed
+from shakedown.schedulers.slurm.wire import FromHelper, Look, Seen, Setup, ToHelper
 
-_PIECE = 1 << 16
 Say = Callable[[FromHelper], None]
 
 
@@ -25,14 +25,12 @@ def serve(orders: int, answers: int) -> None:
     lock = threading.Lock()
 
     def say(message: FromHelper) -> None:
-        data = memoryview(packed(message))
         with lock:
-            while data:
-                data = data[os.write(answers, data) :]
+            write_all(answers, packed(message))
 
     unpacker: Unpacker[ToHelper] = Unpacker(ToHelper)
     side: Asker | Actor | None = None
-    while data := os.read(orders, _PIECE):
+    while data := os.read(orders, PIECE):
         for message in unpacker.feed(data):
             if isinstance(message, Setup):
                 side = _side(message, say)

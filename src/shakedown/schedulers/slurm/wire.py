@@ -1,18 +1,12 @@
-"""What the conductor and its helper processes say to each other: MessagePack, each message after its length in four bytes."""
+"""What the conductor and its helper processes say to each other, through a framed pipe (``processes.framed_pipe``)."""
 
 from __future__ import annotations
 
-import struct
-from typing import Generic, TypeVar
-
-import msgspec
 from msgspec import Struct
 
 from shakedown.model.nouns import Cluster, Pairs
 from shakedown.model.ports import JobOrder, JobReport, ReleaseOrder, SubmitAnswer, Survey, Wanted
 from shakedown.schedulers.slurm.job_evidence import Asked
-
-_LENGTH = struct.Struct("<I")
 
 # ---- to a helper -------------------------------------------------------------------------------------------------------
 
@@ -98,34 +92,3 @@ class Acted(Struct, frozen=True, tag=True):
 
 ToHelper = Setup | Look | Submit | Stop | Act
 FromHelper = Seen | Answered | Stopped | Acted
-Message = TypeVar("Message")
-
-
-def packed(message: ToHelper | FromHelper) -> bytes:
-    """Purpose: a message as bytes."""
-    data = _encoder.encode(message)
-    return _LENGTH.pack(len(data)) + data
-
-
-class Unpacker(Generic[Message]):
-    """Bytes in pieces -> whole messages."""
-
-    def __init__(self, kind: object) -> None:
-        self._decoder = msgspec.msgpack.Decoder(kind)
-        self._data = bytearray()
-
-    def feed(self, data: bytes) -> list[Message]:
-        self._data += data
-        messages: list[Message] = []
-        start = 0
-        while len(self._data) - start >= _LENGTH.size:
-            end = start + _LENGTH.size + _LENGTH.unpack_from(self._data, start)[0]
-            if end > len(self._data):
-                break
-            messages.append(self._decoder.decode(memoryview(self._data)[start + _LENGTH.size : end]))
-            start = end
-        del self._data[:start]
-        return messages
-
-
-_encoder = msgspec.msgpack.Encoder()
