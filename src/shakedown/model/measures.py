@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from shakedown.model.errors import UsageError
+from shakedown.model.parts import declared
 
 GROUP = "shakedown.measures"
 RESULTS = ("mode", "test", "per", "leave_out", "epochs")  # keys that narrow which runs count
@@ -238,28 +238,7 @@ def measures() -> Mapping[str, Measure]:
 
     Errors: UsageError where a package declares what is no measure, or a name that is taken.
     """
-    from importlib.metadata import entry_points  # here: it takes as long as the start of a command
-
-    found = {measure.name: measure for measure in MEASURES}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        whose = f"the package {entry.dist.name if entry.dist else entry.value}"
-        try:
-            declared = entry.load()
-        except Exception as error:
-            raise UsageError(
-                f"the measure {entry.name} of {whose} cannot be loaded: {error}", hint="remove the package, or mend it"
-            ) from error
-        if not isinstance(declared, Measure):
-            raise UsageError(
-                f"{entry.value} of {whose} is no measure",
-                hint="the entry point names a shakedown.model.measures.Measure",
-            )
-        if declared.name in found:
-            raise UsageError(
-                f"{whose} declares the measure '{declared.name}', which is there already", hint="give it another name"
-            )
-        found[declared.name] = declared
-    return found
+    return declared("measure", Measure, MEASURES, GROUP)
 
 
 def measure_named(name: str) -> Measure | None:
