@@ -1,12 +1,14 @@
 # make demo    install, compile, run the example campaign, show how it came out
 # make test    lint, types, arrows, tests, tests on an emulated Slurm cluster: what CI runs
+# make docs    the documentation as a site with search, in build/docs; without the network once its packages are there
+# make man     man pages of every command, in build/man
 # make bench   benchmarks against the other tools, as ratios; never part of the tests
 
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests benchmarks
 
-.PHONY: demo test bench lint types arrows unit cluster packages clean
+.PHONY: demo test bench lint types arrows unit cluster packages docs man clean
 
 demo: $(VENV)/.installed
 	@scripts/demo
@@ -33,6 +35,12 @@ cluster: $(VENV)/.installed-dev packages
 packages:
 	@scripts/slurm-packages
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/python scripts/docs/build build/docs
+
+man: $(VENV)/.installed
+	$(BIN)/python scripts/man.py build/man
+
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/all.py
 
@@ -41,8 +49,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt scripts/setup
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt scripts/setup
-	scripts/setup $(VENV) '.[mpi,pdf,dev]'
+	scripts/setup $(VENV) '.[mpi,pdf,dev,docs]'
+	touch $@ $(VENV)/.installed $(VENV)/.installed-docs
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt scripts/setup
+	scripts/setup $(VENV) '.[mpi,docs]'
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis examples/laptop/campaigns examples/c5/campaigns
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis examples/laptop/campaigns examples/c5/campaigns

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from shakedown.checks import extract
 from shakedown.checks.text import LINE_LIMIT, Missing, Text, decode
-from shakedown.model.nouns import Check, CheckKind, Test
+from shakedown.model.nouns import Check, Test
 
 
-def on_output(kind: CheckKind, argument: str) -> Check:
+def on_output(kind: str, argument: str) -> Check:
     return Check(kind, "output", argument, f'output {kind} "{argument}"')
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,26 @@ def test_the_lines_of_the_page_give_a_shell_its_completion(shell: str) -> None:
     command = [str(Path(sys.executable).with_name("shakedown"))]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert "_SHAKEDOWN_COMPLETE" in done.stdout
+
+
+@pytest.mark.parametrize(("shell", "names"), [("zsh", ["spring-1", "spring-2"]), ("fish", ["spring-1", "spring-2"])])
+def test_zsh_and_fish_are_offered_the_same_names(shell: str, names: list[str], site: Path) -> None:
+    """As their scripts ask: zsh by words and a number, fish by the words and the one that is begun."""
+    env = {**os.environ, "_SHAKEDOWN_COMPLETE": f"{shell}_complete"}
+    env |= {"COMP_WORDS": "shakedown status spring", "COMP_CWORD": "2" if shell == "zsh" else "spring"}
+    command = [str(Path(sys.executable).with_name("shakedown"))]
+    done = subprocess.run(command, cwd=site, env=env, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert re.findall(r"spring-\d", done.stdout) == names
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_itself_takes_the_script(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    env = {**os.environ, "_SHAKEDOWN_COMPLETE": f"{shell}_source"}
+    command = [str(Path(sys.executable).with_name("shakedown"))]
+    script = tmp_path / "script"
+    script.write_text(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
+    done = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

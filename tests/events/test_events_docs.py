@@ -8,6 +8,9 @@ from typing import Any
 
 import msgspec
 
+from shakedown.cli.main import COMMANDS
+from shakedown.engine.fold.evolve import HANDLERS
+from shakedown.model.event_kinds import EVENT_KINDS
 from shakedown.model.events import EVENTS, LINE_VERSION, VERDICTS, Event
 
 ROOT = Path(__file__).parents[2]
@@ -17,12 +20,37 @@ SECTIONS = dict(re.findall(r"^### `(\w+)`\n\n(.*?)(?=^##|\Z)", REFERENCE, flags=
 
 
 def facts(name: str) -> set[str]:
-    return set(re.findall(r"^- `(\w+)`:", SECTIONS[name], flags=re.MULTILINE))
+    lines = re.findall(r"^- ((?:`\w+`(?:, )?)+):", SECTIONS[name], flags=re.MULTILINE)
+    return {word for line in lines for word in re.findall(r"\w+", line)}
 
 
 def test_every_event_is_described_in_the_words_of_the_code() -> None:
     assert list(SECTIONS) == list(EVENTS)
     assert {name: text.split("\n")[0] for name, text in SECTIONS.items()} == EVENTS
+
+
+def test_every_event_stands_under_the_heading_that_it_declares() -> None:
+    headed = re.split(r"^## (.+)\n", REFERENCE, flags=re.MULTILINE)[1:]
+    under = {
+        name: heading
+        for heading, text in zip(headed[::2], headed[1::2], strict=True)
+        for name in re.findall(r"^### `(\w+)`", text, flags=re.MULTILINE)
+    }
+    assert under == {kind.name: kind.section for kind in EVENT_KINDS}
+
+
+def test_no_event_is_declared_twice_and_every_function_that_folds_one_is_declared() -> None:
+    assert len(EVENTS) == len(EVENT_KINDS)
+    for kind in EVENT_KINDS:
+        assert bool(kind.fold) == (kind.name in HANDLERS), kind.name
+    introduced = set(re.findall(r"`(\w+)`", REFERENCE.split("\n## Standing orders\n")[1].split("\n### ")[0]))
+    shown_but_not_described = {kind.name: set(kind.shown) - facts(kind.name) - introduced for kind in EVENT_KINDS}
+    assert {name: words for name, words in shown_but_not_described.items() if words} == {}
+
+
+def test_every_act_that_is_declared_is_a_command() -> None:
+    acts = {kind.act for kind in EVENT_KINDS if kind.act}
+    assert acts - {"stop"} <= set(COMMANDS)  # stop: Ctrl-C
 
 
 def test_every_verdict_is_described_in_the_words_of_the_code() -> None:

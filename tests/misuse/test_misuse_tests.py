@@ -114,8 +114,8 @@ LOADS = [
 ]  # fmt: skip
 
 FORMS = (
-    'a check is one of: output contains "TEXT"; output lacks "TEXT"; output matches "REGULAR EXPRESSION"; '
-    'file PATH exists; file PATH contains "TEXT"; exit is N; exit is any'
+    'a check is one of: output contains "TEXT"; file PATH contains "TEXT"; output lacks "TEXT"; file PATH lacks "TEXT"; '
+    'output matches "REGULAR EXPRESSION"; file PATH matches "REGULAR EXPRESSION"; file PATH exists; exit is N; exit is any'
 )
 CHECKS = [
     ('output contians "x"', "check: 'output contians \"x\"' is not a check\nhint: did you mean 'contains'?"),
@@ -127,7 +127,7 @@ CHECKS = [
     ('output matches "("', "check: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
     ("file x exits", "check: 'file x exits' is not a check\nhint: did you mean 'exists'?"),
     ("file ../x exists", "check: '../x' is not in the run's directory\nhint: name the file from there, without '..'"),
-    ("exit 0", "check: 'exit 0' is not a check\nhint: write 'exit is 0', another number, or 'exit is any'"),
+    ("exit 0", "check: 'exit 0' is not a check\nhint: write it as: exit is N, or exit is any"),
     ("nothing", f"check: 'nothing' is not a check\nhint: {FORMS}"),
 ]  # fmt: skip
 

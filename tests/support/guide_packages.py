@@ -19,6 +19,11 @@ def blocks(page: str) -> dict[str, str]:
     return found
 
 
+def all_blocks(page: str) -> list[str]:
+    """Purpose: every code block of a page, in its order."""
+    return re.findall(r"^```\w+\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE)
+
+
 def install(page: str, home: Path) -> Path:
     """Purpose: the page's package in a directory for PYTHONPATH, with the entry points that its pyproject names."""
     files = blocks(page)

@@ -17,6 +17,7 @@ from shakedown.audit.rejudge import FROM_OUTPUT, Act, Judged, judge_again, read_
 from shakedown.checks.trim import TRIMMED
 from shakedown.events.campaigns import read_document
 from shakedown.events.seal_check import Damage
+from shakedown.model.checks import is_of_exit_status
 from shakedown.model.events import Event
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
@@ -130,5 +131,5 @@ def _word(held: bool | None) -> str:
 
 
 def _looks_at_files(test: Test) -> bool:
-    subjects = [check.subject for check in test.checks if check.kind != "exit"]
+    subjects = [check.subject for check in test.checks if not is_of_exit_status(check)]
     return any(subject != "output" for subject in [*subjects, *(figure.source for figure in test.figures)])

@@ -21,6 +21,7 @@ from shakedown.conductor.workers.run_reader import run_directory
 from shakedown.engine.state.plan import NEVER_RETRIED
 from shakedown.events.identity import user_name
 from shakedown.metrics.failures import failure_of
+from shakedown.model.checks import is_of_exit_status
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.events import UNDETERMINED, VALUE_LIMIT, Event
 from shakedown.model.judging import ContractRow
@@ -189,7 +190,7 @@ def _output_gone(layout: Layout, output: dict[str, Any]) -> str:
 def _files_gone(layout: Layout, old: Event, test: Test) -> str:
     """A run that left no file has no directory; but where a check of a file held, there was one."""
     held = {check[0] for check in old.value.get("checks", []) if check[1]}
-    files = [check.text for check in test.checks if check.kind != "exit" and check.subject != "output"]
+    files = [check.text for check in test.checks if not is_of_exit_status(check) and check.subject != "output"]
     place = run_directory(layout, old.run, old.value.get("output") or {})
     if held.intersection(files) and not place.is_dir():
         return "its directory with the files that the checks look at is gone"

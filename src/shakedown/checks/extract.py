@@ -1,4 +1,4 @@
-"""Evaluate one check against what was read of its subject. ``check`` is the way in, ``golden`` and ``exists`` its sisters.
+"""Evaluate one check against what was read of its subject. ``check`` is the way in; the declarations name the functions.
 
 What was not read decides nothing: where the text that would settle a check may lie in it, the check is undecided (None).
 The exit status is no part of this; it comes with the job's report, see ``judge``.
@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from shakedown.checks.text import Contents, Missing, Text, name_of, omission, printable, show
+from shakedown.checks.text import Missing, Text, name_of, omission, printable, show
+from shakedown.model.checks import is_of_exit_status, kind_of
+from shakedown.model.entry_points import function
 from shakedown.model.nouns import Check, Test
 from shakedown.model.ports import CheckResult
 
 
-def check(check: Check, contents: Contents) -> CheckResult:
-    """Purpose: whether ``contains``, ``lacks`` or ``matches`` holds for the contents of the check's subject."""
-    if isinstance(contents, Missing):
-        return CheckResult(label(check), contents.held, contents.detail)
-    if check.kind == "contains":
-        return _contains(check, contents)
-    if check.kind == "lacks":
-        return _lacks(check, contents)
-    if check.kind == "matches":
-        return _matches(check, contents)
-    return CheckResult(label(check), None, f"nothing can be read to decide a check of the kind '{check.kind}'")
+def check(check: Check, read: Any) -> CheckResult:
+    """Purpose: whether a check holds for what was read for it, by the function of its declaration.
+
+    ``read``: as the declaration's ``reads`` says. A subject whose text is missing is told without the function.
+    """
+    kind = kind_of(check)
+    if kind is None or not kind.function:
+        return CheckResult(label(check), None, f"this version does not know the check '{check.kind}'")
+    if kind.reads == "text" and isinstance(read, Missing):
+        return CheckResult(label(check), read.held, read.detail)
+    result = function(kind.function)(check, read)
+    if not isinstance(result, CheckResult):
+        raise TypeError(f"{kind.function} returned {type(result).__name__}, no CheckResult")
+    return result
 
 
 def exists(check: Check, missing: Missing | None) -> CheckResult:
@@ -67,7 +73,7 @@ def golden_sums(check: Check) -> dict[str, str]:
 
 def undecided(test: Test, why: str) -> tuple[CheckResult, ...]:
     """Every check of a test whose evidence could not be had at all, without those of the exit status."""
-    return tuple(CheckResult(label(check), None, why) for check in test.checks if check.kind != "exit")
+    return tuple(CheckResult(label(check), None, why) for check in test.checks if not is_of_exit_status(check))
 
 
 def label(check: Check) -> str:
@@ -97,13 +103,15 @@ def not_there(text: Text) -> str:
     return f"it is nowhere in {name_of(text.subject)}, whose last line is {show(line)}"
 
 
-def _contains(check: Check, text: Text) -> CheckResult:
+def contains(check: Check, text: Text) -> CheckResult:
+    """Purpose: whether the text holds the argument."""
     if any(check.argument in part for part in text.parts):
         return CheckResult(label(check), True)
     return _not_found(check, text, len(text.parts) > 1)
 
 
-def _lacks(check: Check, text: Text) -> CheckResult:
+def lacks(check: Check, text: Text) -> CheckResult:
+    """Purpose: whether the text does not hold the argument."""
     for part in text.parts:
         place = part.find(check.argument)
         if place >= 0:
@@ -117,7 +125,8 @@ def _lacks(check: Check, text: Text) -> CheckResult:
     return CheckResult(label(check), True)
 
 
-def _matches(check: Check, text: Text) -> CheckResult:
+def matches(check: Check, text: Text) -> CheckResult:
+    """Purpose: whether the argument, a regular expression, fits a part of the text."""
     pattern = compile_pattern(check.argument)
     if isinstance(pattern, str):
         return CheckResult(label(check), None, pattern)

@@ -18,6 +18,7 @@ from shakedown.checks.classify.ending import weigh
 from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import room_for, trim
+from shakedown.model.checks import is_of_exit_status
 from shakedown.model.contracts import beside, holds, source_text
 from shakedown.model.events import COMPLETED, UNDETERMINED
 from shakedown.model.failures import Failure
@@ -162,7 +163,7 @@ def _exit_fault(test: Test, report: JobReport) -> str:
 
 
 def _wanted_exits(test: Test) -> list[str]:
-    return [check.argument.strip() for check in test.checks if check.kind == "exit"] or ["0"]
+    return [check.argument.strip() for check in test.checks if is_of_exit_status(check)] or ["0"]
 
 
 def _status(report: JobReport) -> int | None:
@@ -202,13 +203,13 @@ def telling_line(excerpt: str) -> str:
 
 def _all_checks(test: Test, report: JobReport, evidence: Evidence) -> tuple[CheckResult, ...]:
     """Every check in the order written, those of the exit status decided here."""
-    if not any(check.kind == "exit" for check in test.checks):
+    if not any(map(is_of_exit_status, test.checks)):
         return evidence.checks
     fault = _exit_fault(test, report)
     others = iter(evidence.checks)
     results: list[CheckResult] = []
     for check in test.checks:
-        if check.kind == "exit":
+        if is_of_exit_status(check):
             results.append(CheckResult(label(check), not fault, fault))
         else:
             results.append(next(others, CheckResult(label(check), None, "it was not looked at")))
@@ -219,7 +220,7 @@ def _what_is_wrong(test: Test, evidence: Evidence) -> list[str]:
     """Sentences, the surest first: what does not hold, what could not be decided, which figures are missing."""
     failing = [_failing(check) for check in evidence.checks if check.held is False]
     undecided = [f"could not be checked: {_failing(check)}" for check in evidence.checks if check.held is None]
-    asked = sum(check.kind != "exit" for check in test.checks)
+    asked = sum(not is_of_exit_status(check) for check in test.checks)
     unseen = asked - len(evidence.checks)
     if unseen > 0:
         undecided.append(f"could not be checked: {unseen} of {asked} checks were not looked at")
@@ -233,7 +234,7 @@ def _is_undetermined(test: Test, evidence: Evidence) -> bool:
     if not evidence.trouble or any(check.held is False for check in evidence.checks):
         return False
     there = {name for name, _ in evidence.figures}
-    asked = sum(check.kind != "exit" for check in test.checks)
+    asked = sum(not is_of_exit_status(check) for check in test.checks)
     open_checks = len(evidence.checks) < asked or any(check.held is None for check in evidence.checks)
     return open_checks or any(spec.name not in there for spec in test.figures)
 

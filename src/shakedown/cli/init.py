@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("init")
-@click.argument("directory", default=".", type=click.Path(path_type=Path))
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
 @click.option("--name", help="What to call the system; without it, the cluster's or the host's name.")
 @click.option("--local", is_flag=True, help="Describe this machine alone, also where it belongs to a Slurm cluster.")
 @click.option("--clusters", metavar="NAME,...", help="Describe these Slurm clusters instead of the one of this host.")
@@ -26,15 +26,51 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Describe the machine of this hwloc XML file ('lstopo --of xml FILE') instead of this one.",
 )
+@click.option(
+    "--example", metavar="NAME", help="Copy this example of the package into DIRECTORY; without it, into NAME."
+)
+@click.option("--list", "listing", is_flag=True, help="List the examples.")
 @json_option
 def command(
-    directory: Path, name: str | None, local: bool, clusters: str | None, lstopo: Path | None, as_json: bool
+    directory: Path | None,
+    name: str | None,
+    local: bool,
+    clusters: str | None,
+    lstopo: Path | None,
+    example: str | None,
+    listing: bool,
+    as_json: bool,
 ) -> None:
     """Write a site directory for this machine or its Slurm cluster: its description, a first test and a first plan.
 
     DIRECTORY is made where it is missing; without it the files go here. No file is ever overwritten. Where Slurm's
     commands answer, the cluster is described by what sinfo and scontrol know; --local describes this machine instead.
     """
+    if example is not None or listing:
+        if name is not None or local or clusters is not None or lstopo is not None or (example is not None and listing):
+            raise UsageError("--example and --list go with no other option", hint="leave the others out")
+        _examples(example, directory, as_json)
+    else:
+        _site(directory or Path(), name, local, clusters, lstopo, as_json)
+
+
+def _examples(name: str | None, directory: Path | None, as_json: bool) -> None:
+    """Copy one example, or list all."""
+    from shakedown.catalogue.examples import copy_example, examples
+
+    if name is None:
+        known = dict(examples())
+        emit({"examples": known}, as_json, lambda: "\n".join(f"{one:<15} {about}" for one, about in known.items()))
+        return
+    target = directory or Path(name)
+    written = copy_example(name, target)
+    answer = {"example": name, "written": [str(path) for path in written], "read": str(target / "README.md")}
+    emit(answer, as_json, lambda: printable(f"wrote {len(written)} files into {target}\nnext: read {answer['read']}"))
+
+
+def _site(
+    directory: Path, name: str | None, local: bool, clusters: str | None, lstopo: Path | None, as_json: bool
+) -> None:
     from shakedown.machine.site import check_name, site_files, site_name, write_site
 
     if clusters is not None and (local or lstopo is not None):

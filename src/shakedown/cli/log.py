@@ -13,6 +13,7 @@ import click
 
 from shakedown.cli.output import damage_noted, json_option, printable, say, site_option
 from shakedown.model.errors import RecordError, UsageError, did_you_mean
+from shakedown.model.event_kinds import EVENT_KINDS
 from shakedown.model.events import EVENTS, Event
 
 if TYPE_CHECKING:
@@ -24,29 +25,7 @@ Wanted = Callable[[Event], bool]
 LOOK_S = 0.2  # how often a followed log is looked at
 WIDTH = 80
 INDENT = " " * 22
-# what a line says of an event before its reason: these of its facts
-TELLING = {
-    "campaign_start": ("campaign", "plan"),
-    "driver_start": ("epoch",),
-    "build_order": ("name",),
-    "build_end": ("state",),
-    "submit_accepted": ("id",),
-    "job_report": ("state", "exit"),
-    "verdict": ("verdict",),
-    "finding": ("kind",),
-    "waiting": ("class",),
-    "ruled": ("as", "by"),
-    "changed": ("by",),
-    "agreed": ("by",),
-    "withdrawn": ("events", "by"),
-    "waived": ("what", "component", "name", "restriction", "by"),
-    "attested": ("component", "procedure", "by"),
-    "component_outcome": ("component", "outcome"),
-    "sealed": ("digest", "by"),
-    "rejudged": ("examined", "replaced", "kept", "by"),
-    "amended": ("by",),
-    "again": ("component", "by"),
-}
+_SHOWN = {kind.name: kind.shown for kind in EVENT_KINDS}  # what a line says of an event before its reason
 
 
 @click.command("log")
@@ -181,7 +160,7 @@ def describe(event: Event, width: int | None = None) -> str:
 
 def _tell(event: Event) -> str:
     """The telling facts and the reason."""
-    facts = [str(event.value[key]) for key in TELLING.get(event.event, ()) if event.value.get(key) not in (None, "")]
+    facts = [str(event.value[key]) for key in _SHOWN.get(event.event, ()) if event.value.get(key) not in (None, "")]
     return ": ".join(part for part in (" ".join(facts), event.reason) if part)
 
 

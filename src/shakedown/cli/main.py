@@ -132,7 +132,7 @@ class LazyGroup(click.Group):
                 formatter.write(f"  {line}\n")
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(__version__, prog_name="shakedown")
 def cli() -> None:
     """Take a supercomputer from "the hardware is in" to "accepted, with a report both sides can sign"."""

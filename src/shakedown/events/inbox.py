@@ -20,13 +20,11 @@ from shakedown.events.damage import NOT_JSON
 from shakedown.events.identity import user_name
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.event_kinds import EVENT_KINDS
 from shakedown.model.layout import Layout
 from shakedown.model.ports import Command
 
-KNOWN = (
-    *("cancel", "stop", "amend", "attest", "rule", "change", "waive", "agree", "withdraw", "fingerprint"),
-    *("pause", "continue", "cap", "budget", "exclude", "include", "drain", "clock", "again"),
-)
+KNOWN = tuple(sorted(kind.request for kind in EVENT_KINDS if kind.request))
 LIMIT_BYTES = 64 * 1024
 REFUSED = "refused"  # as a command: a file that is none; as a directory: where such files are kept
 _SUFFIX = ".json"

@@ -183,18 +183,17 @@ class System(Struct, frozen=True):
 
 # ---- what is measured and checked ------------------------------------------------------------------------------------
 
-CheckKind = Literal["contains", "lacks", "matches", "exists", "exit", "golden"]
-
 
 class Check(Struct, frozen=True):
     """One condition that a run's evidence must meet.
 
-    ``subject`` is ``output`` or a file's path in the run's directory (a glob for ``golden``); ``argument`` is the text,
-    the regular expression, the exit status, or for ``golden`` the pairs path=sha256 joined by newlines. ``toolchain``: only
-    cases of this one are checked by it; "" = all, for answers that are not bound to who compiled the program.
+    ``kind`` is the name of a declaration in ``model.checks``. ``subject`` is ``output`` or a file's path in the run's directory
+    (a glob for ``golden``); ``argument`` is the text, the regular expression, the exit status, or for ``golden`` the pairs
+    path=sha256 joined by newlines. ``toolchain``: only cases of this one are checked by it; "" = all, for answers that are not
+    bound to who compiled the program.
     """
 
-    kind: CheckKind
+    kind: str
     subject: str
     argument: str = ""
     text: str = ""  # as the person wrote it, for reasons and reports

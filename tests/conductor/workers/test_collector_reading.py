@@ -5,24 +5,28 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.conductor.workers.conftest import Room
 
+from shakedown.model import checks
+from shakedown.model.checks import CheckKind
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Check, CheckKind, FigureSpec, Test
+from shakedown.model.nouns import Check, FigureSpec, Test
 from shakedown.model.ports import CheckResult
 
 TRIAD = FigureSpec("triad", json="triad.gb_s")
 SPEED = FigureSpec("speed", regex=r"speed = (?P<value>\S+)")
 
 
-def on(subject: str, kind: CheckKind, argument: str = "") -> Check:
+def on(subject: str, kind: str, argument: str = "") -> Check:
     return Check(kind, subject, argument, f'{subject} {kind} "{argument}"')
 
 
-def the(room: Room, subject: str, kind: CheckKind, argument: str = "", output: bytes = b"") -> CheckResult:
+def the(room: Room, subject: str, kind: str, argument: str = "", output: bytes = b"") -> CheckResult:
     """The one check of a run with the files that were put into ``room.work()``."""
     return room.one(room.order(Test("t", checks=(on(subject, kind, argument),)), output)).checks[0]
 
@@ -292,3 +296,47 @@ def test_a_run_that_worked_on_a_target_is_read_through_its_link(room: Room, tmp_
     assert [check.held for check in evidence.checks[:2]] == [True, True]
     assert evidence.checks[2].held is not True
     assert "leads out of the run's directory" in " ".join([evidence.checks[2].detail, *evidence.problems])
+
+
+def test_a_check_that_this_version_does_not_know_is_trouble_that_is_not_the_runs(room: Room) -> None:
+    evidence = room.one(room.order(Test("t", checks=(Check("smells", "output", "", "output smells"),)), b"x"))
+    why = "this version does not know the check 'smells'"
+    assert evidence.checks == (CheckResult("output smells", None, why),)
+    assert evidence.trouble == why
+
+
+def _raises(check: Check, read: object) -> CheckResult:
+    raise KeyError("nose")
+
+
+def _says_yes(check: Check, read: object) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("_raises", "of a package of the site, failed: KeyError: 'nose'"),
+        ("_says_yes", "_says_yes returned bool, no CheckResult"),
+        ("_absent", "failed: AttributeError"),
+    ],
+)
+def test_a_check_of_a_package_that_fails_is_trouble_too_and_the_others_are_decided(
+    room: Room, monkeypatch: pytest.MonkeyPatch, function: str, said: str
+) -> None:
+    """Workers are forks of this process and see the kind that it has here."""
+    kind = CheckKind("smells", (("output smells", "it does"),), f"{__name__}:{function}", argument="nothing")
+    monkeypatch.setattr(checks, "check_kinds", lambda: {kind.name: kind})
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or _this_module())
+    test = Test("t", checks=(Check("smells", "output", "", "output smells"), on("output", "contains", "x")))
+    evidence = room.one(room.order(test, b"x"))
+
+    assert [check.held for check in evidence.checks] == [None, True]
+    assert said in evidence.checks[0].detail and said in evidence.trouble
+
+
+def _this_module() -> ModuleType:
+    """This file as a module; pytest imports it under no name that can be imported again."""
+    module = ModuleType(__name__)
+    module.__dict__.update(_raises=_raises, _says_yes=_says_yes)
+    return module

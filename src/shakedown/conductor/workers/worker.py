@@ -27,6 +27,7 @@ from shakedown.checks import extract, figures
 from shakedown.checks.text import cut, printable
 from shakedown.conductor.workers.classifying import Classes, failure_in
 from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
+from shakedown.model.checks import CHECKS, is_of_exit_status, kind_of
 from shakedown.model.failures import FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
@@ -156,7 +157,7 @@ def take_evidence(run: str, test: Test, reader: RunReader, limits: ReadingLimits
 
     What is quick comes first, so that one regular expression that explodes does not take the others' time.
     """
-    items: list[Item] = [check for check in test.checks if check.kind != "exit"]
+    items: list[Item] = [check for check in test.checks if not is_of_exit_status(check)]
     items.extend(test.figures)
     results: dict[int, Result] = {}
     end = time.process_time() + limits.seconds
@@ -180,13 +181,32 @@ def _evaluate(item: Item, reader: RunReader, limits: ReadingLimits) -> Result:
     try:
         if isinstance(item, FigureSpec):
             return figures.figure(item, reader.read(item.source))
-        if item.kind == "exists":
-            return extract.exists(item, reader.look(item.subject))
-        if item.kind == "golden":
-            return extract.golden(item, reader.sums(item.subject, _golden_paths(item)))
-        return extract.check(item, reader.read(item.subject))
+        return _check(item, reader)
     except MemoryError:
         return without(item, f"it takes more memory than the {show_bytes(limits.memory)} that a run may take")
+
+
+def _check(check: Check, reader: RunReader) -> CheckResult:
+    """One check by its declaration. A kind that is not known here, or whose function fails, is trouble that is not the run's."""
+    kind = kind_of(check)
+    try:
+        if kind is None:
+            result = extract.check(check, None)
+            reader.trouble.append(result.detail)
+            return result
+        if kind.reads == "presence":
+            return extract.check(check, reader.look(check.subject))
+        if kind.reads == "sums":
+            return extract.check(check, reader.sums(check.subject, _golden_paths(check)))
+        return extract.check(check, reader.read(check.subject))
+    except (TimeUp, MemoryError, OSError):
+        raise
+    except Exception as error:
+        if kind in CHECKS:
+            raise
+        why = f"the check '{check.kind}', of a package of the site, failed: {type(error).__name__}: {error}"
+        reader.trouble.append(why)
+        return CheckResult(extract.label(check), None, why)
 
 
 def _golden_paths(check: Check) -> list[str]:

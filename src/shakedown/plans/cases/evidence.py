@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from shakedown.model.checks import is_of_exit_status
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.plans.cases.environment import Surroundings
 from shakedown.plans.library import Definition, Library
@@ -66,7 +67,7 @@ def _checks(test: Definition, library: Library, around: Surroundings, problems: 
     for number, item in enumerate(test.values.get("check", ())):
         golden = None if isinstance(item, Check) else _golden(test, number, item[1], library, around, problems)
         checks.append(golden or item)
-    if not any(check.kind == "exit" for check in checks):
+    if not any(map(is_of_exit_status, checks)):
         checks.append(_USUAL_EXIT)
     return tuple(checks)
 

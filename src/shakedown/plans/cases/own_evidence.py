@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from shakedown.model.checks import kind_of
 from shakedown.model.nouns import Check, FigureSpec, Test
 from shakedown.plans.cases.combinations import Path
-from shakedown.plans.schema.check_words import compile_pattern, inside
+from shakedown.plans.schema.check_words import compile_pattern, inside, with_argument
 from shakedown.plans.schema.expressions import ExpressionError, Value, fill, names_in
 from shakedown.plans.schema.scalars import InvalidValue
 
@@ -31,7 +32,8 @@ def own_evidence(
     """
     checks = []
     for number, check in enumerate(noun.checks):
-        if "{" in check.text and check.kind not in ("golden", "exit"):
+        kind = kind_of(check)
+        if "{" in check.text and kind is not None and kind.argument != "sums":
             at(("check", number))
             filled = _check(check, names)
             if filled != check:
@@ -47,12 +49,11 @@ def own_evidence(
 
 
 def _check(check: Check, names: Mapping[str, Value]) -> Check:
-    is_pattern = check.kind == "matches"
+    kind = kind_of(check)
+    is_pattern = kind is not None and kind.argument == "pattern"
     argument = _filled(check.argument, names, is_pattern)
-    if is_pattern:
-        compile_pattern(argument)
     shown = _filled(check.text, names, is_pattern, quoted=False)
-    return replace(check, subject=inside(_filled(check.subject, names)), argument=argument, text=shown)
+    return replace(with_argument(check, argument), subject=inside(_filled(check.subject, names)), text=shown)
 
 
 def _figure(figure: FigureSpec, names: Mapping[str, Value]) -> FigureSpec:

@@ -5,52 +5,95 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
+from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node, ScalarNode
 
+from shakedown.model.checks import CheckKind, check_kinds, fits, kind_of
 from shakedown.model.errors import did_you_mean
-from shakedown.model.nouns import Check, CheckKind
+from shakedown.model.nouns import Check
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.records import Either, Key, OneKey, Record
 from shakedown.plans.schema.scalars import InvalidValue, Parsed, Text
 
 GOLDEN = "files match golden"
-_FORMS = (
-    'output contains "TEXT"',
-    'output lacks "TEXT"',
-    'output matches "REGULAR EXPRESSION"',
-    "file PATH exists",
-    'file PATH contains "TEXT"',
-    "exit is N",
-    "exit is any",
-)
-_OF_TEXT = ("contains", "lacks", "matches")
-_HINT = f"a check is one of: {'; '.join(_FORMS)}"
 _PATH = re.compile(r"""("[^"]+"|'[^']+'|[^\s"']+)\s*(.*)""", re.DOTALL)
 _LONGEST_PATTERN = 10_000
 
 
 @lru_cache(maxsize=20_000)
 def parse_check(text: str) -> Check:
-    """Purpose: one check from its words. Raises InvalidValue."""
+    """Purpose: one check from its words, as the declarations in ``model.checks`` have them. Raises InvalidValue."""
     subject, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     if subject == "exit":
-        return _exit(text, rest)
+        kind = next(kind for kind in check_kinds().values() if "exit" in kind.subjects)
+        return Check(kind.name, "exit", _argument(kind, text, rest), text)
     if subject == "output":
-        return _of_text(text, "output", rest, _OF_TEXT)
+        return _of_subject(text, "output", "output", rest)
     if subject == "file":
         match = _PATH.fullmatch(rest)
         if match is None:
-            raise InvalidValue(f"'{text}' names no file", _HINT)
-        return _of_text(text, inside(match.group(1).strip("\"'")), match.group(2), (*_OF_TEXT, "exists"))
+            raise InvalidValue(f"'{text}' names no file", _hint())
+        return _of_subject(text, "file", inside(match.group(1).strip("\"'")), match.group(2))
     near = did_you_mean(subject, ("output", "file", "exit"))
-    raise InvalidValue(f"'{text}' is not a check", near or _HINT)
+    raise InvalidValue(f"'{text}' is not a check", near or _hint())
+
+
+def _hint() -> str:
+    """Every form that is a line of words; the map of golden files is a matter of its own."""
+    forms = [form for kind in check_kinds().values() if kind.argument != "sums" for form, _ in kind.forms]
+    return f"a check is one of: {'; '.join(forms)}"
+
+
+def _of_subject(text: str, sort: str, subject: str, rest: str) -> Check:
+    """A check whose name follows its subject; ``sort`` is output or file."""
+    name, _, argument = rest.partition(" ")
+    known = {kind.name: kind for kind in check_kinds().values() if sort in kind.subjects}
+    if name not in known:
+        raise InvalidValue(f"'{text}' is not a check", did_you_mean(name, known) or _hint())
+    return Check(name, subject, _argument(known[name], text, argument.strip()), text)
+
+
+def _argument(kind: CheckKind, text: str, written: str) -> str:
+    """What follows the name of a check, as the check's function is given it."""
+    if kind.argument == "nothing":
+        if written:
+            raise InvalidValue(f"'{text}': nothing can follow '{kind.name}'")
+        return ""
+    if kind.argument == "words":
+        return _words(kind, text, written)
+    wanted = _unquoted(text, kind.name, written)
+    if kind.argument == "pattern":
+        compile_pattern(wanted)
+    return wanted
+
+
+def _words(kind: CheckKind, text: str, written: str) -> str:
+    """Words that fit the declaration. Those with a name in braces are kept until the name has its value."""
+    return written if re.search(r"\{[A-Za-z_]", written) else _fitting(kind, text, written)
+
+
+def _fitting(kind: CheckKind, text: str, written: str) -> str:
+    fitting = fits(kind, written)
+    if fitting is None:
+        raise InvalidValue(f"'{text}' is not a check", f"write it as: {', or '.join(form for form, _ in kind.forms)}")
+    return fitting
+
+
+def with_argument(check: Check, argument: str) -> Check:
+    """Purpose: the same check with names filled in, which must be one too. Raises InvalidValue."""
+    kind = kind_of(check)
+    if kind is not None and kind.argument == "pattern":
+        compile_pattern(argument)
+    if kind is not None and kind.argument == "words" and "{" in check.argument:
+        argument = _fitting(kind, check.text, argument)
+    return replace(check, argument=argument)
 
 
 def compile_pattern(text: str) -> re.Pattern[str]:
-    """Purpose: a regular expression that works, or Wrong with what is wrong about it."""
+    """Purpose: a regular expression that works, or InvalidValue with what is wrong about it."""
     if len(text) > _LONGEST_PATTERN:
         raise InvalidValue(f"a regular expression of {len(text)} characters", f"{_LONGEST_PATTERN} are the most")
     return _compiled(text)
@@ -67,32 +110,10 @@ def _compiled(text: str) -> re.Pattern[str]:
 
 
 def inside(path: str) -> str:
-    """A path inside the run's directory; raises Wrong for one that leads out of it."""
+    """A path inside the run's directory; raises InvalidValue for one that leads out of it."""
     if path.startswith("/") or ".." in path.split("/"):
         raise InvalidValue(f"'{path}' is not in the run's directory", "name the file from there, without '..'")
     return path
-
-
-def _exit(text: str, rest: str) -> Check:
-    match = re.fullmatch(r"is\s+(any|-?\d{1,3})", rest)
-    if match is None:
-        raise InvalidValue(f"'{text}' is not a check", "write 'exit is 0', another number, or 'exit is any'")
-    return Check("exit", "exit", match.group(1), text)
-
-
-def _of_text(text: str, subject: str, rest: str, verbs: tuple[str, ...]) -> Check:
-    verb, _, argument = rest.partition(" ")
-    argument = argument.strip()
-    if verb not in verbs:
-        raise InvalidValue(f"'{text}' is not a check", did_you_mean(verb, verbs) or _HINT)
-    if verb == "exists":
-        if argument:
-            raise InvalidValue(f"'{text}': nothing can follow 'exists'")
-        return Check("exists", subject, "", text)
-    wanted = _unquoted(text, verb, argument)
-    if verb == "matches":
-        compile_pattern(wanted)
-    return Check(cast(CheckKind, verb), subject, wanted, text)
 
 
 def _unquoted(text: str, verb: str, argument: str) -> str:
