@@ -22,13 +22,13 @@ def test_a_share_of_the_peak_comes_out_in_per_cent_whatever_the_units() -> None:
         formula="rate / (nodes * node.peak)",
         given=(("nodes", 4.0, ""), ("node.peak", 2e12, "FLOP/s")),
     )
-    assert derive([RATE, share], [("rate", 3.2)], 10.0) == ((("efficiency", pytest.approx(40.0)),), ())
+    assert derive([RATE, share], [("rate", 3.2)], 10.0) == ((("efficiency", 40.0),), ())
 
 
 def test_weights_of_one_unit_stay_in_it_and_the_run_time_is_a_figure_too() -> None:
     blend = FigureSpec("blend", "years/day", formula="2/3 * sypd + 1/3 * sypd")
     pace = FigureSpec("pace", "s", formula="elapsed / 4")
-    assert derive([SYPD, blend, pace], [("sypd", 3.0)], 8.0)[0] == (("blend", pytest.approx(3.0)), ("pace", 2.0))
+    assert derive([SYPD, blend, pace], [("sypd", 3.0)], 8.0)[0] == (("blend", 3.0), ("pace", 2.0))
 
 
 def test_formulas_are_computed_in_the_order_in_which_they_need_each_other() -> None:
@@ -40,8 +40,8 @@ def test_formulas_are_computed_in_the_order_in_which_they_need_each_other() -> N
 @pytest.mark.parametrize(
     ("formula", "unit", "said"),
     [
-        ("rate + elapsed", "s", "it adds flop/s and s"),
-        ("rate", "GB/s", "it comes out in flop/s, and the figure is in GB/s"),
+        ("rate + elapsed", "s", "it adds FLOP/s and s"),
+        ("rate", "GB/s", "it comes out in FLOP/s, and the figure is in GB/s"),
         ("rate / 0", "TFLOP/s", "it divides by zero"),
         ("gone * 2", "", "gone is missing"),
         ("(0 - 1) ** 0.5", "", "a negative number has no such power"),

@@ -30,7 +30,7 @@ _MADE_OF: dict[str, Dimension] = {
     "share": PLAIN,
     "bytes": (("byte", 1.0),),
     "bytes/s": (("byte", 1.0), ("s", -1.0)),
-    "flop/s": (("flop", 1.0), ("s", -1.0)),
+    "flop/s": (("FLOP", 1.0), ("s", -1.0)),
     "hertz": (("s", -1.0),),
     "ops/s": (("op", 1.0), ("s", -1.0)),
     "seconds": (("s", 1.0),),
@@ -63,6 +63,11 @@ def parse(text: str) -> ast.expr:
 def names_in(text: str) -> tuple[str, ...]:
     """The names that a formula uses, each once, in the order in which they stand. Raises FormulaError."""
     return tuple(dict.fromkeys(_names(parse(text))))
+
+
+def constants_in(text: str) -> tuple[float, ...]:
+    """The numbers that a formula holds. Raises FormulaError."""
+    return tuple(node.value for node in ast.walk(parse(text)) if isinstance(node, ast.Constant))  # type: ignore[misc]
 
 
 def amount(value: float, unit: str) -> Amount:

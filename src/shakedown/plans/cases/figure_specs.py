@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from shakedown.model.figures import FigureSpec, Table
-from shakedown.model.formulas import Amount, FormulaError, amount, names_in, value
+from shakedown.model.formulas import Amount, FormulaError, amount, constants_in, names_in, value
 from shakedown.plans.library import Definition
 from shakedown.plans.schema.check_words import inside
 from shakedown.plans.schema.expressions import Value, evaluate
@@ -18,6 +18,7 @@ from shakedown.plans.schema.scalars import InvalidValue, listed, near_or_all
 from shakedown.plans.schema.source_positions import place
 
 ELAPSED = "elapsed"
+PEAK = "node.peak"
 # Names of a case that a formula may use, and their units; a parameter is a plain number.
 UNITS_OF_NAMES = {
     "nodes": "",
@@ -54,14 +55,22 @@ def with_names(spec: FigureSpec, specs: tuple[FigureSpec, ...], names: Mapping[s
     Raises InvalidValue, ExpressionError.
     """
     figures = {one.name for one in specs} | {ELAPSED}
-    given = tuple(_given(name, names) for name in names_in(spec.formula) if name not in figures)
+    mine = [name for name in names_in(spec.formula) if name not in figures and not (name == PEAK and PEAK not in names)]
+    given = tuple(_given(name, names) for name in mine)
     return replace(spec, given=given) if given else spec
 
 
+def without_peak(specs: tuple[FigureSpec, ...], names: Mapping[str, Value]) -> list[str]:
+    """Why a case cannot run where a figure that it must have needs a peak that nobody wrote down; [] where it can."""
+    need = [spec.name for spec in specs if spec.formula and spec.required and PEAK in names_in(spec.formula)]
+    if not need or PEAK in names:
+        return []
+    return [
+        f"figure {need[0]} needs node.peak, which the system's node type does not say (peak, or clock and flops_per_cycle)"
+    ]
+
+
 def _given(name: str, names: Mapping[str, Value]) -> tuple[str, float, str]:
-    if name == "node.peak" and name not in names:
-        hint = "in the system's file: peak, or clock and flops_per_cycle, in node_types"
-        raise InvalidValue("the node type has no peak", hint)
     found = evaluate(f"0 + {name}", names)  # a parameter is text until it is computed with
     assert not isinstance(found, str)
     return name, float(found), UNITS_OF_NAMES.get(name, "")
@@ -169,6 +178,8 @@ def _check_formula(spec: FigureSpec, specs: tuple[FigureSpec, ...], parameters: 
                 else near_or_all(name, [one for one in known if one != spec.name])
             )
             raise InvalidValue(f"there is no figure and no name '{name}'", hint)
+    if spec.unit == "%" and 100 in constants_in(spec.formula):
+        raise InvalidValue("a ratio in '%' is per cent by itself", "leave the factor 100 out")
     _refuse_circle(spec, figures)
     _check_units(spec, specs, parameters)
 
