@@ -1,30 +1,25 @@
-"""Take one figure of merit: by a regular expression with a group ``value``, or by a dotted path into JSON lines.
+"""Take one figure of merit: by a regular expression with a group ``value``, by a path into JSON or YAML, or from a table.
 
-Every match is an entry in order: a number, or the sentence that says why it is none. ``pick`` chooses among them; where what
-it chooses is no number, or may lie in what was not read, there is no figure but a problem. Missing is not zero.
+``take`` is the way in. Every match is an entry in order: a number, or the sentence that says why it is none. ``pick`` chooses
+among them; where what it chooses is no number, or may lie in what was not read, there is no figure but a problem. Missing is
+not zero. The figure of a formula is no part of this: it needs the others, see ``checks.derived``.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import msgspec
-
+from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
+from shakedown.checks.numbers import Entry, combine, number
+from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show
-from shakedown.model.nouns import FigureSpec
+from shakedown.model.figures import FigureSpec
 
-Entry = float | str
-
-# A number as programs write it: Fortran's exponent letters too; inf and nan in all their spellings.
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdDqQ][+-]?\d+)?")
-_NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|nan(?:\([^)]*\))?)", re.IGNORECASE)
-_PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")  # ASCII that no JSON writer escapes
+MOST_CELLS = 200  # numbers that one figure may have in one run: each is a figure in the record
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +31,22 @@ class Figure:
     problem: str = ""
 
 
-def figure(spec: FigureSpec, contents: Contents) -> Figure:
-    """Purpose: the value of one figure. Its problem begins with ``figure NAME:``."""
+def take(spec: FigureSpec, contents: Contents) -> tuple[Figure, ...]:
+    """Purpose: the value of one figure, or the values of all its rows. A problem begins with ``figure NAME:``."""
     if isinstance(contents, Missing):
-        return missing(spec, contents.detail if spec.required or contents.held is None else "")
-    pieces = contents.parts if spec.json else contents.pieces
+        return (missing(spec, contents.detail if spec.required or contents.held is None else ""),)
+    if spec.table is not None:
+        return _from_table(spec, contents)
+    return (_from_text(spec, contents),)
+
+
+def _from_text(spec: FigureSpec, contents: Text) -> Figure:
+    pieces = contents.pieces if spec.regex else contents.parts
     whole = len(pieces) == 1
     if not whole:
-        if spec.pick not in ("first", "last"):
-            return missing(spec, f"the {spec.pick} of all values cannot be known: {omission(contents)}")
+        if spec.pick not in ("first", "last") or spec.yaml:
+            every = "it" if spec.yaml else f"the {spec.pick} of all values"
+            return missing(spec, f"{every} cannot be known: {omission(contents)}")
         pieces = pieces[:1] if spec.pick == "first" else pieces[-1:]
     found = _pick(spec, _entries(spec, pieces[0], _cut(spec, contents)))
     if found is None:
@@ -52,6 +54,32 @@ def figure(spec: FigureSpec, contents: Contents) -> Figure:
     if isinstance(found, str):
         return missing(spec, found)
     return Figure(spec.name, found)
+
+
+def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
+    """A figure for each row that counts, under the row's tag; rows with the same tag are picked from."""
+    assert spec.table is not None
+    if len(contents.parts) > 1:
+        return (missing(spec, f"its table cannot be read: {omission(contents)}"),)
+    entries: dict[str, list[Entry]] = {}
+    try:
+        for cell in cells(spec.table, spec.table.column, contents.parts[0]):
+            entries.setdefault(tag(spec.table.by, cell.row), []).append(number(cell.text))
+    except TableError as error:
+        return (missing(spec, str(error)),)
+    if not entries:
+        return (missing(spec, f"no row of its table is there: {not_there(contents)}" if spec.required else ""),)
+    if len(entries) > MOST_CELLS:
+        return (missing(spec, f"its table has {len(entries)} rows, and {MOST_CELLS} are the most; choose with where"),)
+    return tuple(_row(spec, key, found) for key, found in entries.items())
+
+
+def _row(spec: FigureSpec, key: str, entries: list[Entry]) -> Figure:
+    found = _pick(spec, iter(entries))
+    name = f"{spec.name}[{key}]" if key else spec.name
+    if isinstance(found, str):
+        return Figure(name, None, f"figure {name}: {found}")
+    return Figure(name, found)
 
 
 def _cut(spec: FigureSpec, text: Text) -> str:
@@ -66,22 +94,9 @@ def missing(spec: FigureSpec, why: str) -> Figure:
     return Figure(spec.name, None, f"figure {spec.name}: {why}" if why else "")
 
 
-def number(text: str) -> Entry:
-    """Purpose: a finite number as programs write them (1.5E+03, 1.5D+03, .5), or the sentence that says why it is none."""
-    text = text.strip()
-    if _NUMBER.fullmatch(text) is None:
-        if _NOT_FINITE.fullmatch(text):
-            return f"{show(text)} is no finite number"
-        return f"{show(text)} is not a number" if text else "what should be a number is empty"
-    value = float(text.translate(_EXPONENTS))
-    return value if math.isfinite(value) else f"{show(text)} is too large for a number"
-
-
-_EXPONENTS = str.maketrans("dDqQ", "eeee")
-
-
 def _nowhere(spec: FigureSpec, text: Text, whole: bool) -> str:
     what = f"a JSON line with {spec.json}" if spec.json else f"a match of {show(spec.regex)}"
+    what = f"a YAML value at {spec.yaml}" if spec.yaml else what
     if whole:
         return f"{what} is missing: {not_there(text)}"
     end = "beginning" if spec.pick == "first" else "end"
@@ -100,26 +115,7 @@ def _pick(spec: FigureSpec, entries: Iterator[Entry]) -> Entry | None:
         if isinstance(entry, str):
             return f"the {spec.pick} of all values cannot be taken: {entry}"
         numbers.append(entry)
-    return _combine(spec.pick, numbers) if numbers else None
-
-
-def _combine(pick: str, numbers: list[float]) -> Entry:
-    try:
-        if pick == "min":
-            return min(numbers)
-        if pick == "max":
-            return max(numbers)
-        if pick == "median":
-            return _median(sorted(numbers))
-        total = math.fsum(numbers)
-        return total if pick == "sum" else total / len(numbers)
-    except OverflowError:
-        return f"the {pick} of all values is too large for a number"
-
-
-def _median(ordered: list[float]) -> float:
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else ordered[middle - 1] / 2 + ordered[middle] / 2
+    return combine(spec.pick, numbers) if numbers else None
 
 
 # ---- entries ---------------------------------------------------------------------------------------------------------
@@ -127,7 +123,11 @@ def _median(ordered: list[float]) -> float:
 
 def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
     """``cut``: the end of the text where it may go on, "begin" or "end"; "" where all of it is there."""
-    return _json_entries(spec.json.split("."), text) if spec.json else _regex_entries(spec.regex, text, cut)
+    if spec.json:
+        return structured.json_entries(spec.json, text)
+    if spec.yaml:
+        return structured.yaml_entries(spec.yaml, text)
+    return _regex_entries(spec.regex, text, cut)
 
 
 def _regex_entries(regex: str, text: str, cut: str) -> Iterator[Entry]:
@@ -149,54 +149,3 @@ def _may_go_on(match: re.Match[str], text: str, cut: str) -> bool:
     """Whether the value touches a cut within a line: the rest of the number may lie beyond it."""
     begin, end = match.span("value")
     return (cut == "end" and end == len(text)) or (cut == "begin" and begin == 0)
-
-
-def _json_entries(path: list[str], text: str) -> Iterator[Entry]:
-    """Only lines that hold the last key are decoded: outputs are large and records few."""
-    sought = f'"{path[-1]}"' if _PLAIN_KEY.fullmatch(path[-1]) else "{"
-    end = 0
-    place = text.find(sought)
-    while place >= 0:
-        begin = text.rfind("\n", end, place) + 1 or end
-        end = text.find("\n", place)
-        end = len(text) if end < 0 else end
-        entry = _json_entry(path, text[begin:end].strip())
-        if entry is not None:
-            yield entry
-        place = text.find(sought, end)
-
-
-def _json_entry(path: list[str], line: str) -> Entry | None:
-    """The number under the path in one line; None where the line is no record or has no such keys."""
-    if not line.startswith("{"):
-        return None
-    try:
-        value = _record(line)
-    except (ValueError, RecursionError):
-        return f"the line {show(line, 80)} is not JSON"
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return None
-        value = value[key]
-    return _json_number(".".join(path), value)
-
-
-def _record(line: str) -> Any:
-    """A JSON value. Python's own reader also takes NaN and Infinity, which many programs write."""
-    try:
-        return msgspec.json.decode(line)
-    except (msgspec.MsgspecError, UnicodeError):
-        import json
-
-        return json.loads(line)
-
-
-def _json_number(path: str, value: Any) -> Entry:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        kind = {str: "text", dict: "an object", list: "a list", bool: "true or false"}.get(type(value), "null")
-        return f"{path} is {kind}, not a number"
-    try:
-        result = float(value)
-    except OverflowError:
-        return f"{path} is too large for a number"
-    return result if math.isfinite(result) else f"{path} is {result}, which is no finite number"

@@ -14,7 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from shakedown.checks.classify.ending import weigh
+from shakedown.checks.derived import derive
 from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
 from shakedown.checks.trim import room_for, trim
@@ -22,6 +25,7 @@ from shakedown.model.checks import is_of_exit_status
 from shakedown.model.contracts import beside, holds, source_text
 from shakedown.model.events import COMPLETED, UNDETERMINED
 from shakedown.model.failures import Failure
+from shakedown.model.figures import figure_of
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
@@ -85,6 +89,11 @@ def judge(
 
     ``rows``: the contract rows in force for the case; those that judge runs of this ``mode`` count.
     """
+    if any(spec.formula for spec in test.figures) and report.state in ("completed", "failed"):
+        derived, problems = derive(test.figures, evidence.figures, report.elapsed_s)
+        evidence = structs.replace(
+            evidence, figures=evidence.figures + derived, problems=evidence.problems + tuple(map(_printable, problems))
+        )
     checks = _all_checks(test, report, evidence)
     verdict, why = _verdict(test, report, evidence)
     if verdict == "passed":
@@ -99,6 +108,10 @@ def judge(
         weigh(verdict, report.message or (why if verdict in COMPLETED else ""), _status(report), evidence.failure),
     )
     return fit(judgement, room_for(report))
+
+
+def _printable(text: str) -> str:
+    return cut(printable(text), REASON_LIMIT)
 
 
 def signal_name(number: int) -> str:
@@ -224,16 +237,17 @@ def _what_is_wrong(test: Test, evidence: Evidence) -> list[str]:
     unseen = asked - len(evidence.checks)
     if unseen > 0:
         undecided.append(f"could not be checked: {unseen} of {asked} checks were not looked at")
-    there = {name for name, _ in evidence.figures}
-    absent = [_absent(spec, evidence.problems) for spec in test.figures if spec.required and spec.name not in there]
-    return failing + undecided + absent
+    there = {figure_of(name) for name, _ in evidence.figures}
+    required = [spec for spec in test.figures if spec.required]
+    absent = [_absent(spec, evidence.problems) for spec in required if spec.name not in there]
+    return failing + undecided + absent + _without_rows(required, there, evidence.problems)
 
 
 def _is_undetermined(test: Test, evidence: Evidence) -> bool:
     """Whether trouble of ours hides something. A check that was seen not to hold is wrong whatever else could not be seen."""
     if not evidence.trouble or any(check.held is False for check in evidence.checks):
         return False
-    there = {name for name, _ in evidence.figures}
+    there = {figure_of(name) for name, _ in evidence.figures}
     asked = sum(not is_of_exit_status(check) for check in test.checks)
     open_checks = len(evidence.checks) < asked or any(check.held is None for check in evidence.checks)
     return open_checks or any(spec.name not in there for spec in test.figures)
@@ -242,6 +256,13 @@ def _is_undetermined(test: Test, evidence: Evidence) -> bool:
 def _failing(check: CheckResult) -> str:
     text = cut(printable(check.text), 120)
     return f"{text}: {check.detail}" if check.detail else f"{text} does not hold"
+
+
+def _without_rows(required: Sequence[FigureSpec], there: set[str], problems: Sequence[str]) -> list[str]:
+    """Rows of required figures that are in the table and have no number."""
+    begins = tuple(f"figure {spec.name}[" for spec in required if spec.has_rows and spec.name in there)
+    rows = [problem.removeprefix("figure ").partition(": ") for problem in problems if problem.startswith(begins)]
+    return [f"figure {name} is missing: {why}" for name, _, why in rows] if begins else []
 
 
 def _absent(spec: FigureSpec, problems: Sequence[str]) -> str:
@@ -281,6 +302,7 @@ def _against_rows(
     if report.elapsed_s is not None:
         values["elapsed"] = report.elapsed_s
     units = {spec.name: spec.unit for spec in test.figures} | {"elapsed": "s"}
+    units |= {name: units.get(figure_of(name), "") for name in values if name not in units}
     said = [(row, _in_its_unit(row, values[row.figure], units)) for row in rows if row.figure in values]
     looked = [(row, value) for row, value in said if value is not None]
     outside = [_outside(row, value) for row, value in looked if not holds(row, value)]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shakedown.model.units import show_bytes
@@ -55,7 +57,7 @@ def decode(
     if skipped:
         problems.append(_skipped_sentence(name, len(head), len(tail), skipped))
         head, tail = _whole_lines(head, tail)
-    raw = (head, tail) if skipped else (head,)
+    raw = [_without_colours(data) for data in ((head, tail) if skipped else (head,))]
     parts = tuple(_decode_one(name, data, problems) for data in raw)
     pieces, long_lines = _without_long_lines(parts, limit)
     if long_lines:
@@ -65,6 +67,16 @@ def decode(
             f"{name} has {lines} longer than {size}: regular expressions see only the beginning and the end"
         )
     return Text(subject, parts, pieces, tuple(problems))
+
+
+def joined(subject: str, texts: Sequence[Text]) -> Text:
+    """Purpose: several files that one pattern names, as one text: one after the other."""
+    problems = tuple(dict.fromkeys(problem for text in texts for problem in text.problems))
+    if all(len(text.parts) == 1 and len(text.pieces) == 1 for text in texts):
+        whole = "\n".join(text.parts[0].removesuffix("\n") for text in texts) + "\n"
+        return Text(subject, (whole,), (whole,), problems)
+    parts = tuple(part for text in texts for part in text.parts)
+    return Text(subject, parts, tuple(piece for text in texts for piece in text.pieces), problems)
 
 
 def name_of(subject: str) -> str:
@@ -147,6 +159,15 @@ def _decode_one(name: str, data: bytes, problems: list[str]) -> str:
         byte = data[error.start]
         _once(problems, f"{name} is not all UTF-8 text (0x{byte:02x} is one such byte): what is not was replaced")
         return data.decode(errors="replace")
+
+
+# Select Graphic Rendition (ECMA-48, 8.3.117): colours, bold; and "erase to the end of the line", which colouring programs add.
+_COLOURS = re.compile(rb"\x1b\[[0-9;:]{0,40}m|\x1b\[0?K")
+
+
+def _without_colours(data: bytes) -> bytes:
+    """Colours say nothing that a check or a figure asks for, and stand between a name and its number."""
+    return _COLOURS.sub(b"", data) if b"\x1b" in data else data
 
 
 def _once(problems: list[str], sentence: str) -> None:

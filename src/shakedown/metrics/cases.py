@@ -9,6 +9,7 @@ from shakedown.metrics.judging.scope import ELAPSED
 from shakedown.metrics.rows.rows import RunRow, UnavailableRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.statistics import Summary, describe, outlier_scores
+from shakedown.model.figures import with_rows
 from shakedown.model.nouns import Case, Document, FigureSpec
 
 __all__ = ["ELAPSED", "CaseSummary", "FigureSummary", "Outlier", "run_of_record", "summarise"]
@@ -88,6 +89,7 @@ def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
 
 
 def _summary(component: str, runs: CaseRuns, specs: tuple[FigureSpec, ...]) -> CaseSummary:
+    shown = with_rows(specs, (name for row in runs.rows for name in row.figures))
     return CaseSummary(
         component=component,
         case=runs.case,
@@ -99,7 +101,7 @@ def _summary(component: str, runs: CaseRuns, specs: tuple[FigureSpec, ...]) -> C
         given_up=runs.given_up,
         verdicts=tuple(count_verdicts(runs.rows).items()),
         rows=runs.rows,
-        figures=tuple(_figure(spec, mode, runs) for spec in (ELAPSED, *specs) for mode, _ in runs.wanted),
+        figures=tuple(_figure(spec, mode, runs) for spec in (ELAPSED, *shown) for mode, _ in runs.wanted),
         warm_ups=runs.warm_ups,
     )
 

@@ -15,6 +15,7 @@ from shakedown.metrics.judging.contract import ContractScore
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.rehearsed import NOT_MODELLED
 from shakedown.metrics.words import some
+from shakedown.model.figures import figure_of
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
@@ -29,7 +30,9 @@ def not_modelled(criterion: Criterion, population: Population, document: Documen
     declared = measure_named(criterion.measure)
     if declared and declared.on_a_figure:
         have = {
-            test.name for test in document.tests if criterion.of in ("elapsed", *(spec.name for spec in test.figures))
+            test.name
+            for test in document.tests
+            if figure_of(criterion.of) in ("elapsed", *(spec.name for spec in test.figures))
         }
         asked = {(case.case.test, criterion.of) for case in population.cases if case.case.test in have}
     elif criterion.measure == "rows met":

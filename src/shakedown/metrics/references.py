@@ -17,6 +17,7 @@ from shakedown.metrics.judging.populations import CaseRuns, populations
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, show_number, some, with_unit
+from shakedown.model.figures import with_rows
 from shakedown.model.nouns import Document, FigureSpec, Pairs
 
 FEW = 5  # runs below which a row says that it rests on few
@@ -95,7 +96,8 @@ def propose(history: Sequence[tuple[Document, Record]], tolerance: Tolerance) ->
             passed = [row for row in case.rows if row.verdict == "passed"]
             if not passed:
                 without[f"{record.campaign}: no run of {case.case.id} passed"] = None
-            for spec in specs.get(case.case.test, (ELAPSED,)):
+            seen = (name for row in passed for name in row.figures)
+            for spec in with_rows(specs.get(case.case.test, (ELAPSED,)), seen):
                 _collect(samples, document, record, mode, case, spec)
     rows = [_proposal(key, sample, tolerance) for key, sample in samples.items()]
     return Proposed(tuple(rows), tuple(without))

@@ -14,12 +14,15 @@ from msgspec.structs import replace
 
 from shakedown.model.dialects import EMBEDDED
 from shakedown.model.failures import FailureClass
+
+# Nouns too, in a file of their own; everybody finds all nouns here.
+from shakedown.model.figures import FigureSpec as FigureSpec  # noqa: PLC0414
+from shakedown.model.figures import Pairs as Pairs  # noqa: PLC0414
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
-Pairs = tuple[tuple[str, str], ...]
 Loads = tuple[tuple[str, float], ...]
 
 
@@ -198,23 +201,6 @@ class Check(Struct, frozen=True):
     argument: str = ""
     text: str = ""  # as the person wrote it, for reasons and reports
     toolchain: str = ""
-
-
-class FigureSpec(Struct, frozen=True):
-    """A figure of merit: where in the evidence its number is, its unit and direction.
-
-    Exactly one of ``regex`` (with a group named ``value``) and ``json`` (a dotted path into JSON lines) is set.
-    ``pick`` says which of several matches counts. ``required``: a run that completes without it is ``incorrect``.
-    """
-
-    name: str
-    unit: str = ""
-    better: Literal["higher", "lower", ""] = ""
-    source: str = "output"
-    regex: str = ""
-    json: str = ""
-    pick: Literal["last", "first", "min", "max", "mean", "median", "sum"] = "last"
-    required: bool = True
 
 
 # ---- builds, shapes, cases -------------------------------------------------------------------------------------------

@@ -19,12 +19,21 @@ from shakedown.plans.schema.test import TEST
 
 CAMPAIGN_NAMES = ("build", "campaign")  # they have a value only once a campaign runs
 _SHAPE = ("nodes", "tasks_per_node", "cpus_per_task", "ranks", "cores", "launch")
-_PLACES = ("node.cores", "node.sockets", "node.numa", "node.threads_per_core", "node.memory", "system", "partition")
+_PLACES = (
+    "node.cores",
+    "node.sockets",
+    "node.numa",
+    "node.threads_per_core",
+    "node.memory",
+    "node.peak",
+    "system",
+    "partition",
+)
 _TOOLCHAIN = ("toolchain", "toolchain.cc", "toolchain.cxx", "toolchain.fc")
 KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))
 _BRACES = re.compile(r"(?<![${])\{([A-Za-z_][^{}\n]*)\}(?!\})")
 _BY_CASE = ("check", "check+")  # each case fills them in, or tells what is wrong
-_OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|from)")
+_OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|yaml|from|table\..+)")
 _FILLED_IN = (
     "names are filled in in parameters, build.run, loads, checks and figures, and in run: its numbers, command, "
     "environment and launch"

@@ -119,6 +119,7 @@ def _names(system: System, partition: Partition, node: NodeType) -> dict[str, Va
         "node.numa": node.numa,
         "node.threads_per_core": node.threads_per_core,
         "node.memory": int(memory) if memory == int(memory) else memory,
+        **({"node.peak": node.peak_flop_per_s} if node.peak_flop_per_s else {}),
         "system": system.name,
         "partition": partition.name,
     }

@@ -210,10 +210,18 @@ def _checks(checks: Sequence[Check]) -> str:
 
 
 def _figure(figure: FigureSpec) -> str:
-    where = f"json {figure.json}" if figure.json else f"regex {figure.regex}"
+    if figure.formula:
+        where = f"formula {figure.formula}"
+    elif figure.table is not None:
+        rows = f", a number for each {', '.join(figure.table.by)}" if figure.table.by else ""
+        where = f"table, column {figure.table.column}{rows}"
+    else:
+        found = {"json": figure.json, "yaml": figure.yaml, "regex": figure.regex}
+        where = next((f"{kind} {text}" for kind, text in found.items() if text), "")
     parts = [figure.unit and f"in {figure.unit}", figure.better and f"{figure.better} is better", where]
     source = "" if figure.source == "output" else f" in file {figure.source}"
-    return f"{figure.name}: {', '.join(part for part in parts if part)}{source}, the {figure.pick} of several"
+    several = "" if figure.formula else f", the {figure.pick} of several"
+    return f"{figure.name}: {', '.join(part for part in parts if part)}{source}{several}"
 
 
 def _render_case(case: Case, test: Test, build: Build | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,10 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, excerpt, printable
+from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, excerpt, joined, printable
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
 
+MOST_JOINED = 100  # files that one pattern of a check or a figure may find
+_PATTERN = re.compile(r"[*?\[]")
 _CHUNK = 1 << 20
 _EXCERPT_BYTES = 16 << 10
 _KINDS = {
@@ -99,7 +102,10 @@ class RunReader:
 
     def look(self, path: str) -> Missing | None:
         """Purpose: None where a regular file is there; else why it is not, or why that cannot be told."""
-        handle = self._present(partial(_find, path, self._path(path), self._allowed()))
+        named = self._named(path)
+        if isinstance(named, Missing):
+            return named
+        handle = self._present(partial(_find, named[0], self._path(named[0]), self._allowed()))
         if isinstance(handle, Missing):
             self._noted(handle)
             return handle
@@ -187,6 +193,29 @@ class RunReader:
     # ---- files ----
 
     def _read_file(self, path: str) -> Contents:
+        named = self._named(path)
+        if isinstance(named, Missing):
+            return named
+        if len(named) == 1:
+            return self._read_one(named[0])
+        read = [self._read_one(name) for name in named]
+        absent = next((contents for contents in read if isinstance(contents, Missing)), None)
+        return absent or joined(path, [contents for contents in read if isinstance(contents, Text)])
+
+    def _named(self, path: str) -> list[str] | Missing:
+        """The files that a path means: the one of that name, or those that it finds as a pattern, sorted by name."""
+        if not _PATTERN.search(path) or (self.directory / path).is_file():
+            return [path]
+        missing: dict[str, str | Missing] = {}
+        found = self._glob(path, missing)
+        for why in missing.values():
+            if isinstance(why, Missing):
+                return why
+        if len(found) > MOST_JOINED:
+            return Missing(path, f"{printable(path)} finds {len(found)} files, and {MOST_JOINED} are the most", False)
+        return found or [path]
+
+    def _read_one(self, path: str) -> Contents:
         descriptor = self._open(path)
         if isinstance(descriptor, Missing):
             return descriptor

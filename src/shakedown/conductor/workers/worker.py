@@ -29,6 +29,7 @@ from shakedown.conductor.workers.classifying import Classes, failure_in
 from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
 from shakedown.model.checks import CHECKS, is_of_exit_status, kind_of
 from shakedown.model.failures import FailureClass
+from shakedown.model.figures import figure_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
@@ -36,7 +37,7 @@ from shakedown.model.units import show_bytes
 from shakedown.processes.framed_pipe import PIECE, Unpacker, packed, write_all
 
 Item = Check | FigureSpec
-Result = CheckResult | figures.Figure
+Result = CheckResult | tuple[figures.Figure, ...]
 Returned = TypeVar("Returned")
 
 COUNT, SECONDS = struct.Struct("<Q"), struct.Struct("<d")
@@ -158,7 +159,7 @@ def take_evidence(run: str, test: Test, reader: RunReader, limits: ReadingLimits
     What is quick comes first, so that one regular expression that explodes does not take the others' time.
     """
     items: list[Item] = [check for check in test.checks if not is_of_exit_status(check)]
-    items.extend(test.figures)
+    items.extend(spec for spec in test.figures if not spec.formula)  # those of formulas are computed when it is judged
     results: dict[int, Result] = {}
     end = time.process_time() + limits.seconds
     for turn in (limits.quick, limits.seconds):
@@ -180,7 +181,7 @@ def take_evidence(run: str, test: Test, reader: RunReader, limits: ReadingLimits
 def _evaluate(item: Item, reader: RunReader, limits: ReadingLimits) -> Result:
     try:
         if isinstance(item, FigureSpec):
-            return figures.figure(item, reader.read(item.source))
+            return figures.take(item, reader.read(item.source))
         return _check(item, reader)
     except MemoryError:
         return without(item, f"it takes more memory than the {show_bytes(limits.memory)} that a run may take")
@@ -218,14 +219,16 @@ def _golden_paths(check: Check) -> list[str]:
 
 def without(item: Item, why: str) -> Result:
     """A check that is undecided, or a figure that is missing, through no fault of what was read."""
-    return figures.missing(item, why) if isinstance(item, FigureSpec) else CheckResult(extract.label(item), None, why)
+    if isinstance(item, FigureSpec):
+        return (figures.missing(item, why),)
+    return CheckResult(extract.label(item), None, why)
 
 
 def _evidence(run: str, results: list[Result], reader: RunReader, limits: ReadingLimits) -> Evidence:
     """Evidence small enough to travel: whatever was quoted from an output is cut."""
     last_lines = within(limits.excerpt, reader.excerpt) or ""
     checks = [result for result in results if isinstance(result, CheckResult)]
-    taken = [result for result in results if isinstance(result, figures.Figure)]
+    taken = [one for result in results if not isinstance(result, CheckResult) for one in result]
     problems = [figure.problem for figure in taken if figure.problem] + reader.problems()
     if len(problems) > MOST_PROBLEMS:
         problems = [*problems[:MOST_PROBLEMS], f"there are {len(problems) - MOST_PROBLEMS} problems more"]
@@ -246,9 +249,9 @@ def with_failure(
 
     Nobody here knows the exit status. Where all that was asked holds, less is looked at: it has most likely passed.
     """
-    there = {name for name, _ in evidence.figures}
+    there = {figure_of(name) for name, _ in evidence.figures}
     doubtful = any(check.held is not True for check in evidence.checks) or any(
-        spec.required and spec.name not in there for spec in test.figures
+        spec.required and not spec.formula and spec.name not in there for spec in test.figures
     )
     scan = classes.scan()
     if reader.output.get("bytes"):

@@ -17,6 +17,7 @@ from shakedown.metrics.judging.populations import CaseRuns, Population, as_expec
 from shakedown.metrics.rows.rows import RunRow, WaiverRow
 from shakedown.metrics.words import plural, some
 from shakedown.model.contracts import beside, distance, holds, in_case, matches, one_side
+from shakedown.model.figures import with_rows
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document
 
@@ -287,7 +288,9 @@ def figures_without_rows(document: Document, runs: Mapping[str, Sequence[CaseRun
     found: list[UnjudgedFigure] = []
     for test in document.tests:
         cases = [case for case in document.cases if case.test == test.name]
-        for figure, unit in (("elapsed", "s"), *((spec.name, spec.unit) for spec in test.figures)):
+        seen = (name for case in cases for each in runs.get(case.id, ()) for row in each.rows for name in row.figures)
+        specs = with_rows(test.figures, seen)
+        for figure, unit in (("elapsed", "s"), *((spec.name, spec.unit) for spec in specs)):
             bare = [case.id for case in cases if figure not in _asked(case, rows)]
             if bare:
                 count = sum(len(each.values(figure)) for case in bare for each in runs.get(case, ()))

@@ -79,8 +79,8 @@ def only_unavailable(criterion: Criterion, population: Population, around: Measu
     if not criterion.of or criterion.of == ELAPSED.name:
         return population
     mine = population.of_test(criterion.test)
-    missing = tuple(row for row in mine.unavailable if (row.test, criterion.of) in around.figures)
-    if not missing or any((case.case.test, criterion.of) in around.figures for case in mine.cases):
+    missing = tuple(row for row in mine.unavailable if around.has(row.test, criterion.of))
+    if not missing or any(around.has(case.case.test, criterion.of) for case in mine.cases):
         return population
     return Population((), missing)
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from shakedown.metrics.clock import Clock, began, clocks_of, component_clock
 from shakedown.metrics.node_hours import Nodes
 from shakedown.metrics.rows.table import Record
+from shakedown.model.figures import figure_of
 from shakedown.model.nouns import Component, Document, FigureSpec
 
 ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
@@ -48,7 +49,14 @@ class MeasureContext(Struct, frozen=True):
 
     def figure(self, test: str, name: str) -> FigureSpec:
         """A figure of a test; one of no unit and no direction where the test has none of that name."""
-        return ELAPSED if name == "elapsed" else self.figures.get((test, name)) or FigureSpec(name)
+        if name == ELAPSED.name:
+            return ELAPSED
+        spec = self.figures.get((test, figure_of(name)))
+        return FigureSpec(name) if spec is None else spec.named(name)
+
+    def has(self, test: str, name: str) -> bool:
+        """Whether a test has a figure, or a table whose row it is."""
+        return (test, figure_of(name)) in self.figures
 
 
 def arounds(document: Document, record: Record) -> list[MeasureContext]:

@@ -9,6 +9,7 @@ from shakedown.plans.cases.availability import missing_programs, missing_tools, 
 from shakedown.plans.cases.build_keys import build_for, build_plan, compilers_of, why_not_built, with_modules
 from shakedown.plans.cases.combinations import Path, WrongAt, check_names, combinations
 from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
+from shakedown.plans.cases.figure_specs import without_peak
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
 from shakedown.plans.cases.own_evidence import own_evidence
@@ -139,6 +140,7 @@ class _Maker:
         checks, figures = own_evidence(self.noun, names, self._look_at)
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
         reasons += filter(None, (place_of_work.unavailable,))
+        reasons += without_peak(self.noun.figures, names)
         reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context)]
         return Case(
             id=ident,

@@ -10,8 +10,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from shakedown.model.checks import is_of_exit_status
-from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
+from shakedown.model.nouns import Check, Pairs, Test
 from shakedown.plans.cases.environment import Surroundings
+from shakedown.plans.cases.figure_specs import read_figures
 from shakedown.plans.library import Definition, Library
 from shakedown.plans.schema.check_words import GOLDEN, inside
 from shakedown.plans.schema.problems import Problems
@@ -31,7 +32,7 @@ def test_noun(test: Definition, library: Library, around: Surroundings, problems
         name=test.name,
         about=values.get("about", ""),
         checks=_checks(test, library, around, problems),
-        figures=_figures(test, problems) if "figures" in values else (),
+        figures=read_figures(test, problems) if "figures" in values else (),
         draws=tuple(values.get("draws", ())),
         tags=tuple(values.get("tags", ())),
         path=test.file.name,
@@ -110,35 +111,6 @@ def _sums(text: str, glob: str) -> list[str]:
     if not any(fnmatch.fnmatchcase(pair.rpartition("=")[0], glob) for pair in pairs):
         raise InvalidValue(f"no file in it fits {glob}", "nothing would be compared")
     return pairs
-
-
-# ---- figures ---------------------------------------------------------------------------------------------------------
-
-
-def _figures(test: Definition, problems: Problems) -> tuple[FigureSpec, ...]:
-    return tuple(_figure(test, name, entry, problems) for name, entry in test.values["figures"].items())
-
-
-def _figure(test: Definition, name: str, entry: dict[str, Any], problems: Problems) -> FigureSpec:
-    if ("json" in entry) == ("regex" in entry):
-        both = "both json and regex" if "json" in entry else "neither json nor regex"
-        at = place(test.root, "figures", name)
-        problems.at(at, f"figures.{name} has {both}", "one of them says where the number is")
-    source = entry.get("from", "output")
-    try:
-        inside(source)
-    except InvalidValue as error:
-        problems.at(place(test.root, "figures", name, "from"), f"figures.{name}.from: {error}", error.hint)
-    return FigureSpec(
-        name=name,
-        unit=entry.get("unit", ""),
-        better=entry.get("better", ""),
-        source=source,
-        regex=entry.get("regex", ""),
-        json=entry.get("json", ""),
-        pick=entry.get("pick", "last"),
-        required=entry.get("required", True),
-    )
 
 
 # ---- input files -----------------------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from shakedown.model.checks import kind_of
+from shakedown.model.figures import Table
 from shakedown.model.nouns import Check, FigureSpec, Test
 from shakedown.plans.cases.combinations import Path
+from shakedown.plans.cases.figure_specs import with_names
 from shakedown.plans.schema.check_words import compile_pattern, inside, with_argument
 from shakedown.plans.schema.expressions import ExpressionError, Value, fill, names_in
 from shakedown.plans.schema.scalars import InvalidValue
@@ -40,7 +42,12 @@ def own_evidence(
                 checks.append((check.text, filled))
     figures = []
     for figure in noun.figures:
-        if "{" in f"{figure.regex}{figure.json}{figure.source}":
+        if figure.formula:
+            at(("figures", figure.name, "formula"))
+            own = with_names(figure, noun.figures, names)
+            if own != figure:
+                figures.append(own)
+        elif "{" in f"{figure.regex}{figure.json}{figure.source}{figure.yaml}{figure.table or ''}":
             at(("figures", figure.name))
             own = _figure(figure, names)
             if own != figure:
@@ -60,8 +67,31 @@ def _figure(figure: FigureSpec, names: Mapping[str, Value]) -> FigureSpec:
     regex = _filled(figure.regex, names, True)
     if regex:
         compile_pattern(regex)
-    source = inside(_filled(figure.source, names))
-    return replace(figure, regex=regex, json=_filled(figure.json, names), source=source)
+    return replace(
+        figure,
+        regex=regex,
+        json=_filled(figure.json, names),
+        yaml=_filled(figure.yaml, names),
+        source=inside(_filled(figure.source, names)),
+        table=figure.table and _table(figure.table, names),
+    )
+
+
+def _table(table: Table, names: Mapping[str, Value]) -> Table:
+    """Its lines are regular expressions; columns and rows are text."""
+    after, header, until = (_filled(one, names, True) for one in (table.after, table.header, table.until))
+    for pattern in filter(None, (after, header, until)):
+        compile_pattern(pattern)
+    return replace(
+        table,
+        after=after,
+        header=header,
+        until=until,
+        columns=tuple(_filled(one, names) for one in table.columns),
+        column=_filled(table.column, names),
+        by=tuple(_filled(one, names) for one in table.by),
+        where=tuple((one, _filled(text, names)) for one, text in table.where),
+    )
 
 
 def _filled(text: str, names: Mapping[str, Value], is_pattern: bool = False, quoted: bool = True) -> str:

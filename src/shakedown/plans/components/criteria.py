@@ -7,6 +7,7 @@ from typing import Any
 from yaml.nodes import Node
 
 from shakedown.model.errors import did_you_mean
+from shakedown.model.figures import figure_of, measured_as
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import Measure, measures
 from shakedown.model.nouns import Test
@@ -44,7 +45,7 @@ def _of_lost(entry: dict[str, Any], tests: list[Test], lost: frozenset[str]) -> 
     if "test" in entry:
         return follows(entry["test"], lost) and entry["test"] not in {test.name for test in tests}
     figures = {"elapsed", *(spec.name for test in tests for spec in test.figures)}
-    return bool(lost) and entry.get("of", "elapsed") not in figures
+    return bool(lost) and figure_of(entry.get("of", "elapsed")) not in figures
 
 
 def _criterion(
@@ -171,8 +172,13 @@ def _units(figure: str, tests: list[Test]) -> list[str]:
     """The units that a figure has in these tests. Raises InvalidValue."""
     if figure == "elapsed":
         return ["s"]
-    units = [spec.unit for test in tests for spec in test.figures if spec.name == figure]
+    found = [measured_as(figure, test.figures) for test in tests]
+    units = [spec.unit for spec in found if spec is not None]
     if not units:
+        rows = [spec for test in tests for spec in test.figures if spec.has_rows and spec.name == figure]
+        if rows and rows[0].table is not None:
+            tags = ",".join(f"{column}=..." for column in rows[0].table.by)
+            raise InvalidValue(f"'{figure}' has a number for each row of its table", f"name one: '{figure}[{tags}]'")
         names = {spec.name for test in tests for spec in test.figures} | {"elapsed"}
         known = did_you_mean(figure, names) or f"there are: {', '.join(sorted(names))}"
         raise InvalidValue(f"no test of the component has a figure '{figure}'", known, f"figure {figure}")

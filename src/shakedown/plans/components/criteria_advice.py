@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from shakedown.model.figures import figure_of, measured_as
 from shakedown.model.judging import Contract, Criterion
 from shakedown.model.measures import measures
 from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
@@ -88,7 +89,7 @@ class Most:
 
 
 def has_figure(test: Test, name: str) -> bool:
-    return name == _ELAPSED or any(figure.name == name for figure in test.figures)
+    return name == _ELAPSED or measured_as(name, test.figures) is not None
 
 
 # ---- never decided ---------------------------------------------------------------------------------------------------
@@ -195,7 +196,7 @@ def _beyond_figures(keys: tuple[str, ...], criterion: Criterion, most: Most) -> 
 def _is_rate(criterion: Criterion, most: Most) -> bool:
     """Whether more of the figure is better in every test that has it."""
     asked = [test for test in most.tests.values() if criterion.test in ("", test.name)]
-    words = [figure.better for test in asked for figure in test.figures if figure.name == criterion.of]
+    words = [figure.better for test in asked for figure in test.figures if figure.name == figure_of(criterion.of)]
     return bool(words) and set(words) == {"higher"}
 
 
@@ -269,7 +270,7 @@ def _better(criterion: Criterion, tests: dict[str, Test]) -> str:
     if criterion.of == _ELAPSED:
         return "lower"
     asked = [test for test in tests.values() if criterion.test in ("", test.name)]
-    words = {figure.better for test in asked for figure in test.figures if figure.name == criterion.of}
+    words = {figure.better for test in asked for figure in test.figures if figure.name == figure_of(criterion.of)}
     return words.pop() if len(words) == 1 else ""
 
 

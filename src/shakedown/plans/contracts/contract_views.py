@@ -9,6 +9,7 @@ from pathlib import Path
 from yaml.nodes import ScalarNode, SequenceNode
 
 from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.figures import figure_of
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case, Test
 from shakedown.plans.contracts.contract_freezing import others, tell_ties
@@ -111,7 +112,8 @@ def _beaten(row: ContractRow, rows: dict[str, ContractRow], matching: Matching) 
 
 def bare_figures(scene: Scene, views: Sequence[RowView]) -> list[Bare]:
     """Purpose: what no row asks about: figures of the tests, the run time among them, with the cases where it is so."""
-    asked = {(case, view.row.figure) for view in views for case in view.in_force}
+    # Which rows a table has is known once a run printed it: here it is asked about where one of its rows is.
+    asked = {(case, figure_of(view.row.figure)) for view in views for case in view.in_force}
     found = []
     for test in scene.tests:
         cases = [case.id for case in scene.cases if case.test == test.name]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shakedown.model.errors import did_you_mean
+from shakedown.model.figures import figure_of
 from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case
 from shakedown.plans.cases.cases import resolve
@@ -95,7 +96,7 @@ def _row(written: Written, paper: Paper, known: Known) -> ContractRow | None:
         high=bounds.high,
         strict=bounds.strict,
         value=bounds.value,
-        unit=figures_of(test)[values["figure"]],
+        unit=figures_of(test)[figure_of(values["figure"])],
         statistic=statistic,
         mode=values.get("mode", ""),
         verdict=values.get("verdict", values["basis"] == "contract" and statistic == "each"),
@@ -129,16 +130,36 @@ def figures_of(test: Definition) -> dict[str, str]:
     return {"elapsed": "s", **{name: entry.get("unit", "") for name, entry in written.items()}}
 
 
+def _row_columns(test: Definition, figure: str) -> list[str]:
+    """The columns that tell the rows of a figure's table apart; [] where it has one number."""
+    table = test.values.get("figures", {}).get(figure, {}).get("table")
+    if not table:
+        return []
+    by = table.get("by")
+    if by is None and "where" not in table:
+        column = table.get("column", figure)
+        by = next((one for one in table.get("columns", ()) if one not in (column, "_")), [])
+    return [by] if isinstance(by, str) else list(by or ())
+
+
 def _bounds(test: Definition, values: dict[str, Any], written: Written, problems: Problems) -> Bounds | None:
     figures, figure = figures_of(test), values["figure"]
-    if figure not in figures:
+    rows = _row_columns(test, figure_of(figure))
+    if rows and figure == figure_of(figure):
+        tags = ",".join(f"{column}=..." for column in rows)
+        message = f"'{figure}' of test '{test.name}' has a number for each row of its table"
+        written.wrong(problems, "figure", message, f"name one: {figure}[{tags}]", f"figure {figure}")
+        return None
+    if figure not in figures and not (rows and figure.endswith("]")):
         message = f"test '{test.name}' has no figure '{figure}'"
         written.wrong(problems, "figure", message, near_or_all(figure, figures), f"figure {figure}")
         return None
     never_negative = figure == "elapsed" or values.get("statistic") == "sd"
     called = figure if values.get("statistic", "each") == "each" else f"{values['statistic']} of {figure}"
     try:
-        return parse_must(values["must"], figures[figure], called, never_negative)
+        return parse_must(
+            values["must"], figures[figure if figure in figures else figure_of(figure)], called, never_negative
+        )
     except InvalidValue as error:
         written.wrong(problems, "must", str(error), error.hint)
         return None

@@ -6,7 +6,8 @@ import re
 
 from shakedown.model.events import UNDETERMINED, VERDICTS
 from shakedown.plans.schema.amounts import known_amount
-from shakedown.plans.schema.check_words import CheckItem, compile_pattern
+from shakedown.plans.schema.check_words import CheckItem
+from shakedown.plans.schema.figures import FIGURE
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.scalars import (
     Choice,
@@ -28,28 +29,9 @@ BUDGET_NAME = Name(
 TEST_NAME = r"[A-Za-z0-9][A-Za-z0-9_.+-]*"
 
 
-def _figure_pattern(text: str) -> str:
-    """A regular expression with the group that holds the number."""
-    if "value" not in compile_pattern(text).groupindex:
-        raise InvalidValue(f"'{text}' has no group named 'value'", r"mark the number: (?P<value>[\d.]+)")
-    return text
-
-
-def _unit(text: str) -> str:
-    if len(text) > 40 or not text.isprintable() or re.fullmatch(r"[\d.+\-\s]*", text):
-        raise InvalidValue(f"'{text}' is no unit", "write it as GB/s, s or years/day")
-    return text
-
-
 def _figure_name(text: str) -> str:
     if text == "elapsed":
         raise InvalidValue("'elapsed' is always there: the run time in seconds", "choose another name")
-    return text
-
-
-def _dotted(text: str) -> str:
-    if not all(text.split(".")):
-        raise InvalidValue(f"'{text}' is not a path such as triad.gb_s", "keys are joined by single dots")
     return text
 
 
@@ -185,24 +167,6 @@ _RUN = Record(
     },
 )
 
-_FIGURE = Record(
-    "a map that says where a number is found",
-    {
-        "json": Key(Parsed("a dotted path, such as triad.gb_s", _dotted), "path into the JSON lines of the output"),
-        "regex": Key(Parsed("a regular expression", _figure_pattern), "regular expression with a group named value"),
-        "unit": Key(Parsed("a unit", _unit), "the number's unit; without it a plain number"),
-        "better": Key(Choice(("higher", "lower")), "which direction is better"),
-        "from": Key(
-            Text("'output' or a file"), "where it is looked for: output, or a file of the run; without it output"
-        ),
-        "pick": Key(
-            Choice(("last", "first", "min", "max", "mean", "median", "sum")),
-            "which counts where there are several; without it last",
-        ),
-        "required": Key(YesNo(), "a run without it is incorrect; without it true"),
-    },
-)
-
 _EXPECT = Record(
     "a map with where, verdict and because",
     {
@@ -271,7 +235,7 @@ TEST = Record(
         ),
         "check+": Key(ListOf(CheckItem(), "a list of checks"), "checks beside those of the extended test"),
         "figures": Key(
-            MapOf(_FigureName("a figure's name"), _FIGURE, "a map of figures", "FIGURE"), "numbers taken from a run"
+            MapOf(_FigureName("a figure's name"), FIGURE, "a map of figures", "FIGURE"), "numbers taken from a run"
         ),
         "draws": Key(
             ListOf(Choice(("matrix", "histogram", "io")), "a list of pictures"),

@@ -13,6 +13,7 @@ from shakedown.metrics.judging.populations import counts_as_passed
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.wording import left_out_text
 from shakedown.metrics.rows.table import Record
+from shakedown.model.figures import figure_of
 from shakedown.model.nouns import Document
 from shakedown.report.evidence import Evidence, counted_values
 from shakedown.report.figures.pairs import NodeMedian
@@ -172,7 +173,7 @@ def _values(evidence: Evidence) -> Iterable[Sequence[Cell]]:
     for row in evidence.record.runs:
         own = {"elapsed": row.elapsed_s} if row.elapsed_s is not None else {}
         for name, value in {**own, **row.figures}.items():
-            unit = "s" if name == "elapsed" else units.get((tests.get(row.case, ""), name), "")
+            unit = "s" if name == "elapsed" else units.get((tests.get(row.case, ""), figure_of(name)), "")
             mine = (row.run, row.component, tests.get(row.case, ""), row.case, row.mode, row.epoch, name, value, unit)
             key = (row.seq, name)
             yield (*mine, row.seq, row.superseded_by or None, key in counts, counts.get(key, False))

@@ -1,0 +1,126 @@
+"""Numbers in JSON and YAML by their paths: lines of an output that are JSON records, or a text that is one value as a whole."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from shakedown.checks.numbers import Entry, number
+from shakedown.checks.text import show
+from shakedown.model import json_paths
+from shakedown.model.json_paths import Step
+
+_PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")  # ASCII that no JSON writer escapes
+_LARGEST_YAML = 4 << 20  # characters; its reader is slow
+
+
+def json_entries(path: str, text: str) -> Iterator[Entry]:
+    """Purpose: what the path leads to: in the text as one JSON value, or else in each line of it that is a JSON record."""
+    steps = _steps(path)
+    if isinstance(steps, str):
+        yield steps
+        return
+    whole = _whole(text)
+    if whole is not None:
+        yield from _numbers(path, steps, whole)
+        return
+    yield from _in_lines(path, steps, text)
+
+
+def yaml_entries(path: str, text: str) -> Iterator[Entry]:
+    """Purpose: what the path leads to in each of the documents of a YAML text.
+
+    Text that is a number is one: YAML's readers leave 1e3 as text.
+    """
+    import yaml  # slow to import, and few tests need it
+
+    steps = _steps(path)
+    if isinstance(steps, str):
+        yield steps
+        return
+    if len(text) > _LARGEST_YAML:
+        yield f"a YAML text of {len(text)} characters is too large; {_LARGEST_YAML} are the most"
+        return
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for document in yaml.load_all(text, loader):
+            yield from _numbers(path, steps, document, text_too=True)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        said = str(getattr(error, "problem", None) or error).partition("\n")[0]
+        yield f"it is not YAML: {show(said, 80)}"
+
+
+def _steps(path: str) -> tuple[Step, ...] | str:
+    try:
+        return json_paths.parse(path)
+    except ValueError as error:
+        return str(error)
+
+
+def _whole(text: str) -> Any:
+    """The text as one JSON value that goes over several lines, or None. Lines of records are told apart by their first line."""
+    stripped = text.strip()
+    if not stripped or stripped[0] + stripped[-1] not in ("{}", "[]") or "\n" not in stripped:
+        return None
+    try:
+        return _record(stripped)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _in_lines(path: str, steps: tuple[Step, ...], text: str) -> Iterator[Entry]:
+    """Only lines that hold the last key are decoded: outputs are large and records few."""
+    last = json_paths.last_key(path)
+    sought = f'"{last}"' if last and _PLAIN_KEY.fullmatch(last) else "{"
+    if not isinstance(steps[0], str):  # a line that is a list
+        sought = "["
+    end = 0
+    place = text.find(sought)
+    while place >= 0:
+        begin = text.rfind("\n", end, place) + 1 or end
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        yield from _in_line(path, steps, text[begin:end].strip())
+        place = text.find(sought, end)
+
+
+def _in_line(path: str, steps: tuple[Step, ...], line: str) -> Iterator[Entry]:
+    """The numbers under the path in one line; none where the line is no record or has no such keys."""
+    if not line.startswith("{" if isinstance(steps[0], str) else "["):
+        return
+    try:
+        value = _record(line)
+    except (ValueError, RecursionError):
+        yield f"the line {show(line, 80)} is not JSON"
+        return
+    yield from _numbers(path, steps, value)
+
+
+def _record(text: str) -> Any:
+    """A JSON value. Python's own reader also takes NaN and Infinity, which many programs write."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError):
+        import json
+
+        return json.loads(text)
+
+
+def _numbers(path: str, steps: tuple[Step, ...], value: Any, text_too: bool = False) -> Iterator[Entry]:
+    for found in json_paths.find(steps, value):
+        yield number(found) if text_too and isinstance(found, str) else _number(path, found)
+
+
+def _number(path: str, value: Any) -> Entry:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        kind = {str: "text", dict: "an object", list: "a list", bool: "true or false"}.get(type(value), "null")
+        return f"{path} is {kind}, not a number"
+    try:
+        result = float(value)
+    except OverflowError:
+        return f"{path} is too large for a number"
+    return result if math.isfinite(result) else f"{path} is {result}, which is no finite number"

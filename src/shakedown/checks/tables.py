@@ -1,0 +1,195 @@
+"""Tables that programs print: every cell of a column as a number, tagged with what its row is. ``cells`` is the way in.
+
+A table begins after a line that ``after`` or ``header`` matches (without either at the first line), and ends before the first line
+that is no row of it, or before a line that ``until`` matches. Rows are cut at blanks (at two and more where a name holds single
+blanks), or at a separator, with quotes as in CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from shakedown.checks.extract import compile_pattern
+from shakedown.checks.text import cut, printable, show
+from shakedown.model.figures import Table
+
+MOST_ROWS = 100_000  # of all tables of one text together
+_RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---+---+
+_WIDE = re.compile(r"\s{2,}|\t+")
+_TAG = 40  # characters
+
+Names = tuple[str, ...]
+
+
+class TableError(ValueError):
+    """Why a table cannot be read, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its text as printed, and its row: column -> text."""
+
+    text: str
+    row: dict[str, str]
+
+
+def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
+    """Purpose: the cells of one column of every table in the text, in order. Raises TableError."""
+    reader = _Reader(table, column, text.split("\n"))
+    for found, row in enumerate(reader.rows(), 1):
+        if found > MOST_ROWS:
+            raise TableError(f"the table has more than {MOST_ROWS} rows")
+        if all(_alike(row.get(name, ""), wanted) for name, wanted in table.where):
+            yield Cell(row[column], row)
+
+
+def tag(by: Sequence[str], row: dict[str, str]) -> str:
+    """What a row is, as it stands in a figure's name: ``size=8,ranks=4``."""
+    return ",".join(f"{name}={cut(printable(row[name]), _TAG).replace(']', ')').replace('[', '(')}" for name in by)
+
+
+def _alike(text: str, wanted: str) -> bool:
+    """Equal as text, or as numbers: 8 and 8.0."""
+    if text.strip() == wanted.strip():
+        return True
+    try:
+        return float(text) == float(wanted)
+    except ValueError:
+        return False
+
+
+class _Reader:
+    """Goes through the lines; ``names`` are the columns of the table in hand."""
+
+    def __init__(self, table: Table, column: str, lines: list[str]) -> None:
+        self.table, self.column, self.lines = table, column, lines
+        self.after = _compiled(table.after)
+        self.header = _compiled(table.header)
+        self.until = _compiled(table.until)
+
+    def rows(self) -> Iterator[dict[str, str]]:
+        number = 0
+        while number < len(self.lines):
+            begin = self._begin(number)
+            if begin is None:
+                return
+            number, names = begin
+            found, number = self._body(number, self._with_columns(names))
+            yield from found
+            if self.after is None and self.header is None:
+                return
+
+    def _begin(self, number: int) -> tuple[int, list[Names]] | None:
+        """The first line behind the next table's beginning, and how its columns may be called; None where there is no other."""
+        if self.after is not None:
+            number = self._next(number, self.after)
+            if number >= len(self.lines):
+                return None
+            number += 1
+        if self.table.columns:
+            return number, [self.table.columns]
+        number = self._next(number, self.header) if self.header else self._first(number)
+        if number >= len(self.lines):
+            return None
+        return number + 1, self._header_names(self.lines[number])
+
+    def _next(self, number: int, pattern: re.Pattern[str]) -> int:
+        while number < len(self.lines) and not pattern.search(self.lines[number]):
+            number += 1
+        return number
+
+    def _first(self, number: int) -> int:
+        """The next line that says something."""
+        while number < len(self.lines) and _RULE.fullmatch(self.lines[number]):
+            number += 1
+        return number
+
+    def _header_names(self, line: str) -> list[Names]:
+        """The ways to read a header: with two blanks between names that hold single ones, or one. A leading # is no name."""
+        line = line.strip().lstrip("#!").strip()
+        if self.table.separator:
+            return [tuple(name.strip() for name in _separated(line, self.table.separator))]
+        wide, narrow = tuple(_WIDE.split(line)), tuple(line.split())
+        return [wide, narrow] if 1 < len(wide) < len(narrow) else [narrow]
+
+    def _with_columns(self, ways: list[Names]) -> list[Names]:
+        """The ways that have every column that is asked for. Raises TableError where none has."""
+        wanted = dict.fromkeys((self.column, *self.table.by, *(name for name, _ in self.table.where)))
+        fine = [names for names in ways if all(names.count(name) == 1 for name in wanted)]
+        if fine:
+            return fine
+        names = ways[0]
+        for name in wanted:
+            if name not in names:
+                raise TableError(f"the table has no column {show(name)}; it has {', '.join(map(show, names[:12]))}")
+        twice = next(name for name in wanted if names.count(name) > 1)
+        raise TableError(f"the table has {names.count(twice)} columns {show(twice)}; name them with columns")
+
+    def _body(self, number: int, ways: list[Names]) -> tuple[list[dict[str, str]], int]:
+        """The rows from a line on, and the line behind them. The first row tells which way to read the header is right."""
+        names = ways[0]
+        rows: list[dict[str, str]] = []
+        while number < len(self.lines):
+            line = self.lines[number]
+            if self.until is not None and self.until.search(line):
+                break
+            if not rows:
+                names = next((way for way in ways if self._fields(line, len(way)) is not None), ways[0])
+            fields = self._fields(line, len(names))
+            if fields is not None:
+                rows.append(dict(zip(names, fields, strict=True)))
+            elif rows and self.until is None:
+                if not _is_rule(line):
+                    break
+            elif not rows and not self._may_come(line):
+                raise TableError(self._no_row(line, names))
+            number += 1
+        return rows, number
+
+    def _may_come(self, line: str) -> bool:
+        """Whether rows may still follow a line before the first of them: it is blank, a rule, a comment, or units."""
+        return bool(_RULE.fullmatch(line)) or line.lstrip().startswith(("#", "[", "(")) or self.until is not None
+
+    def _no_row(self, line: str, names: Names) -> str:
+        fields = self._split(line)[0]
+        return f"the line {show(line.strip(), 80)} has {len(fields)} fields, and the table {len(names)} columns"
+
+    def _fields(self, line: str, count: int) -> list[str] | None:
+        """A row's fields; None where the line is no row: it has another number of them, or no number in the column."""
+        if _RULE.fullmatch(line):
+            return None
+        return next((fields for fields in self._split(line) if len(fields) == count), None)
+
+    def _split(self, line: str) -> list[list[str]]:
+        """The ways in which a line can be cut."""
+        if self.table.separator:
+            return [[field.strip() for field in _separated(line, self.table.separator)]]
+        narrow, wide = line.split(), [field.strip() for field in _WIDE.split(line.strip())]
+        ways = [narrow, wide, [field for field in wide if field != ":"], [field for field in narrow if field != ":"]]
+        return [[field.rstrip(":") or field for field in way] for way in ways]
+
+
+def _is_rule(line: str) -> bool:
+    """A line of dashes within a table; a blank one ends it."""
+    return bool(line.strip()) and bool(_RULE.fullmatch(line))
+
+
+def _separated(line: str, separator: str) -> list[str]:
+    if separator == "|":  # a table drawn with bars has them at its edges too
+        line = line.strip().removeprefix("|").removesuffix("|")
+    try:
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    except csv.Error as error:
+        raise TableError(f"the line {show(line, 80)} cannot be cut at '{printable(separator)}': {error}") from error
+
+
+def _compiled(text: str) -> re.Pattern[str] | None:
+    if not text:
+        return None
+    pattern = compile_pattern(text)
+    if isinstance(pattern, str):
+        raise TableError(pattern)
+    return pattern

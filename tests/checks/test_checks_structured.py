@@ -1,0 +1,102 @@
+"""JSON and YAML as a whole and by lines, statistics of several numbers, and text with colours."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.checks.figures import Figure, take
+from shakedown.checks.numbers import combine
+from shakedown.checks.text import decode
+from shakedown.model import json_paths
+from shakedown.model.figures import FigureSpec
+
+PRETTY = """{
+  "host": "n001",
+  "results": [
+    {"size": 8, "bw": 1.5, "runs": [{"t": 3}, {"t": 5}]},
+    {"size": 16, "bw": 2.5, "runs": [{"t": 7}]}
+  ],
+  "a.b": {"c": 4}
+}
+"""
+YAML = """\
+Final Summary:
+  HPCG result is VALID with a GFLOP/s rating of: 12.5
+runs:
+- {time: 1.5e1, ok: true}
+- {time: 2, ok: false}
+"""
+
+
+def value(spec: FigureSpec, content: str) -> float | str | None:
+    (found,) = take(spec, decode("output", content.encode()))
+    return found.problem or found.value
+
+
+@pytest.mark.parametrize(
+    ("path", "pick", "wanted"),
+    [
+        ("results[0].bw", "last", 1.5),
+        ("results[-1].bw", "last", 2.5),
+        ("results[*].bw", "mean", 2.0),
+        ("results[*].runs[*].t", "sum", 15.0),
+        ("results[*].runs[*].t", "count", 3.0),
+        ('["a.b"].c', "last", 4.0),
+        (
+            "results[7].bw",
+            "last",
+            "figure x: a JSON line with results[7].bw is missing: it is nowhere in the output, whose last line is '}'",
+        ),
+        ("host", "last", "figure x: host is text, not a number"),
+    ],
+)
+def test_a_text_that_is_one_json_value_is_followed_by_keys_and_places(path: str, pick: str, wanted: object) -> None:
+    assert value(FigureSpec("x", json=path, pick=pick), PRETTY) == wanted  # type: ignore[arg-type]
+
+
+def test_lines_of_json_are_still_records_of_their_own() -> None:
+    lines = 'noise\n{"a": {"b": [1, 2]}}\n{"a": {"b": [3, 4]}}\n'
+    assert value(FigureSpec("x", json="a.b[1]"), lines) == 4
+    assert value(FigureSpec("x", json="a.b[*]", pick="sum"), lines) == 10
+    assert value(FigureSpec("x", json="[0]"), "[5, 6]\n[7, 8]\n") == 7
+
+
+def test_yaml_is_followed_the_same_way_and_its_exponents_are_numbers() -> None:
+    assert value(FigureSpec("x", yaml="runs[*].time", pick="max"), YAML) == 15.0
+    assert value(FigureSpec("x", yaml="Final Summary.HPCG result is VALID with a GFLOP/s rating of"), YAML) == 12.5
+    said = value(FigureSpec("x", yaml="a"), "a: [1\nb: }")
+    assert isinstance(said, str) and said.startswith("figure x: it is not YAML: ")
+
+
+@pytest.mark.parametrize("path", ["", ".a", "a..b", "a[", "a[x]", "a.[0", "a]"])
+def test_what_is_no_path_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match="path"):
+        json_paths.parse(path)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
+def test_statistics_are_those_of_the_libraries(numbers: list[float]) -> None:
+    numpy = pytest.importorskip("numpy")
+    assert combine("sd", numbers) == statistics.stdev(numbers)
+    assert combine("count", numbers) == len(numbers)
+    for share in (5, 95, 99):
+        assert combine(f"p{share}", numbers) == pytest.approx(
+            float(numpy.percentile(numbers, share)), rel=1e-9, abs=1e-6
+        )
+
+
+def test_one_value_has_no_standard_deviation() -> None:
+    spec = FigureSpec("x", regex=r"t=(?P<value>\d+)", pick="sd")
+    assert value(spec, "t=4\n") == "figure x: one value alone has no sd"
+
+
+def test_colours_do_not_stand_between_a_name_and_its_number() -> None:
+    coloured = "\x1b[1;32mTriad:\x1b[0m \x1b[38;5;208m91234.9\x1b[0m\x1b[K MB/s\n"
+    assert take(FigureSpec("x", regex=r"Triad: (?P<value>[\d.]+) MB/s"), decode("output", coloured.encode())) == (
+        Figure("x", 91234.9),
+    )

@@ -1,0 +1,213 @@
+"""Tables as programs print them: OSU, STREAM, HPL, IOR, mdtest, Intel MPI Benchmarks, CSV and Markdown, read cell by cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from shakedown.checks.figures import MOST_CELLS, Figure, take
+from shakedown.checks.text import Text, decode
+from shakedown.model.figures import FigureSpec, Table
+
+OSU = """\
+# OSU MPI Latency Test v7.3
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+1                       1.53
+2                       1.55
+1024                    2.75
+1048576               105.31
+"""
+
+STREAM = """\
+Array size = 10000000 (elements), Offset = 0 (elements)
+-------------------------------------------------------------
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:           94231.5     0.001733     0.001698     0.001790
+Scale:          81562.7     0.002003     0.001962     0.002051
+Add:            90771.2     0.002689     0.002644     0.002733
+Triad:          91234.9     0.002675     0.002631     0.002741
+-------------------------------------------------------------
+Solution Validates: avg error less than 1.000000e-13 on all three arrays
+"""
+
+HPL = """\
+================================================================================
+T/V                N    NB     P     Q               Time                 Gflops
+--------------------------------------------------------------------------------
+WR11C2R4       29184   192     2     4             123.45             1.3422e+02
+HPL_pdgesv() start time Tue Nov  1 10:00:00 2022
+================================================================================
+T/V                N    NB     P     Q               Time                 Gflops
+--------------------------------------------------------------------------------
+WR11C2R4       58368   192     2     4             870.10             1.5237e+02
+"""
+
+IOR = """\
+Results:
+
+access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----
+write     2345.67    2346.01    0.003409    1048576    1024.00    0.000703   0.436482   0.000301   0.437012   0
+read      5123.45    5124.11    0.001561    1048576    1024.00    0.000212   0.199832   0.000101   0.200112   0
+
+Summary of all tests:
+"""
+
+MDTEST = """\
+SUMMARY rate: (of 3 iterations)
+   Operation                      Max            Min           Mean        Std Dev
+   ---------                      ---            ---           ----        -------
+   Directory creation     :       2053.123       1940.001       2001.500         45.300
+   Directory stat         :     170001.000     160000.500     165000.750       4000.250
+   File creation          :       5021.250       4876.125       4950.500         60.125
+-- finished at 11/01/2022 10:00:00 --
+"""
+
+IMB = """\
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.94         0.00
+            8         1000         1.02         7.85
+#---------------------------------------------------
+# Benchmarking Allreduce
+# #processes = 4
+#---------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.03         0.05         0.04
+            8         1000         2.11         2.31         2.21
+"""
+
+
+def text(content: str) -> Text:
+    return decode("output", content.encode())
+
+
+def values(table: Table, content: str, name: str = "x", pick: str = "last", required: bool = True) -> dict[str, float]:
+    spec = FigureSpec(name, table=table, pick=pick, required=required)  # type: ignore[arg-type]
+    return {one.name: one.value for one in take(spec, text(content)) if one.value is not None}
+
+
+def problem(table: Table, content: str) -> str:
+    (found,) = take(FigureSpec("x", table=table), text(content))
+    assert found.value is None
+    return found.problem
+
+
+def test_each_row_is_a_number_tagged_with_what_it_is() -> None:
+    table = Table(after="^# Size", columns=("size", "x"), column="x", by=("size",))
+    assert values(table, OSU) == {"x[size=1]": 1.53, "x[size=2]": 1.55, "x[size=1024]": 2.75, "x[size=1048576]": 105.31}
+
+
+def test_a_header_names_columns_with_blanks_in_them_and_a_colon_is_no_part_of_a_name() -> None:
+    table = Table(header="^Function", column="Best Rate MB/s", by=("Function",))
+    assert values(table, STREAM) == {
+        "x[Function=Copy]": 94231.5,
+        "x[Function=Scale]": 81562.7,
+        "x[Function=Add]": 90771.2,
+        "x[Function=Triad]": 91234.9,
+    }
+    assert values(Table(header="^Function", column="Min time", where=(("Function", "Triad"),)), STREAM) == {
+        "x": 0.002631
+    }
+
+
+def test_a_table_that_is_printed_several_times_is_read_each_time() -> None:
+    table = Table(header=r"^T/V", column="Gflops", by=("N", "P", "Q"))
+    assert values(table, HPL) == {"x[N=29184,P=2,Q=4]": 134.22, "x[N=58368,P=2,Q=4]": 152.37}
+    assert values(Table(header=r"^T/V", column="Gflops"), HPL, pick="max") == {"x": 152.37}
+    assert values(Table(header=r"^T/V", column="Gflops"), HPL, pick="first") == {"x": 134.22}
+
+
+def test_rules_between_header_and_rows_are_passed_over_and_a_blank_line_ends_the_table() -> None:
+    table = Table(header="^access", column="bw(MiB/s)", by=("access",))
+    assert values(table, IOR) == {"x[access=write]": 2345.67, "x[access=read]": 5123.45}
+
+
+def test_names_with_single_blanks_are_kept_whole() -> None:
+    table = Table(header=r"^\s+Operation", column="Mean", by=("Operation",))
+    assert values(table, MDTEST) == {
+        "x[Operation=Directory creation]": 2001.5,
+        "x[Operation=Directory stat]": 165000.75,
+        "x[Operation=File creation]": 4950.5,
+    }
+
+
+def test_after_finds_one_of_several_tables_and_the_header_follows_it() -> None:
+    table = Table(after="Benchmarking Allreduce", header="#bytes", column="t_avg[usec]", by=("bytes",))
+    assert values(table, IMB) == {"x[bytes=0]": 0.04, "x[bytes=8]": 2.21}
+    assert values(Table(header="#bytes.*Mbytes", column="Mbytes/sec", where=(("bytes", "8.0"),)), IMB) == {"x": 7.85}
+
+
+def test_csv_has_quotes_and_its_first_line_is_the_header() -> None:
+    content = 'name,"rate, measured",nodes\n"a, b",12.5,4\nc,13.5,8\n'
+    table = Table(separator=",", column="rate, measured", by=("name", "nodes"))
+    assert values(table, content) == {"x[name=a, b,nodes=4]": 12.5, "x[name=c,nodes=8]": 13.5}
+
+
+def test_a_table_with_bars_is_read_without_its_edges() -> None:
+    content = "| size | bw |\n|------|----|\n| 8 | 1.5 |\n| 16 | 2.5 |\n"
+    assert values(Table(separator="|", column="bw", by=("size",)), content) == {"x[size=8]": 1.5, "x[size=16]": 2.5}
+
+
+def test_until_ends_a_table_and_lets_other_lines_stand_in_it() -> None:
+    content = "size time\n8 1.5\nwarning: slow link\n16 2.5\ntotal 99 7\n32 9.5\n"
+    table = Table(header="^size", until="^total", column="time", by=("size",))
+    assert values(table, content) == {"x[size=8]": 1.5, "x[size=16]": 2.5}
+    assert values(Table(header="^size", column="time", by=("size",)), content) == {"x[size=8]": 1.5}
+
+
+def test_rows_of_one_tag_are_picked_from() -> None:
+    content = "n t\n1 4\n1 6\n2 8\n"
+    table = Table(header="^n t", column="t", by=("n",))
+    assert values(table, content, pick="mean") == {"x[n=1]": 5.0, "x[n=2]": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("table", "content", "said"),
+    [
+        (
+            Table(header="^size", column="bw", by=("size",)),
+            "size time\n1 2\n",
+            "the table has no column 'bw'; it has 'size', 'time'",
+        ),
+        (
+            Table(header="^a b", column="b", by=("a",)),
+            "a b\n1 2 3\n",
+            "the line '1 2 3' has 3 fields, and the table 2 columns",
+        ),
+        (
+            Table(header="^size", column="time", by=("size",)),
+            "nothing of the kind\n",
+            "no row of its table is there: it is nowhere in the output, whose last line is 'nothing of the kind'",
+        ),
+        (
+            Table(header="^n t t", column="t", by=("n",)),
+            "n t t\n1 2 3\n",
+            "the table has 2 columns 't'; name them with columns",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_a_problem_in_words(table: Table, content: str, said: str) -> None:
+    assert problem(table, content) == f"figure x: {said}"
+
+
+def test_a_cell_that_is_no_number_is_told_with_its_row_and_the_others_stand() -> None:
+    found = take(FigureSpec("x", table=Table(header="^n", column="t", by=("n",))), text("n t\n1 nan\n2 3\n"))
+    assert found == (
+        Figure("x[n=1]", None, "figure x[n=1]: 'nan' is no finite number"),
+        Figure("x[n=2]", 3.0),
+    )
+
+
+def test_a_table_without_end_is_refused_with_the_way_out() -> None:
+    rows = "".join(f"{n} {n}\n" for n in range(MOST_CELLS + 1))
+    assert problem(Table(header="^n t", column="t", by=("n",)), f"n t\n{rows}").endswith("choose with where")
+
+
+def test_what_a_program_prints_cannot_forge_the_name_of_another_figure() -> None:
+    content = "n t\na]=x[b 1\n"
+    (found,) = take(FigureSpec("x", table=Table(header="^n", column="t", by=("n",))), text(content))
+    assert found.name == "x[n=a)=x(b]"
