@@ -43,6 +43,7 @@ _FACTS = (
     "started",
     "ended",
     "elapsed_s",
+    "halted_s",
     "exit",
     "nodes",
     "output",

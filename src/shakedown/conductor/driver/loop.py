@@ -15,6 +15,7 @@ from shakedown.conductor.driver.beside_submitting import hold, look_around, rele
 from shakedown.conductor.driver.changed_jobs import as_ordered
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.gates import log_outcomes
+from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.verdict_facts import verdict_value
@@ -133,8 +134,9 @@ def log_asked(conductor: Conductor) -> None:
 def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     """What differs from what was last said of a job becomes an event; no change makes no event."""
     for said in reports:
-        report = as_ordered(conductor.state, said)
+        report = as_halted(conductor.state, as_ordered(conductor.state, said), conductor.ports.clock.now())
         if _is_news(conductor.state, report):
+            say_halt(conductor, report)
             conductor.log("job_report", **_report_fields(conductor.state, report))
             if report.behind:
                 _say_behind(conductor, report)
@@ -197,6 +199,8 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         launch_failure=report.launch_failure or None,
         again=report.again,
         dead=report.dead or None,
+        halted=report.halted,
+        halted_s=report.halted_s or None,
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status
@@ -245,7 +249,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         value |= {"supersedes": state.undetermined[run.id].seq, "was": UNDETERMINED}
     if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
         value["gone"] = True
-    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
+    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output", "halted_s") if k in facts}
     value |= _present(message=report.message)
     value |= _present(
         figures=dict(judgement.figures),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from typing import Any
 
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold import queue_guard as fold_guard
@@ -43,6 +44,7 @@ OF_THE_END = (  # of a report: what a verdict is made of
     "dead",
     "again",
     "cause",
+    "halted_s",
 )
 _OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
@@ -222,6 +224,7 @@ def job_report(state: State, event: Event) -> None:
         fold_parts.part_report(state, job, event)
         return
     changed = said != job.seen
+    _note_halt(job, value, event.time)
     fold_guard.count_report(state, job, event)
     if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
         job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
@@ -250,6 +253,16 @@ def job_report(state: State, event: Event) -> None:
         _advance(state, job, state.runs[job.run], event)
         if job.phase in ("queued", "running") and job.cancelling != "wanted":
             state.attention.pop(job.id, None)
+
+
+def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
+    """When it was seen to stand still, and when to go on or to be over. Who knows nothing of it says nothing of that either."""
+    open_since = bool(job.halts) and len(job.halts[-1]) == 1
+    if value.get("halted"):
+        if not open_since:
+            job.halts.append([now])
+    elif open_since and value["state"] not in _DOUBTFUL:
+        job.halts[-1].append(now)
 
 
 def _did_nothing(state: State, job: Job, event: Event) -> None:
@@ -333,7 +346,7 @@ def requeued(state: State, event: Event) -> None:
         job.lost_start = job.restart
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
-    job.release, job.after, job.overtaken, job.kept = "", "", 0, ""
+    job.release, job.after, job.overtaken, job.kept, job.halts = "", "", 0, "", []
     state.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.job_index.follows_no_more(job)
     state.attention.pop(job.id, None)

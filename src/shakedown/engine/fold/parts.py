@@ -12,7 +12,8 @@ from shakedown.engine.state.state import Job, PendingResult, Run, State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
-OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output")
+OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output", "halted_s")
+_OF_A_LOSS = ("failed_nodes", "launch_failure", "dead")
 
 
 def part_report(state: State, job: Job, event: Event) -> None:
@@ -30,7 +31,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
         run.phase = "running"
     elif said in ENDED or said == "refused":
         run.phase = "ended"
-        run.facts = {k: v for k, v in event.value.items() if k in OF_A_PART}
+        run.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes")}
         if event.reason:
             run.facts["words"] = event.reason
         if said in ("completed", "failed"):
@@ -53,7 +54,7 @@ def job_report(state: State, job: Job, event: Event) -> None:
     elif said in ENDED and job.phase != "ended":
         job.phase, job.since = "ended", event.time
         job.message = job.message if job.cancelling else event.reason
-        job.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes", "launch_failure")}
+        job.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, *_OF_A_LOSS)}
         if job.parts:
             state.attention[job.id] = None
         else:

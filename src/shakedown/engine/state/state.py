@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.state.job_index import JobIndex
 from shakedown.engine.state.plan import PlanIndex, QueueKey
 
-FOLD_VERSION = 8  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 9  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -172,6 +172,9 @@ class Job:
     keep_after: float = 0.0
     spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
     not_taken: bool = False  # its submission was refused
+    halts: list[list[float]] = field(
+        default_factory=list
+    )  # [from, to]: when it was seen to stand still; [from] while it does
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
 

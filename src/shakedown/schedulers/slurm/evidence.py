@@ -173,13 +173,14 @@ def _from_queue(found: Found) -> Said:
     state = "running" if word.state == "queued" and _has_begun(found) else word.state
     if state == "requeued":
         return _requeued(found, max(row.restart, found.job.restart + 1), "queue")
-    return _report(
+    said = _report(
         found,
         state,
         "queue",
         nodes=row.nodes,
         message=_joined(_renamed(found), word.note, in_words(_shown(row.reason)) if state == "queued" else ""),
     )
+    return msgspec.structs.replace(said, halted=word.halted) if word.halted else said
 
 
 def _from_accounting(found: Found) -> Said:
@@ -371,7 +372,17 @@ def _report(
         output=found.output if ours and over else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=times.end if times is not None and over else None,
+        halted_s=_halted_s(row) if over else None,
     )
+
+
+def _halted_s(row: QueueRow | None) -> float | None:
+    """For how long a job was suspended, as the controller knows it of one that is over; None where it does not say."""
+    if row is None or row.start is None or row.end is None or row.used_s is None:
+        return None
+    if meaning(row.state).state not in OVER and row.state != "COMPLETING":
+        return None  # its end is when its time limit would be
+    return max(0.0, row.end - row.start - row.used_s)
 
 
 def _began(ours: Marks | None, times: QueueRow | Record | None) -> float | None:
