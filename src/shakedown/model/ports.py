@@ -132,7 +132,8 @@ class JobReport(Struct, frozen=True):
     does nothing. ``behind``: processes that had got away from it, by name, and were ended. ``unseen_s``: between which times from
     its start it ended, where nobody saw when; then ``elapsed_s`` is None. ``halted``: how it stands still while it runs:
     "suspended" by the scheduler, or "stopped" by a signal; "" where it does not. ``halted_s``: for how long it was suspended, of a
-    job that is over; None where the scheduler does not say.
+    job that is over; None where the scheduler does not say. ``stuck``: of a job that waits, what a person has to do before it can
+    start, "" where patience is all; ``for_good``: without that it never does, else it may.
     """
 
     job: str
@@ -157,6 +158,8 @@ class JobReport(Struct, frozen=True):
     dead: bool = False
     halted: str = ""
     halted_s: float | None = None
+    stuck: str = ""
+    for_good: bool = False
 
 
 class Wanted(Struct, frozen=True):

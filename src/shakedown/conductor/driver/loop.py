@@ -174,6 +174,7 @@ def _is_news(state: State, report: JobReport) -> bool:
         or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
         or (report.state == "running" and report.source != job.source)  # accounting alone may say so for ever
         or (report.state in ("queued", "running") and _first(report.message) != _first(job.note))
+        or (report.state == "queued" and (report.stuck, report.for_good) != (job.stuck, job.for_good))
     )
 
 
@@ -200,6 +201,8 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         again=report.again,
         dead=report.dead or None,
         halted=report.halted,
+        stuck=report.stuck,
+        for_good=report.for_good or None,
         halted_s=report.halted_s or None,
     )
     if report.exit_status is not None:

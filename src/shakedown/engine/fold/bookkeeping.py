@@ -183,6 +183,7 @@ def forget_job(state: State, job: Job) -> None:
     state.uncharged.pop(job.id, None)
     state.job_index.forget(job)
     state.stale.pop(job.id, None)
+    state.stuck.pop(job.id, None)
     state.unreleased.pop(job.id, None)
     state.live[key.pool] -= 1
     _load(state, ((name, load) for name, load in job.loads if is_place(name)), -1)

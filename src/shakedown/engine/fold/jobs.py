@@ -225,6 +225,7 @@ def job_report(state: State, event: Event) -> None:
         return
     changed = said != job.seen
     _note_halt(job, value, event.time)
+    _note_stuck(state, job, value, event.time)
     fold_guard.count_report(state, job, event)
     if job.seen in _DOUBTFUL and said not in _DOUBTFUL:
         job.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
@@ -263,6 +264,18 @@ def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
             job.halts.append([now])
     elif open_since and value["state"] not in _DOUBTFUL:
         job.halts[-1].append(now)
+
+
+def _note_stuck(state: State, job: Job, value: dict[str, Any], now: float) -> None:
+    """Since when a person has to do something before it can start. A source that is silent changes nothing."""
+    if value["state"] in _DOUBTFUL:
+        return
+    stuck = value.get("stuck", "")
+    if not stuck:
+        state.stuck.pop(job.id, None)
+    elif job.id not in state.stuck:
+        state.stuck[job.id], job.stuck_since = None, now
+    job.stuck, job.for_good = stuck, bool(value.get("for_good"))
 
 
 def _did_nothing(state: State, job: Job, event: Event) -> None:

@@ -172,6 +172,9 @@ class Job:
     keep_after: float = 0.0
     spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
     not_taken: bool = False  # its submission was refused
+    stuck: str = ""  # what a person has to do before it can start; "" = patience is all
+    for_good: bool = False  # without that it never starts; else it may
+    stuck_since: float = 0.0
     halts: list[list[float]] = field(
         default_factory=list
     )  # [from, to]: when it was seen to stand still; [from] while it does
@@ -296,6 +299,8 @@ class State:
     phase: str = ""  # "", running, ended
     driven: bool = False
     stopping: str = ""  # why nothing new is submitted
+    stuck: dict[str, None] = field(default_factory=dict)  # jobs that a person has to do something for
+    said_stuck: list[str] = field(default_factory=list)  # pools and reasons for which jobs cannot start, as was said
     no_room: str = ""  # why nothing new is submitted until there is room on a disk
     cancelled: str = ""  # why the whole campaign is cancelled
     next_run: int = 1

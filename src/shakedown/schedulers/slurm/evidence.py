@@ -19,7 +19,7 @@ from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
-from shakedown.schedulers.slurm.pending import in_words
+from shakedown.schedulers.slurm.pending import in_words, way_out
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
@@ -180,6 +180,9 @@ def _from_queue(found: Found) -> Said:
         nodes=row.nodes,
         message=_joined(_renamed(found), word.note, in_words(_shown(row.reason)) if state == "queued" else ""),
     )
+    if state == "queued" and row.reason:
+        stuck, certain = way_out(row.reason)
+        return msgspec.structs.replace(said, stuck=stuck, for_good=certain)
     return msgspec.structs.replace(said, halted=word.halted) if word.halted else said
 
 
