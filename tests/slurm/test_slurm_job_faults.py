@@ -79,8 +79,10 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
     }, campaign.tale()
     twice = ("requeued", "held", "preempted", "preempted-for-good", "killed", "stopped")
     assert campaign.executions() == {**dict.fromkeys(campaign.payloads, 1), **dict.fromkeys(twice, 2)}
-    stood_still = {name: [("halted", False), ("goes_on", False)] for name in ("suspended", "stopped")}
-    assert campaign.findings() == stood_still, campaign.tale()
+    found = {name: [kind for kind, _ in told] for name, told in campaign.findings().items()}
+    assert found.keys() == {"suspended", "stopped"}, campaign.tale()
+    assert found["suspended"] == ["halted", "goes_on"]
+    assert found["stopped"] in (["halted", "goes_on"], ["halted"]), "its end may be seen with its going on"
     for name in ("suspended", "stopped"):
         halted_s = next(e.value["halted_s"] for e in campaign.events("verdict") if campaign.name(e) == name)
         assert halted_s > 0, campaign.tale()
