@@ -306,8 +306,16 @@ def test_a_time_limit_that_somebody_changed_is_not_called_the_tests() -> None:
     limit = hand.state.index.cases[hand.state.jobs["j000001"].case].shape.time_limit_s
     value = {"state": "timeout", "source": "queue", "elapsed_s": limit / 3}
     hand.play("job_report", job="j000001", run="r000001", value=value)
-    [reason] = [o.event.reason for o in decide(hand.state, hand.state.time).orders if o.event.event == "verdict"]
-    assert reason == f"the scheduler ended it at a time limit after {limit / 3:g} s, although it asks for {limit:g} s"
+    [verdict] = [o.event for o in decide(hand.state, hand.state.time).orders if o.event.event == "verdict"]
+    hand.state.runs["r000001"].attempt = 3
+    [third] = [o.event for o in decide(hand.state, hand.state.time).orders if o.event.event == "verdict"]
+    reason = verdict.reason
+    assert (verdict.value["verdict"], third.value["verdict"]) == ("interrupted", "timeout"), "always: the site's rule"
+    assert (
+        third.reason
+        == reason
+        == f"the scheduler ended it at a time limit after {limit / 3:g} s, although it asks for {limit:g} s"
+    )
 
 
 def test_what_a_job_waits_for_is_told_while_it_waits() -> None:

@@ -16,6 +16,7 @@ from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.filling import Fill, Pack, Sweep
 from shakedown.model.nouns import Component, Document, Limits, Retry
+from shakedown.model.ports import JobReport
 from shakedown.twin import Fates, Lies
 
 TIMES = {"small": (2.0, 1.0)} | {f"see{number}": (20.0, 5.0) for number in range(1, 6)}
@@ -208,3 +209,41 @@ def test_followers_give_their_place_back_when_a_budget_is_narrowed() -> None:
     began = campaign.world.began
     late = [one for one in campaign.world.executions if began + 110 < one.start < began + 245]
     assert not late
+
+
+class Booted:
+    """A scheduler that says of the third end of a part that a node was booted under it."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self.scheduler, self.ends, self.poll_s = scheduler, 0, scheduler.poll_s
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.scheduler, name)
+
+    def poll(self, jobs: Any) -> list[JobReport]:
+        return [self._told(report) for report in self.scheduler.poll(jobs)]
+
+    def _told(self, report: JobReport) -> JobReport:
+        self.ends += bool(report.run) and report.state == "completed"
+        if self.ends != 3 or not report.run or report.state != "completed":
+            return report
+        why = "n2 was booted while it ran"
+        return msgspec.structs.replace(
+            report, state="node_fail", exit_status=None, failed_nodes=("n2",), dead=True, message=why
+        )
+
+
+def test_a_part_whose_node_was_booted_is_charged_to_it_and_its_job_goes_on() -> None:
+    def lie(ports: Any) -> Any:
+        ports.scheduler = Booted(ports.scheduler)
+        return ports
+
+    campaign = Counted(small_pack(), fates=Fates(tests=TIMES), quiet=False, change_ports=lie)
+    campaign.run(60_000)
+    nothing_is_lost(campaign)
+    (charged,) = [event for event in campaign.events("verdict") if event.value["verdict"] == "node_fail"]
+    assert charged.reason == "a node it ran on failed: n2 was booted while it ran"
+    assert (charged.value["failed_nodes"], charged.value.get("alive")) == (["n2"], None)
+    others = [event for event in campaign.events("verdict") if event.job == charged.job and event.run != charged.run]
+    assert {event.value["verdict"] for event in others} == {"passed"}
+    assert Counter(event.value["verdict"] for event in campaign.events("verdict"))["passed"] == 40

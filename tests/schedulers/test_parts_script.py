@@ -18,6 +18,7 @@ from batch_environment import batch_environment
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import JobOrder, Part
+from shakedown.schedulers.cluster import parts_script
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import read_marks
 from shakedown.schedulers.cluster.part_marks import PartMark, claimed_parts, read_part
@@ -238,6 +239,24 @@ def test_a_part_that_does_not_let_itself_be_told_is_killed(node: Node) -> None:
     path.write_text(path.read_text().replace("_sd_now + 1000", "_sd_now + 100"))  # patience of one second
     node.run()
     assert node.states(runs) == ["timeout", "completed"]
+
+
+def test_a_time_in_which_the_whole_job_stood_still_counts_for_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Suspended, or stopped by a signal, for longer than the parts may take. Without the halt they are within their limit."""
+    monkeypatch.setattr(parts_script, "_HALT_S", 1)
+    node = Node(JobPlaces(Layout(tmp_path)), SHELLS[0])
+    runs = node.prepare(
+        ["for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 0.1; done", "sleep 60"], 1, limit_s=3.0
+    )
+    process = node.start()
+    wait_until(lambda: claimed_parts(node.places, JOB) == set(runs[:1]))
+    os.killpg(process.pid, signal.SIGSTOP)
+    time.sleep(3.2)
+    os.killpg(process.pid, signal.SIGCONT)
+    process.communicate(timeout=60)
+    assert node.states(runs) == ["completed", "timeout"]
 
 
 def test_what_a_part_leaves_behind_holds_up_nobody(node: Node) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_slurm import NO_ACCOUNTING, FakeSlurm, Looker, record, row
+from fake_slurm import DOWN, NO_ACCOUNTING, FakeSlurm, Looker, record, row
 
 from shakedown.model.steps import Step, broken_step
 from shakedown.schedulers.slurm.job_evidence import Asked
@@ -136,11 +137,77 @@ def test_what_is_no_nodes_fault_stays_what_it_is(tmp_path: Path, state: str, by:
     assert (report.state, report.failed_nodes) == ("cancelled", ())
 
 
-def test_a_job_that_came_to_its_own_end_without_a_word_of_srun_asks_nothing(tmp_path: Path) -> None:
-    found = looker(tmp_path, "hello\n", nodes("n002 BootTime=4102444800"), end=4102444801)
+def quiet(tmp_path: Path, told: dict[str, Ran], state: str = "COMPLETED") -> Looker:
+    """A payload that ended with 0 and wrote nothing of a node; its claim is of 4102444700, by the file system's clock."""
+    found = looker(tmp_path, "hello\n", told, state=state, start=4102444700, end=4102444800)
+    os.utime(found.places.claim("j000001", 0), (0, 4102444702.0))
     found.end(0)
-    report = found.one(JOB)
-    assert report is not None and report.state == "completed"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("booted", "charged"), [(4102444702, ()), (4102444703, ("n002",)), (4102444800, ("n002",)), (4102444801, ())]
+)
+def test_a_node_that_was_booted_under_a_payload_that_says_nothing(
+    tmp_path: Path, booted: int, charged: tuple[str, ...]
+) -> None:
+    """Started by mpirun, or with its errors thrown away. A node that is booted before it began, or once it is over, is none."""
+    found = quiet(tmp_path, nodes("n001 BootTime=900 State=IDLE", f"n002 BootTime={booted} State=IDLE"))
+    report = found.look(JOB)["j000001"]
+    assert (report.state, report.failed_nodes) == ("node_fail" if charged else "completed", charged)
+    assert report.message == ("n002 was booted while the job ran" if charged else "")
+
+
+def test_nothing_is_said_before_every_node_has_answered(tmp_path: Path) -> None:
+    """Slurm calls a job COMPLETING until then: the boot of a node that is away is registered by the time that it is over."""
+    found = quiet(tmp_path, dict(NOTHING_YET), state="COMPLETING")
+    for seconds in (0, 11, 30):
+        assert found.look(JOB, after=seconds) == {}
+    found.slurm.queue = {"": [row(nodes="n[001-002]", start=4102444700, end=4102444800, state="COMPLETED")]}
+    found.slurm.answers |= nodes("n001 BootTime=900", "n002 BootTime=4102444750")
+    assert found.look(JOB, after=1.0) == {}, "it was asked a second ago: that answer may be older than the last node's"
+    assert found.look(JOB, after=9.0)["j000001"].failed_nodes == ("n002",)
+
+
+@pytest.mark.parametrize(("state", "charged"), [("IDLE*", ("n002",)), ("IDLE+COMPLETING", ())])
+def test_a_node_that_never_answered_since_the_jobs_end(tmp_path: Path, state: str, charged: tuple[str, ...]) -> None:
+    """An epilog may take long; a node that is away did not see the job's end."""
+    told = nodes("n001 BootTime=900 State=IDLE", f"n002 BootTime=900 State={state}")
+    found = quiet(tmp_path, told, state="COMPLETING")
+    assert found.look(JOB) == {}
+    report = found.look(JOB, after=61.0)["j000001"]
+    assert (report.state, report.failed_nodes) == ("node_fail" if charged else "completed", charged)
+
+
+def test_many_jobs_are_one_question_and_a_controller_that_tells_nothing_is_not_waited_for(tmp_path: Path) -> None:
+    slurm = FakeSlurm()
+    found = Looker(tmp_path, slurm)
+    jobs = [Asked(f"j{number:06}", str(number), since=1000.0) for number in range(1, 6)]
+    slurm.queue[""] = [row(job.id, job.scheduler_id, "COMPLETED", nodes="n[001-002]", start=1000) for job in jobs]
+    for job in jobs:
+        found.begin(job.id, id=job.scheduler_id, nodes="n[001-002]")
+        found.end(0, job.id)
+    reports = found.look(*jobs)
+    assert {report.state for report in reports.values()} == {"completed"} and len(reports) == 5
+    assert [command[-1] for command in slurm.asked if command[0] == "scontrol"] == ["n[001-002]"]
+    found.asker.look([], lambda _: None)
+    assert slurm.count("scontrol") == 1
+
+
+def test_a_controller_that_is_away_is_waited_for(tmp_path: Path) -> None:
+    found = quiet(tmp_path, {"scontrol": DOWN})
+    assert found.look(JOB) == {}
+    found.slurm.queue = {"": DOWN}
+    assert found.look(JOB, after=300.0) == {}
+    assert found.look(JOB, after=301.0)["j000001"].state == "completed"
+
+
+def test_a_job_on_one_node_asks_nothing(tmp_path: Path) -> None:
+    found = looker(tmp_path, "hello\n", nodes("n001 BootTime=4102444800"), nodes="n001", end=4102444801)
+    found.begin()
+    found.end(0)
+    report = found.look(JOB)["j000001"]
+    assert report.state == "completed"
     assert found.slurm.count("scontrol") == 0
 
 

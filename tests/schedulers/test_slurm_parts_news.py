@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fake_slurm import DOWN, FakeSlurm, Looker, row
+from fake_slurm import DOWN, FakeSlurm, Looker, record, row
 
 from shakedown.model.nouns import Cluster, Partition
 from shakedown.model.ports import JobReport, Wanted
@@ -190,6 +190,89 @@ def test_what_is_over_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "read_part", count)
     node.asker.look(jobs, lambda _: None)
     assert read == [job.parts[-1] for job in jobs]
+
+
+# ---- jobs on several nodes -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def wide(node: Node) -> Node:
+    """Its job has two nodes, and began at 5000 s; parts begin 1.5 s later and take 1.5 s."""
+    node.slurm.queue[""] = [row(nodes="n[001-002]", start="50")]
+    node.begin(nodes="n[001-002]")
+    os.utime(node.places.claim("j000001", 0), (0, 5000.0))
+    booted(node, 900)
+    return node
+
+
+def booted(node: Node, when: int, state: str = "IDLE") -> None:
+    text = f"NodeName=n001 BootTime=900 State=ALLOCATED\nNodeName=n002 BootTime={when} State={state}\n"
+    node.slurm.answers["scontrol"] = Ran(0, text)
+
+
+@pytest.mark.parametrize(("when", "state"), [(900, "completed"), (5002, "node_fail"), (5004, "completed")])
+def test_an_end_on_several_nodes_is_kept_until_their_boots_are_known(wide: Node, when: int, state: str) -> None:
+    wide.end_part(RUNS[0])
+    wide.begin_part(RUNS[1])
+    assert words(wide.said()) == [("", "running"), (RUNS[1], "running")]
+    assert words(wide.said(glance=True)) == []
+    booted(wide, when)
+    *_, report = wide.said(after=11.0)
+    assert (report.run, report.state) == (RUNS[0], state)
+    assert report.failed_nodes == (("n002",) if state == "node_fail" else ())
+    assert words(wide.said(after=11.0)) == [("", "running")], "once"
+
+
+def test_a_job_on_several_nodes_is_over_after_the_ends_that_were_kept(wide: Node) -> None:
+    wide.end_part(RUNS[0])
+    wide.job_ends(left=3)
+    wide.slurm.queue[""] = [row(state="COMPLETING", nodes="n[001-002]", start="50")]
+    assert words(wide.said()) == []
+    wide.slurm.queue[""] = [row(state="COMPLETED", nodes="n[001-002]", start="50")]
+    assert words(wide.said(after=1.0)) == []
+    assert words(wide.said(after=9.0)) == [(RUNS[0], "completed"), ("", "completed")]
+
+
+def test_a_step_that_was_given_up_or_a_silent_node_is_waited_for(wide: Node) -> None:
+    for run, said in (
+        (RUNS[0], "srun: Job step aborted: Waiting up to 5 seconds for job step to finish.\n"),
+        (RUNS[1], ""),
+    ):
+        output = wide.places.layout.part_output("j000001", run)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(said)
+        wide.end_part(run)
+    booted(wide, 900, "MIXED*")
+    for seconds in (0, 11, 30):
+        assert words(wide.said(after=seconds)) == [("", "running")]
+    booted(wide, 900)
+    assert words(wide.said(after=11)) == [("", "running"), (RUNS[1], "completed")]
+    booted(wide, 900, "MIXED*")
+    *_, report = wide.said(after=11)
+    assert (report.run, report.state, report.failed_nodes) == (RUNS[0], "node_fail", ("n002",))
+    assert report.message == "n002 has not answered since it ended"
+
+
+@pytest.mark.parametrize(("over", "state"), [(5010, "node_fail"), (9000, "completed")])
+def test_a_node_that_slurm_misses_soon_after_an_end(wide: Node, over: int, state: str) -> None:
+    """It may have failed while the part ran. What ended long before, and is heard of only now, ended as it says."""
+    wide.end_part(RUNS[0])
+    assert words(wide.said()) == [("", "running")]
+    wide.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n[001-002]", start="50", end=over)]
+    reports = [report for seconds in (1.0, 11.0) for report in wide.said(after=seconds)]
+    assert words(reports) == [(RUNS[0], state), ("", "node_fail")]
+
+
+def test_a_prolog_that_fails_on_another_node_is_no_word_of_a_person(wide: Node) -> None:
+    """Slurm cancels the whole job as user 0. What had begun is charged to the node; the rest was never launched."""
+    wide.begin_part(RUNS[0])
+    wide.slurm.queue[""] = [row(state="CANCELLED", nodes="n[001-002]", start="50", end="5002")]
+    wide.slurm.memory[""] = [record(state="CANCELLED by 0", NodeList="n[001-002]")]
+    text = "NodeName=n001 BootTime=900\nNodeName=n002 BootTime=900 Reason=Prolog error [root@5001]\n"
+    wide.slurm.answers["scontrol"] = Ran(0, text)
+    *_, report = [report for seconds in (0, 11.0) for report in wide.said(after=seconds)]
+    assert (report.run, report.state, report.failed_nodes) == ("", "node_fail", ("n002",))
+    assert (report.launch_failure, report.dead) == (False, True)
 
 
 # ---- what is looked up besides -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shakedown.schedulers.slurm.pending import in_words
+from shakedown.schedulers.slurm.pending import in_words, way_out
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,29 @@ def test_a_reason_and_what_it_means(reason: str, wanted: str) -> None:
 @pytest.mark.parametrize("reason", ["", "Dependency", "Maximum", "FrontEndDown", "Grp", "MaxMemory"])
 def test_a_reason_that_nobody_knows_stays_as_it_is(reason: str) -> None:
     assert in_words(reason) == reason
+
+
+@pytest.mark.parametrize(
+    ("reason", "certain"),
+    [
+        ("QOSMaxWallDurationPerJobLimit", True),
+        ("AssocMaxNodePerJobLimit", True),
+        ("QOSMinCpuNotSatisfied", True),
+        ("QOSMaxNodePerUserLimit", False),
+        ("QOSGrpNodeLimit", False),
+        ("AssocGrpCPUMinutesLimit", False),
+        ("PartitionTimeLimit", True),
+        ("JobHeldAdmin", True),
+        ("InvalidQOS", True),
+        ("PartitionDown", False),
+        ("ReqNodeNotAvail, UnavailableNodes:n007", False),
+    ],
+)
+def test_what_a_person_has_to_do(reason: str, certain: bool) -> None:
+    words, sure = way_out(reason)
+    assert words and sure is certain
+
+
+@pytest.mark.parametrize("reason", ["Priority", "Resources", "Dependency", "BeginTime", "Licenses", "", "SomethingNew"])
+def test_where_patience_is_all(reason: str) -> None:
+    assert way_out(reason) == ("", False)

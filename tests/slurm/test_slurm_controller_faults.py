@@ -14,6 +14,7 @@ from slurm_disturbed import GATE, Disturbed, is_saved, wait_until
 pytestmark = pytest.mark.slurm
 SHORT = "poll: 1s, grace: 5s, lost_after: 10s, no_answer: 10min, dead_after: 5s"
 NAP = Payload("nap", "batch", f"{GATE}; sleep 1")
+PASSED = ("passed", "exit status 0")
 # It ends, and with it the job's script, with no mark: what is left is what Slurm says.
 DIES = f'{GATE}; kill -9 "$PPID"'
 
@@ -183,5 +184,35 @@ def test_a_controller_with_an_old_memory(fault_cluster: Cluster, tmp_path: Path)
             )
             assert campaign.verdicts() == {"nap": [("interrupted", why)] * 3}
             assert len(campaign.executed()) == 3
+    finally:
+        cluster.restart()
+
+
+def test_a_start_that_an_old_memory_copies_elsewhere_does_nothing_and_the_first_one_counts(
+    fault_cluster: Cluster, tmp_path: Path
+) -> None:
+    """The node of the first start is out of its reach, so nothing ends that one; the copy finds the claim taken."""
+    cluster = fault_cluster
+    state = cluster.directory / cluster.name / "state"
+    nap = Payload("nap", "batch", GATE, limit="4min")
+    try:
+        with Disturbed(cluster, tmp_path / "site", [nap]) as campaign:
+            cluster.run("scontrol", "update", f"nodename=n[001-{cluster.nodes:03}]", "state=drain", "reason=test")
+            campaign.start()
+            wait_until(lambda: campaign.labels() and is_saved(cluster, *campaign.labels()), "it waits, saved")
+            shutil.copytree(state, tmp_path / "old", ignore=shutil.ignore_patterns("*.new"))
+            cluster.run("scontrol", "update", "nodename=n001", "state=resume")
+            campaign.wait_running()
+            cluster.fault("kill-slurmd", "n001")
+            cluster.fault("kill-slurmctld")
+            shutil.rmtree(state)
+            shutil.copytree(tmp_path / "old", state)
+            cluster.fault("start-slurmctld")
+            cluster.attempt("scontrol", "update", f"nodename=n[002-{cluster.nodes:03}]", "state=resume")
+            campaign.wait_until(lambda: "the first one is waited for" in campaign.tale(), "the copy did nothing")
+            campaign.let_go()
+            campaign.end()
+            assert campaign.verdicts() == {"nap": [PASSED]}, campaign.tale()
+            assert len(campaign.executed()) == 1
     finally:
         cluster.restart()

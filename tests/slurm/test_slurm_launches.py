@@ -85,6 +85,7 @@ def test_a_node_that_is_not_the_first_fails_a_job(any_fault_cluster: Cluster, tm
     payloads = [
         Payload("prolog", "first", step, nodes=2, limit="60s"),
         Payload("power", "second", f"{step} || true", nodes=2, limit="60s"),
+        Payload("quiet", "pair", f"{step} 2>/dev/null || true", nodes=2, limit="60s"),
         Payload("unable", "third", "srun -N2 -n4000 true", nodes=2),
     ]
     with (
@@ -92,12 +93,13 @@ def test_a_node_that_is_not_the_first_fails_a_job(any_fault_cluster: Cluster, tm
         Campaign(cluster, tmp_path / "site", payloads) as campaign,
     ):
         campaign.start()
-        campaign.wait_running("power")
-        campaign.wait_until(lambda: "on n004" in campaign.seen(), "its step runs on both nodes")
+        campaign.wait_running("power", "quiet")
+        campaign.wait_until(lambda: "on n004" in campaign.seen() and "on n008" in campaign.seen(), "on both nodes")
         began = int((campaign.site / "seen").stat().st_mtime)
         campaign.wait_until(lambda: time.time() > began + 1, "the next second, for Slurm counts in seconds")
-        cluster.fault("power-off", "n004")
-        cluster.fault("power-on", "n004")
+        for node in ("n004", "n008"):
+            cluster.fault("power-off", node)
+            cluster.fault("power-on", node)
         campaign.wait_verdict("prolog")
         (tmp_path / "bad-n002").unlink()
         cluster.fault("resume", "n002")
@@ -112,9 +114,11 @@ def test_a_node_that_is_not_the_first_fails_a_job(any_fault_cluster: Cluster, tm
         tale
     )  # Slurm may see the boot late, and take the node from the next job too
     assert "n004 was booted while the job ran; srun: Job step aborted" in verdicts["power"][0][1], tale
+    assert verdicts["quiet"][0] == ("node_fail", "a node it ran on failed: n008 was booted while the job ran"), tale
+    assert verdicts["quiet"][-1] == PASSED, tale
     charged = {
         campaign.name(e): e.value["failed_nodes"] for e in campaign.events("verdict") if "failed_nodes" in e.value
     }
-    assert charged == {"prolog": ["n002"], "power": ["n004"]}, tale
+    assert charged == {"prolog": ["n002"], "power": ["n004"], "quiet": ["n008"]}, tale
     [(verdict, why)] = verdicts["unable"]
     assert verdict == "failed" and "srun: error: Unable to create step for job" in why, tale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,22 @@ def test_a_killed_allocation_loses_no_part_and_its_nodes_are_named(fault_cluster
         assert list(opened.scheduler.take_parts(job, runs)) == runs[3:], "asked again, as after a crash"
         for node in ("n003", "n005"):
             fault_cluster.fault("power-on", node)
+
+
+def test_a_node_that_is_booted_under_a_part_of_a_job_on_several_nodes(fault_cluster: Cluster, tmp_path: Path) -> None:
+    """Slurm does not miss it, the step's errors are thrown away, and the part ends with 0. The parts before and after passed."""
+    seen, others = tmp_path / "seen", tuple(f"n{number:03}" for number in (1, 2, 3, 6, 7, 8))
+    step = f"srun -N2 -n2 sh -c 'echo on $SLURMD_NODENAME >>{seen}; sleep 15' 2>/dev/null || true"
+    with port(tmp_path / "c", fault_cluster) as opened:
+        job = opened.pack(fault_cluster.name, 1, ["srun -N2 -n2 true", step, "true"], nodes=2, exclude=others)
+        opened.wait_until(lambda: seen.exists() and "on n005" in seen.read_text(), "the step runs on both nodes")
+        began = int(seen.stat().st_mtime)
+        opened.wait_until(lambda: time.time() > began + 1, "the next second, for Slurm counts in seconds")
+        fault_cluster.fault("power-off", "n005")
+        fault_cluster.fault("power-on", "n005")
+        assert opened.wait(job, "completed").failed_nodes == ()
+        assert states(opened, job) == {"r001000": "completed", "r001001": "node_fail", "r001002": "completed"}
+        assert opened.said[f"{job.id}/r001001"].failed_nodes == ("n005",)
 
 
 def test_parts_of_a_cancelled_job_have_no_end_and_the_rest_can_be_taken(

@@ -39,6 +39,7 @@ class Loader:
     restart: int = 0
     void: bool = False  # its script found that what it was to follow may still run, and did nothing
     beside: bool = False  # somebody else ended what it was to follow, so it goes on beside what that one followed
+    inherits: bool = False  # one that it followed, near or far, went on beside another
     restarting: bool = False  # its run is judged, and the job goes on
 
 
@@ -220,6 +221,7 @@ class LoadRules:
     def _over(self, job: str, now: float, taken_away: bool = False) -> None:
         """``taken_away``: somebody else ended it before it began, and nobody could keep what follows it from beginning."""
         loader = self.jobs.pop(job)
+        loaded = dict(self.used)
         if loader.state == "loading":
             for name, amount in loader.loads.items():
                 self.used[name] -= amount
@@ -227,7 +229,10 @@ class LoadRules:
             if loader.void and loader.after in self.jobs:
                 other.after = loader.after  # its own script looks past one that never ran
                 continue
-            other.beside = other.beside or taken_away or loader.beside
+            other.beside = other.beside or taken_away
+            if loader.beside or loader.inherits:  # it takes a place that was one too many: it may not make it more
+                other.inherits = True
+                other.ceiling |= {n: max(loaded.get(n, 0.0), other.ceiling.get(n, 0.0)) for n in loader.loads}
             self._follow(other, now)
 
     def _follow(self, loader: Loader, now: float) -> None:

@@ -68,6 +68,7 @@ class Port:
         ]
         parts = tuple(Part(f"r{number:03}{n:03}", case) for n, case in enumerate(cases))
         whole = Case(f"pack{number}", "t", f"{cluster}:batch")
+        whole = structs.replace(whole, shape=structs.replace(whole.shape, nodes=fields.pop("nodes", 1)))
         return self.submit(JobOrder(f"j{number:06}", parts[0].run, whole, parts=parts, at_once=at_once, **fields))
 
     def release(self, *jobs: View) -> list[str]:

@@ -44,6 +44,7 @@ _FACTS = (
     "started",
     "ended",
     "elapsed_s",
+    "halted_s",
     "exit",
     "nodes",
     "output",

@@ -23,8 +23,9 @@ def run_times(rows: Iterable[RunRow], campaign: str) -> tuple[tuple[str, RunTime
     """
     times: dict[str, list[float]] = {}
     for row in rows:
-        if row.verdict in _WELL and row.elapsed_s is not None and row.mode != "warm-up" and not row.superseded_by:
-            times.setdefault(row.case, []).append(row.elapsed_s)
+        whole = row.elapsed_s is not None and not row.halted_s  # a time in which it did not stand still
+        if row.verdict in _WELL and whole and row.mode != "warm-up" and not row.superseded_by:
+            times.setdefault(row.case, []).append(row.elapsed_s or 0.0)
     return tuple((case, _of(found, campaign)) for case, found in times.items())
 
 

@@ -123,13 +123,17 @@ class JobReport(Struct, frozen=True):
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
     ``run``: of a job of several runs, the one that this is about, "" = the job itself. Of a part only "running", "completed",
-    "failed", "timeout" (ended at its own case's time limit, the others go on) and "refused" are said, each once in a session,
-    and all that is known of the parts comes before the word that the job is over.
+    "failed", "timeout" (ended at its own case's time limit, the others go on), "node_fail" (a node failed under it, and nothing
+    of it lives) and "refused" are said, each once in a session, and all that is known of the parts comes before the word that the
+    job is over.
     ``failed_nodes``: the names of those of its nodes that are known to have failed. ``launch_failure``: it was given its nodes, and
     its script, or its part of a step, was never started there; nothing of it lives or will. ``dead``: a node failed under it, and
     nothing of it lives. ``again``: of a job that came to its own end, the number of a later start of it by the scheduler, which
     does nothing. ``behind``: processes that had got away from it, by name, and were ended. ``unseen_s``: between which times from
-    its start it ended, where nobody saw when; then ``elapsed_s`` is None.
+    its start it ended, where nobody saw when; then ``elapsed_s`` is None. ``halted``: how it stands still while it runs:
+    "suspended" by the scheduler, or "stopped" by a signal; "" where it does not. ``halted_s``: for how long it was suspended, of a
+    job that is over; None where the scheduler does not say. ``stuck``: of a job that waits, what a person has to do before it can
+    start, "" where patience is all; ``for_good``: without that it never does, else it may.
     """
 
     job: str
@@ -152,6 +156,10 @@ class JobReport(Struct, frozen=True):
     behind: tuple[str, ...] = ()
     unseen_s: tuple[float, float] | None = None
     dead: bool = False
+    halted: str = ""
+    halted_s: float | None = None
+    stuck: str = ""
+    for_good: bool = False
 
 
 class Wanted(Struct, frozen=True):

@@ -18,7 +18,8 @@ from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
-from shakedown.engine.state.phases import CampaignPhase, RunPhase
+from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
+from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
@@ -88,12 +89,14 @@ def status(layout: Layout) -> dict[str, Any]:
 
 
 def _told(state: State) -> list[dict[str, str]]:
-    """What the scheduler adds to jobs that wait: of what somebody did to them."""
-    return [
-        {"job": job.id, "run": job.run, "why": job.report.note}
-        for job in state.jobs.values()
-        if RENAMED in job.report.note
-    ]
+    """What the scheduler adds to jobs that wait: of what somebody did to them, or has to do before they can start."""
+    jobs = state.jobs.values()
+    renamed = [{"job": job.id, "run": job.run, "why": job.report.note} for job in jobs if RENAMED in job.report.note]
+    stuck: dict[str, dict[str, str]] = {}  # one for each pool and reason
+    for job in map(state.jobs.__getitem__, state.agenda.stuck):
+        if job.phase == JobPhase.QUEUED and not we_hold(job):
+            stuck.setdefault(about_of(state, job), {"job": job.id, "run": job.run, "why": what_it_needs(job)})
+    return [*renamed, *stuck.values()]
 
 
 def _clocks(state: State) -> Iterator[dict[str, Any]]:

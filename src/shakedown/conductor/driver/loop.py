@@ -15,6 +15,7 @@ from shakedown.conductor.driver.beside_submitting import hold, look_around, rele
 from shakedown.conductor.driver.changed_jobs import as_ordered
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.gates import log_outcomes
+from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
 from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.verdict_facts import verdict_value
@@ -134,8 +135,9 @@ def log_asked(conductor: Conductor) -> None:
 def log_reports(conductor: Conductor, reports: Sequence[JobReport]) -> None:
     """What differs from what was last said of a job becomes an event; no change makes no event."""
     for said in reports:
-        report = as_ordered(conductor.state, said)
+        report = as_halted(conductor.state, as_ordered(conductor.state, said), conductor.ports.clock.now())
         if _is_news(conductor.state, report):
+            say_halt(conductor, report)
             conductor.log("job_report", **_report_fields(conductor.state, report))
             if report.behind:
                 _say_behind(conductor, report)
@@ -177,6 +179,7 @@ def _is_news(state: State, report: JobReport) -> bool:
         or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)
         or (report.state == "running" and report.source != job.report.source)  # accounting alone may say so for ever
         or (report.state in ("queued", "running") and _first(report.message) != _first(job.report.note))
+        or (report.state == "queued" and (report.stuck, report.for_good) != (job.report.stuck, job.report.for_good))
     )
 
 
@@ -202,6 +205,10 @@ def _report_fields(state: State, report: JobReport) -> dict[str, Any]:
         launch_failure=report.launch_failure or None,
         again=report.again,
         dead=report.dead or None,
+        halted=report.halted,
+        stuck=report.stuck,
+        for_good=report.for_good or None,
+        halted_s=report.halted_s or None,
     )
     if report.exit_status is not None:
         value["exit"] = report.exit_status
@@ -250,7 +257,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         value |= {"supersedes": state.agenda.undetermined[run.id].seq, "was": UNDETERMINED}
     if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
         value["gone"] = True
-    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output") if k in facts}
+    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output", "halted_s") if k in facts}
     value |= _present(message=report.message)
     value |= _present(
         figures=dict(judgement.figures),

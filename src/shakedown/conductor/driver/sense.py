@@ -48,7 +48,9 @@ def _told(layout: Layout, event: Event, said: str) -> Damage:
 
 
 _WORDS = "component state source id message verdict kind document campaign plan name mode by who digest words request"
-_NUMBERS = "repeat attempt elapsed_s exit started ended began restart seed supersedes epoch not_before now at parts"
+_NUMBERS = (
+    "repeat attempt elapsed_s halted_s exit started ended began restart seed supersedes epoch not_before now at parts"
+)
 _LISTS = "checks problems failed_nodes components difference orders"
 _TABLES = "output figures failure driver rehearsal rejudged targets counts"
 _KINDS: dict[str, tuple[type, ...]] = {

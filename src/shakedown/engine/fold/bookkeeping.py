@@ -187,6 +187,7 @@ def forget_job(state: State, job: Job) -> None:
     state.agenda.uncharged.pop(job.id, None)
     state.job_index.forget(job)
     state.agenda.stale.pop(job.id, None)
+    state.agenda.stuck.pop(job.id, None)
     state.agenda.unreleased.pop(job.id, None)
     state.usage.jobs[key.pool] -= 1
     _load(state, ((name, load) for name, load in job.loads if is_place(name)), -1)

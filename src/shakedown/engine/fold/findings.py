@@ -40,6 +40,8 @@ def finding(state: State, event: Event) -> None:
         roll = state.clocks.mixes.get(event.value["component"])
         if roll is not None:
             roll.stalled[STANDSTILL] = event.time
+    elif kind == "cannot_start":
+        state.agenda.said_stuck.append(event.value["about"])
     elif kind == "fill_short":
         state.results.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from typing import Any
 
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold import queue_guard as fold_guard
@@ -47,6 +48,7 @@ OF_THE_END = (  # of a report: what a verdict is made of
     "dead",
     "again",
     "cause",
+    "halted_s",
 )
 _OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
@@ -228,6 +230,8 @@ def job_report(state: State, event: Event) -> None:
         fold_parts.part_report(state, job, event)
         return
     changed = said != job.report.state
+    _note_halt(job, value, event.time)
+    _note_stuck(state, job, value, event.time)
     fold_guard.count_report(state, job, event)
     if job.report.state in _DOUBTFUL and said not in _DOUBTFUL:
         job.requests.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
@@ -256,6 +260,29 @@ def job_report(state: State, event: Event) -> None:
         _advance(state, job, state.runs[job.run], event)
         if job.phase in (JobPhase.QUEUED, JobPhase.RUNNING) and job.requests.cancel != Step.WANTED:
             state.agenda.attention.pop(job.id, None)
+
+
+def _note_halt(job: Job, value: dict[str, Any], now: float) -> None:
+    """When it was seen to stand still, and when to go on or to be over. Who knows nothing of it says nothing of that either."""
+    open_since = bool(job.halts) and len(job.halts[-1]) == 1
+    if value.get("halted"):
+        if not open_since:
+            job.halts.append([now])
+    elif open_since and value["state"] not in _DOUBTFUL:
+        job.halts[-1].append(now)
+
+
+def _note_stuck(state: State, job: Job, value: dict[str, Any], now: float) -> None:
+    """Since when a person has to do something before it can start. A source that is silent changes nothing."""
+    if value["state"] in _DOUBTFUL:
+        return
+    stuck = value.get("stuck", "")
+    if not stuck:
+        state.agenda.stuck.pop(job.id, None)
+    elif job.id not in state.agenda.stuck:
+        state.agenda.stuck[job.id] = None
+        job.report.stuck_since = now
+    job.report.stuck, job.report.for_good = stuck, bool(value.get("for_good"))
 
 
 def _did_nothing(state: State, job: Job, event: Event) -> None:
@@ -340,14 +367,10 @@ def requeued(state: State, event: Event) -> None:
     if value.get("lost_start"):
         job.lost_start = job.restart
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], JobPhase.QUEUED, None
-    job.report.facts, job.report.state, job.report.note, job.requests.claim, job.requests.cancel = (
-        {},
-        "",
-        "",
-        Claim.NONE,
-        Step.NONE,
-    )
-    job.requests.release, job.after, job.overtaken, job.requests.hold = Step.NONE, "", 0, Step.NONE
+    job.report.facts, job.report.state, job.report.note = {}, "", ""
+    job.requests.claim, job.requests.cancel = Claim.NONE, Step.NONE
+    job.requests.release, job.requests.hold = Step.NONE, Step.NONE
+    job.after, job.overtaken, job.halts = "", 0, []
     state.agenda.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.job_index.follows_no_more(job)
     state.agenda.attention.pop(job.id, None)

@@ -15,7 +15,8 @@ from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
 
-OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output")
+OF_A_PART = ("state", "exit", "elapsed_s", "nodes", "output", "halted_s")
+_OF_A_LOSS = ("failed_nodes", "launch_failure", "dead")
 
 
 def part_report(state: State, job: Job, event: Event) -> None:
@@ -33,7 +34,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
         run.phase = RunPhase.RUNNING
     elif said in ENDED or said == "refused":
         run.phase = RunPhase.ENDED
-        run.facts = {k: v for k, v in event.value.items() if k in OF_A_PART}
+        run.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes")}
         if event.reason:
             run.facts["words"] = event.reason
         if said in ("completed", "failed"):
@@ -56,7 +57,7 @@ def job_report(state: State, job: Job, event: Event) -> None:
     elif said in ENDED and job.phase != JobPhase.ENDED:
         job.phase, job.since = JobPhase.ENDED, event.time
         job.report.message = job.report.message if job.requests.cancel else event.reason
-        job.report.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, "failed_nodes", "launch_failure")}
+        job.report.facts = {k: v for k, v in event.value.items() if k in (*OF_A_PART, *_OF_A_LOSS)}
         if job.parts:
             state.agenda.attention[job.id] = None
         else:

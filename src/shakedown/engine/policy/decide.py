@@ -15,6 +15,7 @@ from shakedown.engine.constraints.queue_guard import keep_queues
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.circuit_breakers import stand
 from shakedown.engine.policy.job_recovery import attend
+from shakedown.engine.policy.stuck_jobs import tell_stuck
 from shakedown.engine.policy.submit import queues_in_order, submit
 from shakedown.engine.state.jobs import BuildState, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
@@ -47,6 +48,7 @@ def decide(state: State, now: float) -> Decision:
     _collect(state, decision)
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
+    tell_stuck(state, decision, now)
     if state.driver.no_room:
         return decision
     _build(state, decision, now)

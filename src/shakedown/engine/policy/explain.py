@@ -10,6 +10,7 @@ from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.fold.queue_guard import pool_of
 from shakedown.engine.policy.mix import Mix, mixes
 from shakedown.engine.policy.packs import pack_reason
+from shakedown.engine.policy.stuck_jobs import we_hold, what_it_needs
 from shakedown.engine.policy.sweeps import sweep_reason
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.moments import moment
@@ -162,6 +163,8 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
         if waits:
             return waits
     note = job.report.note if job is not None and run.phase == job.report.state else ""
+    if job is not None and note and job.id in state.agenda.stuck and not we_hold(job):
+        note = what_it_needs(job)
     doubt = _doubt(state, job) if job is not None else ""
     if job is not None and job.phase == JobPhase.REFUSED and job.spared:
         return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"

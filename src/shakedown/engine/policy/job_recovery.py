@@ -26,6 +26,7 @@ from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead")  # facts that no verdict on its run repeats
+_MOST_CUT_SHORT = 3  # attempts that came to a limit that was lowered: after that it is the site's rule, and no accident
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
 
@@ -153,9 +154,21 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "interrupted": "it was ended from outside",
     }
     why = reasons[verdict] + (f": {job.report.message}" if job.report.message else "")
+    if verdict == "timeout" and _is_cut_short(state, job, run):
+        verdict = "interrupted"
     if (launch and verdict == "node_fail") or job.report.message.startswith((OVERRAN, UNHEARD)):
         why = job.report.message
     _judge(state, decision, job, verdict, why, alive=alive)
+
+
+def _is_cut_short(state: State, job: Job, run: Run) -> bool:
+    """Whether the scheduler's limit was neither the test's nor the partition's: somebody lowered it."""
+    if run.cancelled or run.attempt >= _MOST_CUT_SHORT:
+        return False
+    limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
+    place = state.index.places.get(pool_of(state, job))
+    most = place.time_limit_s if place is not None and place.time_limit_s else limit
+    return job.report.source != SEEN_HERE and elapsed is not None and elapsed < 0.9 * min(limit, most)
 
 
 def _at_limit(state: State, job: Job) -> str:

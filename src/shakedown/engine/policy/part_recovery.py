@@ -51,6 +51,10 @@ def judge_ends(state: State, decision: Decision) -> None:
         if run.facts.get("state") == "timeout":
             limit = state.index.cases[run.case].shape.time_limit_s
             _judge(state, decision, job, run, "timeout", f"it was ended at its time limit of {limit:g} s")
+        elif run.facts.get("state") == "node_fail":
+            unwanted = job.requests.cancel or run.cancelled  # a person's word before the accident's
+            verdict = "cancelled" if unwanted else "node_fail"
+            _judge(state, decision, job, run, verdict, f"a node it ran on failed: {words}")
         else:
             why = words or "its directory, its output or its payload could not be opened on the node"
             _judge(state, decision, job, run, "submit_failed", why)
@@ -73,9 +77,14 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
             if said in _OWN_END and now < seen_by:
                 decision.wake(seen_by)
                 continue
-            _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=said == "node_fail")
+            _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=_may_live(job))
         elif run.claim == Claim.NONE:
             _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")
+
+
+def _may_live(job: Job) -> bool:
+    """Whether something of a job that lost a node may run on there."""
+    return job.report.facts.get("state") == "node_fail" and not job.report.facts.get("dead")
 
 
 def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:

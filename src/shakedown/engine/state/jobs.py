@@ -100,7 +100,8 @@ class JobReport:
     ``state``: what the last source said (a word of ``model.ports``, "" = nothing since this driver started). ``source``: which
     source that was. ``note``: what it adds while the job waits or runs, such as "JobHeldUser". ``hearsay``: only accounting
     says that it runs. ``message``: the reason of the last refusal, end or cancellation. ``facts``: of the report of its end:
-    exit, elapsed_s, nodes, output, or of its restart.
+    exit, elapsed_s, nodes, output, or of its restart. ``stuck``: what a person has to do before it can start ("" = patience is
+    all), since ``stuck_since``; ``for_good``: without that it never starts, else it may.
     """
 
     state: str = ""
@@ -109,6 +110,9 @@ class JobReport:
     hearsay: bool = False
     message: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    stuck: str = ""
+    for_good: bool = False
+    stuck_since: float = 0.0
 
 
 @dataclass(slots=True)
@@ -180,6 +184,7 @@ class Job:
     stale: str = ""  # why it is to be ordered again if it has not begun: a node was excluded
     spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
     not_taken: bool = False  # its submission was refused
+    halts: list[list[float]] = field(default_factory=list)  # [from, to] when it stood still; [from] while it does
     report: JobReport = field(default_factory=JobReport)
     requests: JobRequests = field(default_factory=JobRequests)
     bundle: JobBundle | None = None

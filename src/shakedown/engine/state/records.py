@@ -103,7 +103,8 @@ class Agenda:
     collected yet. ``part_ends``: parts of jobs whose own end needs no collecting. ``undetermined``: runs to be judged again.
     ``to_settle``: runs whose verdict asks for a retry or an end. ``uncharged``: jobs that wait for their release or for another
     job's end. ``unreleased``: jobs whose release the scheduler did not take yet. ``stale``: jobs to be ordered again if they
-    have not begun. ``deadlines``: when a running job is lost, soonest first.
+    have not begun. ``stuck``: jobs that cannot start before a person acts; ``said_stuck``: pools and reasons of such jobs, as was
+    reported (the finding ``cannot_start``). ``deadlines``: when a running job is lost, soonest first.
     """
 
     attention: dict[str, None] = field(default_factory=dict)
@@ -114,6 +115,8 @@ class Agenda:
     uncharged: dict[str, None] = field(default_factory=dict)
     unreleased: dict[str, None] = field(default_factory=dict)
     stale: dict[str, None] = field(default_factory=dict)
+    stuck: dict[str, None] = field(default_factory=dict)
+    said_stuck: list[str] = field(default_factory=list)
     deadlines: list[Deadline] = field(default_factory=list)
 
 

@@ -233,7 +233,9 @@ def measured_value(row: RunRow, figure: str) -> float | None:
     """A figure's value in a run that counts for figures; ``elapsed`` is the run time in seconds."""
     if row.verdict not in ("passed", "performance"):
         return None
-    return row.elapsed_s if figure == "elapsed" else row.figures.get(figure)
+    if figure == "elapsed":
+        return None if row.halted_s else row.elapsed_s  # it stood still for a part of it
+    return row.figures.get(figure)
 
 
 # ---- how they are made -----------------------------------------------------------------------------------------------

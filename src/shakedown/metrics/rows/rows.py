@@ -25,7 +25,8 @@ class RunRow(Struct, frozen=True):
     ``retried``: another attempt was ordered because of this one. ``mode``: isolated, fill, warm-up, filler or "". ``ruling``: the
     party that a person said its failure belongs to. ``failed_nodes``: names of nodes that failed under it. ``targets``: budget ->
     the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
-    ``judged_by`` and ``judged_because``: who had it judged again, and why.
+    ``halted_s``: for how long it stood still within its run time. ``judged_by`` and ``judged_because``: who had it judged again,
+    and why.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
     """
 
@@ -57,6 +58,7 @@ class RunRow(Struct, frozen=True):
     mode: str = ""
     ruling: str = ""
     failed_nodes: tuple[str, ...] = ()
+    halted_s: float = 0.0
     targets: Mapping[str, str] = {}
     charged: float | None = None
     freed: float | None = None

@@ -263,7 +263,7 @@ def _supersede(record: Record, event: Event, older: RunRow) -> None:
 def _evidence(value: dict[str, Any]) -> dict[str, Any]:
     """The fields of a verdict that may be absent, as they fit a row; those that are absent are left out."""
     found: dict[str, Any] = {}
-    for name in ("started", "ended", "elapsed_s"):
+    for name in ("started", "ended", "elapsed_s", "halted_s"):
         if number(value.get(name)) is not None:
             found[name] = number(value[name])
     if isinstance(value.get("exit"), int):

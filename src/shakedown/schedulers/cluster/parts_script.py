@@ -17,6 +17,7 @@ from shakedown.schedulers.cluster.job_script import head, quoted
 
 _MOST_LANES = 1024
 _GRACE_S = 10  # from TERM to KILL, of a part at its time limit
+_HALT_S = 5  # beyond its time to sleep: the watch was stopped, and so were the parts
 _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 
 # An end that Slurm brought about must not be written as one of the part's own. Slurm signals a job's processes one after the
@@ -30,7 +31,8 @@ _LONGEST_TICK_S = 10  # between two looks for parts at their time limit
 # A part at its time limit is ended by *watch*, which wakes up now and then, looks for marks that are too old, and ends the child of
 # that lane with all below it. It goes by when the child was started, so that it cannot be the lane's next part, and says it first
 # in the mark: whatever the part's status is then, it was the time limit. It is killed in the end: a shell that was forked a moment
-# ago still has its parent's traps, and would lose any gentler signal.
+# ago still has its parent's traps, and would lose any gentler signal. Where the whole job is suspended, or stopped by a signal, the
+# watch sleeps for longer than it meant to: that time counts for no part.
 #
 # A lane whose claims cannot be written (a full disk) gives up at the third: it must not use up parts that it cannot run.
 _SCRIPT = r"""_sd_work={work}
@@ -94,10 +96,15 @@ _sd_scribe() {{
 }}
 
 _sd_watch() {{
-    _sd_ending=
+    _sd_ending= _sd_halts=
+    read -r _sd_last _ </proc/uptime
+    _sd_last=${{_sd_last%.*}}${{_sd_last#*.}}
     while sleep {tick} </dev/null >/dev/null 2>&1; do
         read -r _sd_now _ </proc/uptime
         _sd_now=${{_sd_now%.*}}${{_sd_now#*.}}
+        _sd_still=$((_sd_now - _sd_last - {tick}00))
+        [ "$_sd_still" -lt {slack}00 ] || _sd_halts="$_sd_halts $_sd_now:$_sd_still"
+        _sd_last=$_sd_now
         _sd_later=
         for _sd_part in $_sd_parts; do
             _sd_mark=$_sd_control/parts/${{_sd_part%%/*}} _sd_limit=${{_sd_part##*/}} _sd_claim= _sd_end=
@@ -109,7 +116,11 @@ _sd_watch() {{
                         _sd_began=${{_sd_claim#* uptime=}} _sd_pid=${{_sd_claim#* lane=}}
                         _sd_began=${{_sd_began%% *}} _sd_pid=${{_sd_pid%% *}}
                         _sd_began=${{_sd_began%.*}}${{_sd_began#*.}}
-                        [ $((_sd_now - _sd_began)) -lt "$_sd_limit"00 ] || _sd_overdue ;;
+                        _sd_age=$((_sd_now - _sd_began))
+                        for _sd_halt in $_sd_halts; do
+                            [ "$_sd_began" -ge "${{_sd_halt%:*}}" ] || _sd_age=$((_sd_age - ${{_sd_halt#*:}}))
+                        done
+                        [ "$_sd_age" -lt "$_sd_limit"00 ] || _sd_overdue ;;
                     /) ;;
                     *) continue ;;
                 esac
@@ -197,6 +208,7 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
         root=shlex.quote(str(layout.root)),
         tick=max(1, min(_LONGEST_TICK_S, min(map(int, limits), default=0) // 20)),
         grace=_GRACE_S,
+        slack=_HALT_S,
         watch="_sd_watch &\n_sd_watcher=$!\n" if limits else "",
         unwatch='{ kill -9 "$_sd_watcher"; wait "$_sd_watcher"; } 2>/dev/null\n' if limits else "",
         lanes=" | ".join(["_sd_lane"] * lanes),

@@ -1,10 +1,14 @@
 """Jobs on several nodes that ended because of one of them, although Slurm does not say so.
 
 Slurm runs a prolog on the other nodes of a job when a step starts there. Where it fails, Slurm cancels the job as user 0 and
-drains the node. A node other than the first that loses power and is back before SlurmdTimeout is not missed at all: srun waits for
-its tasks, gives the step up, and may even end with status 0. What tells is what srun wrote, and when a node was booted or
-drained. A node registers its boot only when its slurmd is up again, perhaps after the job's end: where a step was given up and
-no node explains it, the controller is asked again for a while before anything is said.
+drains the node. A node other than the first that loses power and is back before SlurmdTimeout is not missed at all: the step, or
+the program that started its tasks there by other means, is given up, and the job may even end with status 0. What tells is when a
+node was booted or drained, and what srun wrote where that is in the output. So the controller is asked about the nodes of every
+such job, one question for all of them.
+
+A node registers its boot only when its slurmd is up again, perhaps after the job's end. Slurm calls a job COMPLETING until every
+node of it has answered since, so nothing is said before; where a step was given up and no node explains it, the controller is asked
+again for a while.
 """
 
 from __future__ import annotations
@@ -18,90 +22,107 @@ from pathlib import Path
 
 from msgspec import structs
 
-from shakedown.model.nouns import Cluster
-from shakedown.model.ports import JobReport
+from shakedown.model.ports import ENDED, JobReport
 from shakedown.model.shared_nodes import names_in
 from shakedown.model.steps import Step, broken_step
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.slurm import commands
+from shakedown.schedulers.slurm.boots import Boots
 from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Found
 from shakedown.schedulers.slurm.parsing import NodeHistory, clean, key_values, node_histories, seconds
-from shakedown.schedulers.slurm.runner import Run
 
 _TAIL_BYTES = 16384  # of an output, where srun's last words are
 _SLACK_S = 5.0  # between the clock of the controller and ours
 _AFTER_S = 60.0  # how long after a job's end Slurm may drain a node because of it
-_DOUBTFUL_S = (
-    60.0  # how long a step that was given up in a job that ended with 0 is asked about: else the run would pass
-)
+DOUBTFUL_S = 60.0  # how long a job that ended with 0 is asked about where something is open: else the run would pass
+UNREACHABLE_S = 600.0  # and how long where the controller does not answer at all
+BOOTED = "was booted while the job ran"
 _PROLOG = re.compile(r"prolog", re.IGNORECASE)
 _ENDED_BY_SLURM = frozenset({"cancelled", "timeout", "failed", "completed", "interrupted"})
 
 
 @dataclass(slots=True)
 class BrokenSteps:
-    """``asked``: what the controller said of the nodes of each job, and how old the doubt was then. ``by``: who cancelled jobs."""
+    """``settled``: since when (monotonic) each job is over for all its nodes. ``by``: who cancelled jobs."""
 
     places: JobPlaces
-    run: Run
-    clusters: Sequence[Cluster]
-    command_s: float
-    asked: dict[str, tuple[float, Mapping[str, NodeHistory]]] = field(default_factory=dict)
+    boots: Boots
+    settled: dict[str, float] = field(default_factory=dict)
     by: dict[str, str] = field(default_factory=dict)
+
+    def look_at(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> None:
+        """Purpose: what ``explain`` will want to know of nodes, to be asked for in one question."""
+        now = self.boots.clock()
+        self.by = {job: by for job, f in found.items() if (by := _canceller(f) or self.by.get(job, ""))}
+        self.settled = {job: since for job, since in self.settled.items() if job in found}
+        for report in reports:
+            f = found.get(report.job)
+            if f is None or not is_on_several(report.nodes):
+                continue
+            if report.state in ENDED and not _completes(f):
+                self.settled.setdefault(report.job, now)
+            if _wants_to_know(report, f):
+                self.boots.want(_home(report), report.nodes)
 
     def explain(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> list[JobReport]:
         """Purpose: where a node other than the first ended a job, say so; all other reports as they are."""
-        self.asked = {job: told for job, told in self.asked.items() if job in found}
-        self.by = {job: by for job, f in found.items() if (by := _canceller(f) or self.by.get(job, ""))}
         explained = (self._explain(report, found.get(report.job)) for report in reports)
         return [report for report in explained if report is not None]
 
     def _explain(self, report: JobReport, found: Found | None) -> JobReport | None:
         """None: nothing is said yet, for the controller does not answer or may know more in a moment."""
-        if found is None or found.job.parts or report.run or report.launch_failure:
+        if found is None or report.run or report.launch_failure:
             return report
-        if report.state == "requeued" and not report.cause and found.never_began:
+        if report.state == "requeued" and not report.cause and found.never_began and not found.job.parts:
             return self._taken_back(report, found)
-        if not _is_on_several(report):
+        if not is_on_several(report.nodes) or not _wants_to_know(report, found):
             return report
+        began, over = _span(report, found)
         if report.state == "node_fail":
-            began = report.began if report.began is not None else found.job.since
-            names = [
-                node.name
-                for node in self._nodes(report, found.doubt_s).values()
-                if _was_booted(node, began, report.over)
-            ]
-            return structs.replace(report, failed_nodes=tuple(names)) if names else report
-        if report.state != "requeued" and report.state not in _ENDED_BY_SLURM:
+            booted = self._booted(self._nodes(report), began, over)
+            return structs.replace(report, failed_nodes=booted) if booted else report
+        if report.state == "cancelled" and self.by.get(report.job, "0") != "0":
             return report
         step = broken_step(tail(self.places.output(report.job, found.job.restart)))
         if report.state in ("failed", "completed") and step is None:
-            return report  # it came to its own end, and nothing speaks of a node
-        if report.state == "requeued" and report.cause:
-            return report
-        if report.state == "cancelled" and self.by.get(report.job, "0") != "0":
-            return report
-        began = report.began if report.began is not None else found.job.since
-        nodes = self._nodes(report, found.doubt_s)
+            return self._quiet(report, found, began, over)
+        nodes = self._nodes(report)
         if not nodes and found.doubt_s < SETTLE_S:
             return None
-        drained = [node for node in nodes.values() if _is_drained(node, began, report.over)]
+        drained = [node for node in nodes.values() if _is_drained(node, began, over)]
         named = [name for name in (step.nodes if step else ()) if name in names_in(report.nodes)]
         if drained or (named and step is not None and _PROLOG.search(step.words)):
-            return _launch_failure(report, drained, named, step)
-        booted = [node for node in nodes.values() if _was_booted(node, began, report.over)]
+            return _launch_failure(report, drained, named, step, parts=bool(found.job.parts))
+        booted = self._booted(nodes, began, over)
         if booted and report.state in ("failed", "completed", "timeout", "cancelled"):
-            return _lost_nodes(report, [node.name for node in booted], step, "was booted while the job ran")
+            return lost_nodes(report, booted, step, BOOTED)
         if step is not None and report.state != "requeued":
-            if found.doubt_s < (_DOUBTFUL_S if report.state == "completed" else SETTLE_S):
+            if found.doubt_s < (DOUBTFUL_S if report.state == "completed" else SETTLE_S):
                 return None
             silent = [node.name for node in nodes.values() if node.silent]
             if silent:
-                return _lost_nodes(report, silent, step, "has not answered since a step of the job was given up")
+                return lost_nodes(report, silent, step, "has not answered since a step of the job was given up")
         if named and report.state == "failed":
-            return _lost_nodes(report, named, step, "did not start its part of a step")
+            return lost_nodes(report, named, step, "did not start its part of a step")
         return report
+
+    def _quiet(self, report: JobReport, found: Found, began: float, over: float | None) -> JobReport | None:
+        """It came to its own end, and its output speaks of no node: only the nodes themselves tell."""
+        nodes = self._nodes(report)
+        if booted := self._booted(nodes, began, over, slack_s=0.0):
+            return lost_nodes(report, booted, None, BOOTED)
+        if self.boots.has_answered(_home(report), self.settled.get(report.job, math.inf)):
+            return report
+        if found.doubt_s < (UNREACHABLE_S if found.queue == "silent" else DOUBTFUL_S):
+            return None
+        silent = [node.name for node in nodes.values() if node.silent] if _completes(found) else []
+        return lost_nodes(report, silent, None, "has not answered since the job ended") if silent else report
+
+    def _booted(
+        self, nodes: Mapping[str, NodeHistory], began: float, over: float | None, slack_s: float = _SLACK_S
+    ) -> tuple[str, ...]:
+        return tuple(node.name for node in nodes.values() if was_booted(node, began, over, slack_s))
 
     def _taken_back(self, report: JobReport, found: Found) -> JobReport:
         """A start that never took its claim, where no accounting says what ended it: slurmd wrote of its prolog into its output.
@@ -113,15 +134,17 @@ class BrokenSteps:
             return report
         nodes: list[NodeHistory] = []
         number, _, home = report.scheduler_id.partition(";")
-        for cluster in self.clusters:
+        for cluster in self.boots.clusters:
             if home not in ("", cluster.name):
                 continue
-            several = len(self.clusters) > 1
-            job = key_values(self.run(commands.scontrol_job(cluster.name, several, number), self.command_s).output)
+            several = len(self.boots.clusters) > 1
+            job = key_values(
+                self.boots.run(commands.scontrol_job(cluster.name, several, number), self.boots.command_s).output
+            )
             queued_again, wanted = seconds(job.get("SubmitTime", "")), names_in(job.get("ReqNodeList", ""))
             if queued_again is None:
                 continue
-            told = self.run(commands.scontrol_nodes(cluster.name, several, ""), self.command_s).output
+            told = self.boots.run(commands.scontrol_nodes(cluster.name, several, ""), self.boots.command_s).output
             nodes += [
                 node
                 for node in node_histories(told)
@@ -130,21 +153,8 @@ class BrokenSteps:
         named = [node for node in nodes if node.reason_at is not None]
         return _launch_failure(report, named if len(named) == 1 else (), (), None, last)
 
-    def _nodes(self, report: JobReport, doubt_s: float) -> Mapping[str, NodeHistory]:
-        """What the controller knows of a job's nodes: one scontrol for each job that ended so, and again as it settles."""
-        asked_at, known = self.asked.get(report.job, (-math.inf, {}))
-        if doubt_s - asked_at >= SETTLE_S:
-            home = report.scheduler_id.partition(";")[2]
-            told: dict[str, NodeHistory] = {}
-            for cluster in self.clusters:
-                if home in ("", cluster.name):
-                    command = commands.scontrol_nodes(cluster.name, len(self.clusters) > 1, report.nodes)
-                    told |= {node.name: node for node in node_histories(self.run(command, self.command_s).output)}
-            if not told:
-                return told  # it is asked again at the next look
-            self.asked[report.job] = (doubt_s, told)
-            return told
-        return known
+    def _nodes(self, report: JobReport) -> Mapping[str, NodeHistory]:
+        return self.boots.of(_home(report), report.nodes)
 
 
 def tail(path: Path) -> str:
@@ -157,8 +167,41 @@ def tail(path: Path) -> str:
         return ""
 
 
-def _is_on_several(report: JobReport) -> bool:
-    return len(names_in(report.nodes)) > 1 if report.nodes else False
+def is_on_several(nodes: str) -> bool:
+    """Purpose: whether a folded set has more than one node."""
+    return len(names_in(nodes)) > 1 if nodes else False
+
+
+def _wants_to_know(report: JobReport, found: Found) -> bool:
+    """Whether the nodes of a job may explain its end. Of a job of several runs each run has an end of its own."""
+    if report.run or report.launch_failure or (report.state == "requeued" and report.cause):
+        return False
+    if found.job.parts and report.state in ("failed", "completed"):
+        return False
+    return report.state in ("requeued", "node_fail") or report.state in _ENDED_BY_SLURM
+
+
+def _completes(found: Found) -> bool:
+    """Whether Slurm waits for an answer of a node of it, or cannot be asked."""
+    return found.queue == "silent" or (found.row is not None and found.row.state == "COMPLETING")
+
+
+def _home(report: JobReport) -> str:
+    return report.scheduler_id.partition(";")[2]
+
+
+def _span(report: JobReport, found: Found) -> tuple[float, float | None]:
+    """Between which times it ran: by the controller's clock, which tells of boots too, where it is known; else by ours."""
+    restart, row = found.job.restart, found.row
+    record = found.records[restart] if len(found.records) > restart else None
+    times = row if row is not None and row.restart == restart and row.start else record
+    began = report.began if report.began is not None else found.job.since
+    over = report.over
+    if times is not None and times.start is not None:
+        began = max(began, times.start) if over is None or began <= over else times.start
+    if over is None and report.began is not None and report.elapsed_s is not None:
+        over = report.began + report.elapsed_s
+    return began, over
 
 
 def _canceller(found: Found) -> str:
@@ -174,11 +217,13 @@ def _is_drained(node: NodeHistory, began: float, over: float | None) -> bool:
     return began - _SLACK_S <= node.reason_at <= (node.reason_at if over is None else over + _AFTER_S)
 
 
-def _was_booted(node: NodeHistory, began: float, over: float | None) -> bool:
-    """Slurm tells it in whole seconds. No job begins on a node in the second in which it is booted."""
+def was_booted(node: NodeHistory, began: float, over: float | None, slack_s: float = _SLACK_S) -> bool:
+    """Purpose: whether a node was booted in a time. Slurm tells it in whole seconds. No job begins on a node in the second in which
+    it is booted. ``slack_s``: how long after the end it counts, where something speaks of it.
+    """
     if node.booted is None:
         return False
-    return math.floor(began) < node.booted <= (node.booted if over is None else over + _SLACK_S)
+    return math.floor(began) < node.booted <= (node.booted if over is None else over + slack_s)
 
 
 def _names_nodes(wanted: Sequence[str]) -> bool:
@@ -186,8 +231,14 @@ def _names_nodes(wanted: Sequence[str]) -> bool:
 
 
 def _launch_failure(
-    report: JobReport, drained: Sequence[NodeHistory], named: Sequence[str], step: Step | None, said: str = ""
+    report: JobReport,
+    drained: Sequence[NodeHistory],
+    named: Sequence[str],
+    step: Step | None,
+    said: str = "",
+    parts: bool = False,
 ) -> JobReport:
+    """``parts``: of a job of several runs some may have begun: it lost a node, and was launched."""
     names = tuple(node.name for node in drained) or tuple(named)
     why = drained[0].reason if drained else ""
     where = ", ".join(names) or "a node that no source names"
@@ -200,12 +251,14 @@ def _launch_failure(
         state=state,
         cause=cause,
         failed_nodes=names,
-        launch_failure=True,
+        launch_failure=not parts,
+        dead=parts,
         message="; ".join(filter(None, words)),
     )
 
 
-def _lost_nodes(report: JobReport, names: Sequence[str], step: Step | None, what: str) -> JobReport:
+def lost_nodes(report: JobReport, names: Sequence[str], step: Step | None, what: str) -> JobReport:
+    """Purpose: a report that its nodes failed under it, although it came to some end."""
     words = [f"{', '.join(names)} {what}", *([step.words] if step else [])]
     return structs.replace(
         report, state="node_fail", failed_nodes=tuple(names), dead=True, exit_status=None, message="; ".join(words)

@@ -19,7 +19,7 @@ from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
-from shakedown.schedulers.slurm.pending import in_words
+from shakedown.schedulers.slurm.pending import in_words, way_out
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
@@ -173,13 +173,17 @@ def _from_queue(found: Found) -> Said:
     state = "running" if word.state == "queued" and _has_begun(found) else word.state
     if state == "requeued":
         return _requeued(found, max(row.restart, found.job.restart + 1), "queue")
-    return _report(
+    said = _report(
         found,
         state,
         "queue",
         nodes=row.nodes,
         message=_joined(_renamed(found), word.note, in_words(_shown(row.reason)) if state == "queued" else ""),
     )
+    if state == "queued" and row.reason:
+        stuck, certain = way_out(row.reason)
+        return msgspec.structs.replace(said, stuck=stuck, for_good=certain)
+    return msgspec.structs.replace(said, halted=word.halted) if word.halted else said
 
 
 def _from_accounting(found: Found) -> Said:
@@ -371,7 +375,17 @@ def _report(
         output=found.output if ours and over else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=times.end if times is not None and over else None,
+        halted_s=_halted_s(row) if over else None,
     )
+
+
+def _halted_s(row: QueueRow | None) -> float | None:
+    """For how long a job was suspended, as the controller knows it of one that is over; None where it does not say."""
+    if row is None or row.start is None or row.end is None or row.used_s is None:
+        return None
+    if meaning(row.state).state not in OVER and row.state != "COMPLETING":
+        return None  # its end is when its time limit would be
+    return max(0.0, row.end - row.start - row.used_s)
 
 
 def _began(ours: Marks | None, times: QueueRow | Record | None) -> float | None:

@@ -25,3 +25,10 @@ def folded(names: Sequence[str], within: str) -> str:
 
     known = _numbers(within)
     return str(NodeSet.fromlist([name for name in names if name in known], resolver=RESOLVER_NOGROUP))
+
+
+def together(sets: Iterable[str]) -> str:
+    """Purpose: some folded sets of nodes as one."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return str(NodeSet.fromlist(sorted(sets), resolver=RESOLVER_NOGROUP))

@@ -13,11 +13,15 @@ _LONGEST = 300  # characters of a sentence of somebody else's
 _NOTHING = frozenset({"", "(null)", "None", "none", "N/A", "n/a", "Unknown", "unknown", "None assigned"})
 _KEY = re.compile(r"(?:^| )([A-Za-z][A-Za-z0-9_/:\[\]]*)=")
 _OUT = re.compile(r"down|drain|fail|error|inval|unk|\S+\*$", re.IGNORECASE)  # states in which a node is given nothing
+_DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2})", re.ASCII)
 _ID = re.compile(r"\d+(?:_\d+|\+\d+)?(?:;[\w.-]+)?")
 
 
 class QueueRow(Struct, frozen=True):
-    """A job as the controller knows it. ``exit`` is an exit status, -N for signal N; times in seconds since 1970."""
+    """A job as the controller knows it. ``exit`` is an exit status, -N for signal N; times in seconds since 1970.
+
+    ``used_s``: for how long it ran, without the time for which it was suspended.
+    """
 
     id: str
     name: str
@@ -29,6 +33,7 @@ class QueueRow(Struct, frozen=True):
     start: float | None = None
     end: float | None = None
     cluster: str = ""
+    used_s: float | None = None
 
 
 class Record(Struct, frozen=True):
@@ -106,6 +111,7 @@ def queue_rows(text: str, cluster: str = "") -> list[QueueRow]:
                 start=seconds(value["start"]),
                 end=seconds(value["end"]),
                 cluster=cluster,
+                used_s=duration(value["used"]),
             )
         )
     return rows
@@ -220,6 +226,15 @@ def exit_pair(word: str) -> int | None:
 
 def seconds(word: str) -> float | None:
     return float(word) if _is_number(word) and int(word) > 0 else None
+
+
+def duration(word: str) -> float | None:
+    """Purpose: seconds from "2:03", "1:02:03" or "4-01:02:03"; None for anything else."""
+    match = _DURATION.fullmatch(word)
+    if match is None:
+        return None
+    days, hours, minutes, rest = (int(part or 0) for part in match.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
 
 
 def last_words(text: str) -> Iterator[str]:

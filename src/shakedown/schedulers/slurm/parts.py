@@ -1,27 +1,58 @@
-"""News of the parts of jobs of several runs: each begin and each end once. What is known to be over is not looked at again."""
+"""News of the parts of jobs of several runs: each begin and each end once. What is known to be over is not looked at again.
+
+Where a job has several nodes, the end of a part is kept until the controller was asked about these nodes: one of them may have been
+booted while the part ran, whatever the part says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shakedown.model.ports import JobReport
+from msgspec import structs
+
+from shakedown.model.ports import ENDED, JobReport
+from shakedown.model.steps import broken_step
 from shakedown.schedulers.cluster.job_places import JobPlaces
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.cluster.part_marks import PartMark, Start, claimed_parts, read_part, read_start
+from shakedown.schedulers.slurm.boots import Boots
+from shakedown.schedulers.slurm.broken_steps import (
+    DOUBTFUL_S,
+    UNREACHABLE_S,
+    is_on_several,
+    lost_nodes,
+    tail,
+    was_booted,
+)
 from shakedown.schedulers.slurm.evidence import SETTLE_S
 from shakedown.schedulers.slurm.job_evidence import Asked
 
 # A file system may show what is in a directory late (NFS: up to a minute). A job that came to its own end counted its parts.
 _DIRECTORY_SETTLES_S = 60.0
+_MISSED_S = 600.0  # how long Slurm may not miss a node that is gone
+_CLOCKS_S = 5.0  # by which the controller's clock and the file system's may differ
+
+
+@dataclass(slots=True)
+class Kept:
+    """The end of a part that is not said yet. ``since``: when (monotonic) it was seen; ``gave_up``: its output speaks of a step
+    that was given up.
+    """
+
+    report: JobReport
+    since: float
+    gave_up: bool
 
 
 @dataclass(slots=True)
 class Told:
-    """What was said of one job's parts: run -> state; and its starts, by restart."""
+    """What was said of one job's parts: run -> state; those whose end is kept; and its starts, by restart."""
 
     parts: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, Kept] = field(default_factory=dict)
     starts: dict[int, Start] = field(default_factory=dict)
     unclaimed: int = 0  # of the open ones, at the last look
 
@@ -31,6 +62,7 @@ class Parts:
     """The memory of one helper: a new one says everything again."""
 
     places: JobPlaces
+    boots: Boots
     _told: dict[str, Told] = field(default_factory=dict)
 
     def news(self, job: Asked) -> list[JobReport]:
@@ -50,10 +82,61 @@ class Parts:
         """Purpose: whether ``news`` of a job that is over was all there will be. What is too late is not waited for."""
         if not job.parts:
             return True
+        if self.keeps(job.id):
+            return False
         if marks is None or marks.left is None:
             return doubt_s >= SETTLE_S
         told = self._told.get(job.id)
         return told is None or told.unclaimed <= marks.left or doubt_s >= _DIRECTORY_SETTLES_S
+
+    def keeps(self, job: str) -> bool:
+        """Purpose: whether the end of a part of this job is known and not said yet."""
+        return job in self._told and bool(self._told[job].kept)
+
+    def want(self) -> None:
+        """Purpose: have the nodes of all ends that are kept in the next question to the controller."""
+        for told in self._told.values():
+            for kept in told.kept.values():
+                self.boots.want(kept.report.scheduler_id.partition(";")[2], kept.report.nodes)
+
+    def ready(self, over: Mapping[str, float], lost: Mapping[str, JobReport], unreachable: bool) -> list[JobReport]:
+        """Purpose: the ends that were kept and can be said by now.
+
+        ``over``: since when (monotonic) jobs are over for all their nodes; ``lost``: the reports of jobs that lost a node.
+        """
+        ready: list[JobReport] = []
+        for job, told in self._told.items():
+            for run, kept in list(told.kept.items()):
+                report = self._explained(kept, over.get(job, math.inf), lost.get(job), unreachable)
+                if report is not None:
+                    ready.append(report)
+                    del told.kept[run]
+        return ready
+
+    def _explained(self, kept: Kept, over: float, lost: JobReport | None, unreachable: bool) -> JobReport | None:
+        """What is said of an end; None: nothing yet."""
+        report, home = kept.report, kept.report.scheduler_id.partition(";")[2]
+        end = None if report.began is None or report.elapsed_s is None else report.began + report.elapsed_s
+        nodes = self.boots.of(home, report.nodes)
+        began = report.began if report.began is not None else math.inf
+        booted = [
+            node.name for node in nodes.values() if was_booted(node, began, end, _CLOCKS_S if kept.gave_up else 0)
+        ]
+        if booted:
+            return lost_nodes(report, booted, None, "was booted while it ran")
+        if lost is not None and not _ended_long_before(end, lost):
+            names = lost.failed_nodes or ("a node of its job",)
+            said = lost_nodes(report, names, None, "failed while it ran, or soon after")
+            return structs.replace(said, failed_nodes=lost.failed_nodes)
+        age_s = self.boots.clock() - kept.since
+        if not kept.gave_up and self.boots.has_answered(home, over):
+            return report
+        silent = [node.name for node in nodes.values() if node.silent]
+        if age_s >= (UNREACHABLE_S if unreachable else DOUBTFUL_S):
+            return lost_nodes(report, silent, None, "has not answered since it ended") if silent else report
+        if silent or kept.gave_up:
+            return None
+        return report if self.boots.has_answered(home, kept.since + SETTLE_S) else None
 
     def forget(self, jobs: Sequence[Asked]) -> None:
         """Jobs that nobody asks about any more."""
@@ -68,7 +151,14 @@ class Parts:
         if told.parts.get(run) == state:
             return []
         told.parts[run] = state
-        return [] if mark.taken else [self._report(job, mark, self._start(job, mark, told))]
+        if mark.taken:
+            return []
+        report = self._report(job, mark, self._start(job, mark, told))
+        if state not in ENDED or not is_on_several(report.nodes):
+            return [report]
+        gave_up = broken_step(tail(self.places.layout.part_output(job.id, run))) is not None
+        told.kept[run] = Kept(report, self.boots.clock(), gave_up)
+        return []
 
     def _start(self, job: Asked, mark: PartMark, told: Told) -> Start:
         if mark.restart not in told.starts:
@@ -105,3 +195,8 @@ class Parts:
             "bytes": size,
             "directory": str(place.relative_to(layout.root)),
         }
+
+
+def _ended_long_before(end: float | None, lost: JobReport) -> bool:
+    """Whether a part was over before its job's node can have failed."""
+    return end is not None and lost.over is not None and end < lost.over - _MISSED_S

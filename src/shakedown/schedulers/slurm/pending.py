@@ -1,4 +1,6 @@
-"""Slurm's reasons for which a job waits, in words: what binds, whose it is, and whether it passes by itself. Pure."""
+"""Slurm's reasons for which a job waits, in words: what binds, whose it is, and what a person has to do where it does not pass by
+itself. Pure.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +62,47 @@ _WHAT = {
     "energy": "energy",
     "billing": "billing units",
 }
+
+
+_RAISE = "the limit has to be raised, or the test must ask for less"
+_SERIES = "an administrator has to change what the account may use, or the system file asks for another one"
+# What never passes by itself, and what has to be done about it.
+_NEVER = {
+    "PartitionTimeLimit": _RAISE,
+    "ReservationDeleted": "an administrator has to release it; or cancel it",
+    "JobHeldAdmin": "an administrator has to release it (scontrol release)",
+    "JobHeldUser": "scontrol release lets it go",
+    "job requeued in held state": "scontrol release lets it go",
+    "launch failed requeued held": "scontrol release lets it go",
+    "BadConstraints": "the system file or the test has to ask for something else",
+    "InvalidAccount": _SERIES,
+    "InvalidQOS": _SERIES,
+    "AccountNotAllowed": _SERIES,
+    "QOSNotAllowed": _SERIES,
+}
+# What may pass, or be there to stay: somebody has to look.
+_PERHAPS = {
+    "PartitionNodeLimit": "unless nodes of its partition come back, the test must ask for fewer",
+    "PartitionDown": "an administrator has to set its partition up again (scontrol update PartitionName=... State=UP)",
+    "PartitionInactive": "an administrator has to set its partition up again (scontrol update PartitionName=... State=UP)",
+    "ReqNodeNotAvail": "somebody has to bring its nodes back: shakedown nodes, sinfo -R, scontrol show reservation",
+    "Nodes required for job are DOWN": "somebody has to bring its nodes back: shakedown nodes, sinfo -R",
+    "Reservation": "scontrol show reservation says when it begins",
+}
+
+
+def way_out(reason: str) -> tuple[str, bool]:
+    """Purpose: what a person has to do before a job can start, "" where patience is all; and whether that is certain.
+
+    A limit on what all jobs of a user or an account have together is used up, or it is less than this one job asks for.
+    """
+    head = reason.partition(",")[0].strip()
+    if head in _NEVER or head in _PERHAPS:
+        return _NEVER.get(head) or _PERHAPS[head], head in _NEVER
+    match = _LIMIT.fullmatch(head)
+    if head in _WORDS or not _of_a_limit(head) or match is None:
+        return "", False
+    return _RAISE, match["each"] in ("PerJob", "PerNode") or match["kind"] == "Min"
 
 
 def in_words(reason: str) -> str:

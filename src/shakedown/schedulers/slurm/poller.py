@@ -18,14 +18,13 @@ import msgspec
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster
 from shakedown.model.ports import ENDED, JobReport, Survey, Wanted
-from shakedown.model.shared_nodes import names_in
-from shakedown.model.steps import broken_step
 from shakedown.schedulers.claims import CONDUCTOR, CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces, job_label, job_of_label, read_small
 from shakedown.schedulers.cluster.marks import Marks, read_marks, read_restart, read_robbed
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.accounting import Accounting
-from shakedown.schedulers.slurm.broken_steps import BrokenSteps, tail
+from shakedown.schedulers.slurm.boots import Boots
+from shakedown.schedulers.slurm.broken_steps import BrokenSteps, is_on_several
 from shakedown.schedulers.slurm.evidence import KILLED, SETTLE_S, is_plain, needs_accounting, weigh
 from shakedown.schedulers.slurm.failed_nodes import FailedNodes
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
@@ -67,13 +66,15 @@ class Asker:
     accounting: Accounting = field(init=False)
     nodes: FailedNodes = field(init=False)
     parts: Parts = field(init=False)
+    boots: Boots = field(init=False)
     steps: BrokenSteps = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = JobPlaces(self.layout)
-        self.parts = Parts(self.places)
+        self.boots = Boots(self.run, self.clusters, self.command_s, self.clock)
+        self.parts = Parts(self.places, self.boots)
         self.accounting = Accounting(self.run, self.clusters, self.command_s, self.clock)
-        self.steps = BrokenSteps(self.places, self.run, self.clusters, self.command_s)
+        self.steps = BrokenSteps(self.places, self.boots)
         self.nodes = FailedNodes(self.run, self.clusters, self.command_s, self.clock)
 
     def look(
@@ -106,8 +107,15 @@ class Asker:
         )  # before anything is said: perhaps nobody looks again
         reports = [report for f in found if (report := weigh(f)) and self._will_never_run(report)]
         reports += [report for job in lost if (report := self._lost_start(job))]
-        reports = self.steps.explain(reports, {f.job.id: f for f in found})
-        say(self._with_parts(self.nodes.explain(reports), found))
+        by_job = {f.job.id: f for f in found}
+        news = self._news(reports, by_job)
+        self.steps.look_at(reports, by_job)
+        self.parts.want()
+        self.boots.ask()
+        reports = self.nodes.explain(self.steps.explain(reports, by_job))
+        node_fails = {report.job: report for report in reports if report.state == "node_fail"}
+        ready = self.parts.ready(self.steps.settled, node_fails, bool(silent))
+        say(self._with_parts(reports, [*news, *ready], by_job))
 
     def glance(self, jobs: Sequence[Asked], say: Say) -> None:
         """Purpose: say which jobs have come to their own end, by their marks alone. Slurm is asked nothing."""
@@ -121,7 +129,7 @@ class Asker:
                 reports += self.parts.news(job)  # nothing comes after the mark
                 if not self.parts.are_complete(job, marks, 0.0):
                     continue
-                if self._gave_up_a_step(job, marks):
+                if is_on_several(marks.nodes):
                     continue  # the next look asks about its nodes
                 if marks.exit_status is not None and marks.exit_status < 128:  # of others Slurm may know more
                     report = weigh(
@@ -129,11 +137,6 @@ class Asker:
                     )
                     reports += [report] if report else []
         say(reports)
-
-    def _gave_up_a_step(self, job: Asked, marks: Marks) -> bool:
-        if len(names_in(marks.nodes) if marks.nodes else ()) < 2:
-            return False
-        return broken_step(tail(self.places.output(job.id, job.restart))) is not None
 
     # ---- parts ----
 
@@ -144,23 +147,34 @@ class Asker:
                 reports += self.parts.news(job)
         return reports
 
-    def _with_parts(self, reports: Sequence[JobReport], found: Iterable[Found]) -> list[JobReport]:
-        """All that is known of parts stands before what is said of their job; before that, its end is not said."""
-        by_job = {f.job.id: f for f in found}
-        said: list[JobReport] = []
+    def _news(self, reports: Sequence[JobReport], found: Mapping[str, Found]) -> list[JobReport]:
+        """What the marks of parts tell, of jobs that are not plainly alive; or that they cannot be read."""
+        news: list[JobReport] = []
         for report in reports:
-            f = by_job.get(report.job)
-            if f is not None and f.job.parts and report.state != "queued":
-                try:
-                    said += self.parts.news(f.job)
-                except OSError as error:
-                    why = f"the marks of its parts cannot be read: {error.strerror}"
-                    said.append(
-                        JobReport(report.job, "no_answer", "marks", report.scheduler_id, f.job.restart, message=why)
-                    )
-                    continue
-                if report.state in ENDED and not self.parts.are_complete(f.job, f.marks, f.doubt_s):
-                    continue
+            f = found.get(report.job)
+            if f is None or not f.job.parts or report.state == "queued":
+                continue
+            try:
+                news += self.parts.news(f.job)
+            except OSError as error:
+                why = f"the marks of its parts cannot be read: {error.strerror}"
+                news.append(
+                    JobReport(report.job, "no_answer", "marks", report.scheduler_id, f.job.restart, message=why)
+                )
+        return news
+
+    def _with_parts(
+        self, reports: Sequence[JobReport], news: Sequence[JobReport], found: Mapping[str, Found]
+    ) -> list[JobReport]:
+        """All that is known of parts stands before what is said of their job; before that, its end is not said."""
+        unreadable = {report.job for report in news if not report.run}
+        said = list(news)
+        for report in reports:
+            f = found.get(report.job)
+            if report.job in unreadable:
+                continue
+            if f is not None and report.state in ENDED and not self.parts.are_complete(f.job, f.marks, f.doubt_s):
+                continue
             said.append(report)
         return said
 

@@ -6,10 +6,11 @@ from msgspec import Struct
 
 
 class Meaning(Struct, frozen=True):
-    """What a word means to us. ``note``: what to say of it besides."""
+    """What a word means to us. ``note``: what to say of it besides. ``halted``: how it stands still, if it does."""
 
     state: str
     note: str = ""
+    halted: str = ""
 
 
 _MEANINGS = {
@@ -24,8 +25,8 @@ _MEANINGS = {
     "COMPLETING": Meaning("running", "it is completing"),
     "SIGNALING": Meaning("running", "it is being signalled"),
     "STAGE_OUT": Meaning("running", "its data is staged out"),
-    "STOPPED": Meaning("running", "it is stopped"),
-    "SUSPENDED": Meaning("running", "it is suspended"),
+    "STOPPED": Meaning("running", "it is stopped", "stopped"),
+    "SUSPENDED": Meaning("running", "it is suspended", "suspended"),
     "RESIZING": Meaning("running", "its number of nodes is changing"),
     "POWER_UP_NODE": Meaning("queued", "its nodes are switched on"),
     "COMPLETED": Meaning("completed"),

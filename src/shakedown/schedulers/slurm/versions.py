@@ -20,6 +20,7 @@ QUEUE_FIELDS = (
     ("exit", "exit_code"),  # the raw wait status: 51200 is exit status 200
     ("start", "StartTime"),
     ("end", "EndTime"),
+    ("used", "TimeUsed"),  # without the time for which it was suspended
 )
 ACCOUNT_FIELDS = ("JobID", "JobName", "State", "ExitCode", "NodeList", "Submit", "Start", "End", "Reason")
 
