@@ -37,7 +37,7 @@ EVENTS: Final[dict[str, str]] = {
     "job_report": "What a source (marks, queue, accounting) said of a job changed.",
     "release_order": "A held job may start from now on: the targets that its run loads; its budgets are charged from here.",
     "released": "The scheduler let the held job go, or could not be asked; then it is asked again.",
-    "surveyed": "Which nodes that a sweep still wants are idle, and how many jobs wait on clusters that the plan yields to.",
+    "surveyed": "Idle nodes that a sweep wants or jobs wait beside, and how many jobs wait on clusters that the plan yields to.",
     "hold_order": "The queue of a job is held: the scheduler is to keep it from starting.",
     "held": "The scheduler keeps the job from starting, or could not be asked; then it is asked again.",
     "requeued": "The scheduler started a job again under the same id; this is its new run, the old one is judged.",

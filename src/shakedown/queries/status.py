@@ -18,6 +18,7 @@ from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
@@ -78,6 +79,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "waiting": _waiting(state),
         "shut": _shut(state),
         "held": [queue_in_words(state, pool, state.guards[pool]) for pool in held_queues(state)],
+        "unused": in_words_of_unused(state, state.time),
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "asked": _asked(state),

@@ -154,6 +154,7 @@ def charge(state: State, job: Job, sign: int = 1) -> None:
 def _reserve(state: State, job: Job, sign: int) -> None:
     key = job.held
     assert key is not None
+    job.allowed = state.time if sign > 0 else job.allowed
     state.units[key.pool] = state.units.get(key.pool, 0) + sign * key.units
     state.exclusive_live += sign if key.exclusive else 0
     if key.stage:
@@ -230,6 +231,8 @@ def next_wide(state: State, pool: str) -> None:
 
 def watch_wide(state: State, job: Job) -> None:
     """A job was ordered or released, or waits again."""
+    if _waits(job):
+        state.job_index.wait(job)
     if job.held is None or not _waits_wide(job):
         return
     state.job_index.wide.setdefault(job.held.pool, {})[job.id] = None
@@ -251,8 +254,11 @@ def overtake(state: State, job: Job) -> None:
 
 
 def _waits_wide(job: Job) -> bool:
-    waits = job.phase in ("ordered", "ambiguous", "queued") and job.charged
-    return waits and job.held is not None and job.held.units > 1
+    return _waits(job) and job.held is not None and job.held.units > 1
+
+
+def _waits(job: Job) -> bool:
+    return job.phase in ("ordered", "ambiguous", "queued") and job.charged
 
 
 def count_closed(state: State, component: int, case: str, repeat: int, mode: str) -> None:

@@ -39,7 +39,7 @@ def driver_start(state: State, event: Event) -> None:
     for name, count in state.asked.items():
         state.asked_before[name] = state.asked_before.get(name, 0) + count
     state.asked_before_s += state.asked_for_s
-    state.shut, state.asked = {}, {}
+    state.shut, state.asked, state.unused = {}, {}, {}  # nobody looked at the nodes meanwhile
     state.asked_for_s, state.driven_since = 0.0, event.time
     for job in state.jobs.values():
         job.seen = job.source = ""

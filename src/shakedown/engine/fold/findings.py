@@ -37,6 +37,9 @@ def finding(state: State, event: Event) -> None:
         roll = state.rolls.get(event.value["component"])
         if roll is not None:
             roll.stalled[STANDSTILL] = event.time
+    elif kind == "idle_while_pending":
+        if event.value["pool"] in state.unused:
+            state.unused[event.value["pool"]].told = True
     elif kind == "fill_short":
         state.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":

@@ -333,7 +333,7 @@ def requeued(state: State, event: Event) -> None:
         job.lost_start = job.restart
     job.run, job.restart, job.phase, job.started = run.id, value["restart"], "queued", None
     job.facts, job.seen, job.note, job.claim, job.cancelling = {}, "", "", "", ""
-    job.release, job.after, job.overtaken, job.kept = "", "", 0, ""
+    job.release, job.after, job.overtaken, job.kept, job.allowed = "", "", 0, "", event.time
     state.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.job_index.follows_no_more(job)
     state.attention.pop(job.id, None)

@@ -11,7 +11,7 @@ from bisect import insort
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.retirement import case_key, lasts, why_unwanted
-from shakedown.engine.state.state import ClockEvent, Pause, State
+from shakedown.engine.state.state import ClockEvent, Pause, State, UnusedNodes
 from shakedown.model.events import Event
 
 REMEMBERED = 20  # failures of one node, or of one case in a row, or as many as the plan asks for
@@ -127,6 +127,11 @@ def surveyed(state: State, event: Event) -> None:
     """What is not said anew is as it was: unknown is not none."""
     state.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
     state.pending |= event.value.get("pending", {})
+    for pool, nodes in event.value.get("unused", {}).items():
+        if not nodes:
+            state.unused.pop(pool, None)
+        else:
+            state.unused.setdefault(pool, UnusedNodes(event.time, nodes)).nodes = nodes
     _yield_again(state)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from shakedown.engine.state.job_index import JobIndex
 from shakedown.engine.state.plan import PlanIndex, QueueKey
 
-FOLD_VERSION = 8  # of what is folded; snapshots of another version are not used
+FOLD_VERSION = 9  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
@@ -172,6 +172,7 @@ class Job:
     keep_after: float = 0.0
     spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
     not_taken: bool = False  # its submission was refused
+    allowed: float = 0.0  # since when it may start
     facts: dict[str, Any] = field(default_factory=dict)  # of the report that ended it: exit, elapsed_s, nodes, output
 
 
@@ -275,6 +276,16 @@ class Outcome:
 
 
 @dataclass(slots=True)
+class UnusedNodes:
+    """A stretch in which nodes of a pool are idle although jobs that fit them wait: since when, and how many were idle at the
+    last look. ``told``: a finding said so."""
+
+    since: float
+    nodes: int
+    told: bool = False
+
+
+@dataclass(slots=True)
 class State:
     """Everything the engine knows. ``plan`` is derived from the frozen document, ``job_index`` from the jobs; neither is folded."""
 
@@ -359,6 +370,7 @@ class State:
     parts_over: dict[str, int] = field(default_factory=dict)  # component -> how many parts of its time are over
     said_by: dict[str, str] = field(default_factory=dict)  # "cap TEST", "budget NAME" -> who, since when, why
     idle: dict[str, list[int]] = field(default_factory=dict)  # pool -> idle nodes that a sweep still wants, by number
+    unused: dict[str, UnusedNodes] = field(default_factory=dict)  # pool -> nodes that are idle while jobs wait for them
     pending: dict[str, int] = field(default_factory=dict)  # cluster that is yielded to -> jobs that wait there
     yielding: list[str] = field(
         default_factory=list
