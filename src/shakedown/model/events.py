@@ -69,7 +69,7 @@ EVENTS: Final[dict[str, str]] = {
     # what people say
     "ruled": "A person said whose failure a run was, beside its verdict: as what, who and why; a later ruling replaces it.",
     "changed": "A person declared a change of the machine or its surroundings: it opened a new epoch.",
-    "waived": "A person accepted a criterion, a gate or a row as it is: which, the restriction that goes with it, who and why.",
+    "waived": "A person accepted a criterion, gate, row or change of conditions as it is: which, its restriction, who and why.",
     "attested": "A person attested a procedure: met or not met, who, when, and the digests of the evidence files.",
     "fingerprint": "Settings, firmware and libraries as found on the nodes, grouped by equality; a change opens an epoch.",
     "component_outcome": "A component came out met, not met or undecided when it was over; gates open by it.",
