@@ -101,7 +101,7 @@ def test_a_change_opens_an_epoch_and_results_keep_theirs(site: Path, people: Run
             ["functionality", "--row", "deal:9"],
             "the plan in force has no contract row 'deal:9'; did you mean 'deal:1'?",
         ),
-        (["functionality", "--row", "deal:1", "--gate"], "--gate and --row are two waivers"),
+        (["functionality", "--row", "deal:1", "--gate"], "--gate, --row and --conditions are different waivers"),
         (["functionality"], "1 names are given"),
         (["nowhere", "functionality", "passed"], "there is no campaign 'nowhere'"),
     ],
@@ -117,7 +117,7 @@ def test_a_waiver_without_a_restriction_is_refused(site: Path, people: Run) -> N
     done = people(site, "waive", "functionality", "passed", "--restriction", " ", "--by", "A", "--because", "x")
     assert (done.returncode, done.stderr) == (
         2,
-        "error: --restriction is empty\nhint: say what the acceptance is restricted by\n",
+        "error: --restriction is missing or empty\nhint: say what the acceptance is restricted by\n",
     )
 
 

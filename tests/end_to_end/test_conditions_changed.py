@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shakedown.conductor.driver.conditions import files_changed, is_setting, programs_in
 from shakedown.events.reader import read_events
 from shakedown.model.events import Event
+from shakedown.model.waived import conditions_digest
 
 SHAKEDOWN = [sys.executable, "-m", "shakedown"]
 TEST = """test: t
@@ -104,6 +106,37 @@ def test_what_was_changed_between_two_starts_is_told_opens_an_epoch_and_restrict
     assert scorecard["epoch"] == 2
     rows = json.loads(subprocess.run([*SHAKEDOWN, "runs", "--json"], cwd=site, capture_output=True).stdout)["judged"]
     assert {row["epoch"] for row in rows if row["verdict"] == "passed"} == {2}
+    if how == "an input":
+        a_person_accepts_it_and_takes_that_back(site, found)
+
+
+def a_person_accepts_it_and_takes_that_back(site: Path, found: Event) -> None:
+    """It names the finding; the acceptance is not restricted any more, both are on the page, and it can be withdrawn."""
+
+    def said(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*SHAKEDOWN, *words], cwd=site, capture_output=True, text=True, timeout=120)
+
+    def scorecard() -> dict[str, Any]:
+        data = json.loads(said("report", "--json", "--no-pdf").stdout)
+        return dict(data.get("scorecard", data))
+
+    by = ("--by", "Ada Example", "--because", "it is a comment in the deck")
+    wrong = said("waive", "--conditions", "1", *by)
+    assert wrong.returncode == 2 and f"there are: {found.seq}" in wrong.stderr
+    assert said("waive", "p-1", "--conditions", str(found.seq), *by).returncode == 0
+    after = scorecard()
+    assert (after["outcome"], after["restrictions"]) == ("accepted", [])
+    told = [line for line in after["remarks"] if line.startswith(f"event {found.seq}: ")]
+    assert len(told) == 1 and told[0].endswith("accepted as it is by Ada Example, because it is a comment in the deck")
+    (waived,) = [event for event in read_events(site / "campaigns/p-1/log") if event.event == "waived"]
+    assert waived.value["digest"] == conditions_digest(found.value)
+    acts = said("acts").stdout
+    assert f"accepted the change of conditions in event {found.seq}" in " ".join(acts.split())
+    assert said("withdraw", str(waived.seq), "--by", "Ada Example", "--because", "it was none").returncode == 0
+    assert scorecard()["outcome"] == "accepted with restrictions"
+    limited = said("waive", "--conditions", str(found.seq), "--restriction", "not for long runs", *by)
+    assert limited.returncode == 0
+    assert any("not for long runs" in one for one in scorecard()["restrictions"]), "a restriction is one"
 
 
 @pytest.mark.parametrize("how", ["touched", "one that every case sets"])

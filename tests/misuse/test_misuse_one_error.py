@@ -76,3 +76,16 @@ def test_a_programs_own_files_hide_no_mistake(told: Any, text: str) -> None:
         "plans/p.yaml": "plan: p\nsystem: here\ncomponents:\n  - site: {tests: [zz]}\n",
     }
     assert told(files).splitlines()[0] == "error: plans/p.yaml:4:20: there is no test 'zz' (also in tests/b.yaml:2)"
+
+
+def test_a_test_that_got_another_name_is_one_error_wherever_the_old_one_is_left(told: Any) -> None:
+    """The plan runs it by its new name; limits, shares and criteria still have the old one."""
+    criteria = "criteria: {c: {measure: runs, test: old, must: '>= 1'}}"
+    component = f"{{tests: [new], duration: 1h, mix: {{old: 100%}}, limits: {{copies: {{old: 1}}}}, {criteria}}}"
+    files = {
+        "tests/a.yaml": "test: new\nrun: {command: x}\n",
+        "plans/p.yaml": f"plan: p\nsystem: here\nlimits: {{copies: {{old: 2}}}}\ncomponents:\n  - stability: {component}\n",
+    }
+    said = told(files)
+    assert said.count("error: ") == 1, said
+    assert "runs no test 'old' (also in plans/p.yaml:5)" in said

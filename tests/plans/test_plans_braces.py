@@ -157,3 +157,14 @@ def test_what_ranks_are_bound_to_may_be_a_parameter(site: Any) -> None:
     ) as wrong:
         site.cases()
     assert "did you mean 'numa'" in str(wrong.value)
+
+
+def test_a_name_in_a_plan_is_told_but_where_cases_are_chosen_by_it(site: Any, here: Any) -> None:
+    site.write("tests/a.yaml", "test: a\nparameters: {n: ['{node.cores}', 1]}\nrun: {command: x}\n")
+    chosen = "{test: a, where: {n: '{node.cores}'}}"
+    site.write(
+        "plans/p.yaml",
+        f"plan: p\nsystem: here\nabout: on {{node.cores}} cores, {{a}}\ncomponents:\n  - site: {{tests: [{chosen}]}}\n",
+    )
+    (line,) = [line for line in told(site, here) if "stays as it is" in line]
+    assert line == "site/plans/p.yaml:3: about: '{node.cores}' stays as it is: nothing is filled in here"

@@ -260,3 +260,57 @@ def test_no_number_with_a_comma_is_read_as_another(text: str) -> None:
     for parse in (parse_quantity, parse_duration):
         with pytest.raises(ValueError, match="has a decimal comma; write"):
             parse(text)
+
+
+# ---- shares that no count can be ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "criterion", "said"),
+    [
+        (
+            "repeats: 9",
+            "measure: passed / wanted, must: '= 95%'",
+            "of 9 runs no share is = 95%, only 88.89% or 100% and the like",
+        ),
+        ("repeats: 20", "measure: passed / wanted, must: '= 95%'", ""),
+        ("repeats: 10", "measure: passed / wanted, must: '= 90%'", ""),
+        ("repeats: 9", "measure: passed / wanted, must: '>= 95%'", ""),
+        ("repeats: 9", "measure: passed / wanted, must: '= 100%'", ""),
+        ("repeats: 9", "measure: correct / completed, must: '= 95%'", "of 9 runs no share is = 95%"),
+        ("repeats: 30", "measure: correct / completed, must: '= 95%'", ""),  # 20 of 30 may come to their end
+        ("repeats: 9\n      retry: {timeout: 2}", "measure: passed / attempts, must: '= 95%'", ""),  # 20 of 27 attempts
+        ("repeats: 9", "measure: passed / wanted, per: case, must: '= 50%'", "of 9 runs of rates no share is = 50%"),
+        ("duration: 1h", "measure: correct / completed, must: '= 95%'", ""),
+        ("repeats: 9", "measure: runs, must: '= 8.5'", "no number of runs is = 8.5"),
+    ],
+)
+def test_an_exact_share_that_no_count_can_be_is_told(
+    site: Any, here: Any, keys: str, criterion: str, said: str
+) -> None:
+    found = [
+        line
+        for line in warned(site, here, keys, f"one: {{{criterion}}}", DONE)
+        if "no share is" in line or "no number" in line
+    ]
+    assert len(found) == bool(said), found
+    assert not said or said in found[0]
+
+
+@pytest.mark.parametrize(("beside", "hidden"), [(">= 0 GB/s", False), (">= 1 GB/s", True), ("> 0 GB/s", True)])
+def test_a_lower_bound_of_nothing_makes_no_band(site: Any, here: Any, beside: str, hidden: bool) -> None:
+    """``> 0`` says that there is something; ``>= 0`` says nothing, and the other bound stands alone."""
+    high, low = (
+        "high: {measure: value, of: rate, must: '<= 5 GB/s'}",
+        f"low: {{measure: value, of: rate, must: '{beside}'}}",
+    )
+    told = [line for line in warned(site, here, "repeats: 3", high, low, DONE) if "the better it is" in line]
+    assert bool(told) is not hidden, told
+    assert all("criteria.high" in line for line in told)
+
+
+def test_a_row_that_asks_for_nothing_makes_no_band_either(site: Any, here: Any) -> None:
+    rows = "  - [rates, rate, '<= 1 GB/s', contract]\n  - [rates, rate, '>= 0 GB/s', site]\n"
+    site.write("contracts/c.yaml", f"contract: c\ncolumns: [test, figure, must, basis]\nrows:\n{rows}")
+    (found,) = [text for text in warned(site, here, "repeats: 3", DONE) if "is better" in text]
+    assert "it must be <= 1 GB/s" in found

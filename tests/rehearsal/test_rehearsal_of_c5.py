@@ -155,7 +155,7 @@ def test_what_limits_it_is_named_and_loosening_it_gives_what_was_said(site: Path
     """By the caps of the paper: SHIELD's is the tightest. With that one alone loosened more of the machine works."""
     told = rehearsed(site, "historical", "historical")
     assert "what limits it, as a first guess: stability.limits.copies shield: 5 copies at once" in told.said
-    assert "stability.limits.copies {shield: " in told.said
+    assert "in stability: limits: {copies: {shield: " in told.said
 
     plan = (C5 / "plans" / "historical.yaml").read_text()
     for name, old, new in (("looser", "shield: 5", "shield: 8"), ("beside", "ufs: 1}", "ufs: 2}")):

@@ -11,7 +11,18 @@ from msgspec.structs import replace
 from rehearsal_plans import HOUR, NODES, USUAL, Mixed, play, times
 from stability_plan import case, document, machine
 
-from shakedown.metrics.trials import LEAST_GAIN, Verdict, gain, lines_of
+from shakedown.metrics.trials import (
+    LEAST_GAIN,
+    LEAST_SEEDS,
+    MOST_SEEDS,
+    Judged,
+    Repeat,
+    Trial,
+    Verdict,
+    lines_of,
+    verdict_of,
+    with_gain,
+)
 from shakedown.model.filling import Fill, Window, Yield
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Component, Document, Retry
@@ -22,6 +33,7 @@ from shakedown.rehearsal.trials import Base, try_all
 from shakedown.rehearsal.virtual_session import Rehearsal
 
 CLOSE = 0.03  # of the node-hours: what two ways to count them may differ by, at the ends of a rehearsal
+SEEDS_DIFFER = 0.1  # and the mean over other seeds from what one seed gained
 TAKES = times(**USUAL)
 
 
@@ -119,6 +131,12 @@ BOTTLENECKS: dict[str, tuple[Callable[[], Document], Callable[[], Scenario], tup
 }
 
 
+@pytest.fixture(autouse=True)
+def few_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is still in doubt after the fewest seeds stays so: more of them take time and show nothing else here."""
+    monkeypatch.setattr("shakedown.rehearsal.trials.MOST_SEEDS", LEAST_SEEDS)
+
+
 def measured(root: Path, plan: Document, scenario: Scenario, *faults: str) -> tuple[Base, Verdict]:
     played = play(root, plan, scenario, *faults)
     base = Base(played.layout, plan, Rehearsal(troubles(scenario, faults, plan.system), 0), played.outcome)
@@ -134,7 +152,9 @@ def test_the_bottleneck_is_found_and_what_is_advised_helps_as_much_as_is_said(na
     told = "\n".join(lines_of(found))
     assert found.best is not None, told
     assert found.best.cause in causes, told
-    assert gain(found.base, found.best) >= 0.03, told
+    assert found.best.gain >= 0.03, told
+    assert found.best.spread is not None and found.best.spread < found.best.gain, told
+    assert LEAST_SEEDS <= len(found.best.repeats) <= MOST_SEEDS, told
 
     limits = base.outcome.limits
     assert limits is not None
@@ -150,7 +170,8 @@ def test_the_bottleneck_is_found_and_what_is_advised_helps_as_much_as_is_said(na
     machine_then = lever.machine.scenario if lever.machine is not None else scenario()
     again = play(tmp_path, plan, _as_known(base, machine_then, plan), *faults)
     before = play(tmp_path, base.document, scenario(), *faults)
-    assert again.busy() - before.busy() == pytest.approx(gain(found.base, found.best), abs=CLOSE), told
+    assert again.busy() - before.busy() == pytest.approx(found.best.worked - found.base.worked, abs=CLOSE), told
+    assert found.best.gain == pytest.approx(found.best.worked - found.base.worked, abs=SEEDS_DIFFER), told
     assert lever.change in told
 
 
@@ -165,7 +186,7 @@ def test_what_does_not_bind_gains_nothing_and_is_not_advised(tmp_path: Path) -> 
     """Stagger binds, the budget does not: the budget was tried, and gained nothing."""
     _, found = measured(tmp_path, Mixed(hours=2.0, stagger_s=200.0, per_target=6.0).plan(), TAKES)
     budget = next(one for one in found.tried if one.cause == "budget:f2/mdt")
-    assert abs(gain(found.base, budget)) < LEAST_GAIN
+    assert abs(budget.gain) < LEAST_GAIN
     assert "f2/mdt" not in "\n".join(line for line in lines_of(found) if line.startswith(("what", "or")))
 
 
@@ -174,7 +195,7 @@ def test_two_things_that_bind_together_are_named_together(tmp_path: Path) -> Non
     plan = Mixed(hours=2.0, per_target=1.0, copies=(("small", 2), ("large", 2))).plan()
     _, found = measured(tmp_path, plan, TAKES)
     assert {one.cause for one in found.jointly} >= {"budget:f2/mdt", "copies:small", "copies:large"}, lines_of(found)
-    assert found.everything is not None and gain(found.base, found.everything) > 0.2
+    assert found.everything is not None and found.everything.gain > 0.2
 
 
 # ---- failures: the advice is about the criterion ---------------------------------------------------------------------------
@@ -235,3 +256,93 @@ def test_a_criterion_that_nothing_mends_is_told_as_such(tmp_path: Path) -> None:
     quick = Criterion("quick", "value", "<=", 1.0, unit="s", of="elapsed", must="<= 1 s")
     _, found = measured(tmp_path, repeated(quick), TAKES)
     assert "nothing that was tried" in "\n".join(lines_of(found))
+
+
+# ---- luck --------------------------------------------------------------------------------------------------------------------
+
+MET, SHORT = ("perf.share",), ()
+
+
+def trial(
+    cause: str,
+    *gains: float,
+    worked: float = 0.9,
+    met: tuple[tuple[str, ...], tuple[str, ...]] = (SHORT, SHORT),
+    **more: Any,
+) -> Trial:
+    """A change that gained so much on each further seed, above 80 % of the node-hours."""
+    repeats = tuple(Repeat(number, 0.8, 0.8 + gain, *met) for number, gain in enumerate(gains, 1))
+    return with_gain(BASE, Trial(cause, f"limits: {{{cause}: 9}}", True, worked=worked, repeats=repeats, **more))
+
+
+BASE = Trial("", "", False, worked=0.8)
+
+
+def test_a_gain_within_its_spread_is_luck_and_not_advised() -> None:
+    """On the first seed it gained 10 %; on others it gains and loses: nothing is advised, and that is said."""
+    lucky = trial("stagger", 0.06, -0.05, 0.04, -0.03)
+    assert lucky.gain == pytest.approx(0.005) and lucky.spread is not None and lucky.spread > 0.05
+    found = verdict_of(BASE, [lucky], None, [])
+    told = "\n".join(lines_of(found))
+    assert found.best is None and found.doubtful == (lucky,)
+    assert "what to change: nothing is known" in told
+    assert "may be the luck of the draw" in told and "limits: {stagger: 9}" in told
+
+
+def test_a_gain_beyond_its_spread_is_advised_with_both() -> None:
+    sure = trial("stagger", 0.05, 0.06, 0.04)
+    found = verdict_of(BASE, [sure], None, [])
+    assert found.best == sure
+    (line,) = [line for line in lines_of(found) if line.startswith("what to change")]
+    assert "limits: {stagger: 9}" in line and "+5.00% \u00b1 2.5% (3 seeds)" in line, line
+
+
+def test_what_was_rehearsed_once_is_never_advised() -> None:
+    once = trial("stagger", worked=0.99)
+    assert once.spread is None and verdict_of(BASE, [once], None, []).best is None
+
+
+def test_a_change_that_breaks_no_criterion_goes_before_one_that_does_and_both_advices_agree() -> None:
+    def judged(*outcomes: str) -> tuple[Judged, ...]:
+        return tuple(
+            Judged("perf", name, outcome, "", 0.1) for name, outcome in zip(("share", "floor"), outcomes, strict=True)
+        )
+
+    base = replace(BASE, criteria=judged("not met", "met"))
+    more = trial("copies", 0.11, 0.12, 0.10, criteria=judged("met", "not met"))
+    less = trial("stagger", 0.05, 0.06, 0.04, met=(SHORT, MET), criteria=judged("met", "met"))
+    found = verdict_of(base, [more, less], None, [])
+    assert found.best is not None and found.best.cause == "stagger"
+    told = "\n".join(lines_of(found))
+    assert "what mends it: limits: {stagger: 9}: with it, it is met on 4 of 4 seeds, as it is on 0" in told
+    (alone,) = [line for line in lines_of(verdict_of(base, [more], None, [])) if line.startswith("what to change")]
+    assert "with it perf.floor is not met any more" in alone
+
+
+def test_a_criterion_that_is_met_on_other_seeds_as_it_is_needs_nothing() -> None:
+    base = replace(BASE, criteria=(Judged("perf", "share", "not met", "", 0.1),))
+    change = trial("stagger", 0.0, 0.0, 0.0, met=(MET, MET), criteria=(Judged("perf", "share", "met", "", 0.0),))
+    told = "\n".join(lines_of(verdict_of(base, [change], None, [])))
+    assert "what mends it: nothing for certain" in told and "luck of the draw" in told
+
+
+def test_no_more_seeds_are_drawn_than_it_takes(tmp_path: Path) -> None:
+    """What gains much is clear after the fewest seeds, and what binds nothing is rehearsed on one."""
+    _, found = measured(tmp_path, licensed(), TAKES)
+    assert found.best is not None and len(found.best.repeats) == LEAST_SEEDS
+    assert all(not one.repeats for one in found.tried if one.gain == 0)
+
+
+def test_budgets_are_advised_in_their_units_wherever_they_are_said(tmp_path: Path) -> None:
+    plan = licensed(3e9)
+    cases = tuple(replace(one, loads=(("bw", 1e9),)) for one in plan.cases)
+    system = machine(NODES, targets=False)
+    system = replace(system, budgets=(("bw", 3e9),), budget_units=(("bw", "GB/s"),))
+    plan = replace(plan, system=system, cases=cases, limits=replace(plan.limits, budgets=(("bw", 2e9),)))
+    base, found = measured(tmp_path, plan, TAKES)
+    assert found.best is not None and found.best.cause == "budget:bw"
+    places = dict(part.partition("budgets: ")[::2] for part in found.best.change.split("; "))
+    assert set(places) == {"limits: {", "in the system's file: "}, found.best.change
+    assert all("GB/s}" in amount for amount in places.values())
+    assert base.outcome.limits is not None and base.outcome.limits.worst is not None
+    assert "2 GB/s" in base.outcome.limits.worst.says and "GB/s}" in base.outcome.limits.worst.change

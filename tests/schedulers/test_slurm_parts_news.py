@@ -297,6 +297,12 @@ def test_idle_nodes_are_numbers_in_the_order_of_their_partition(tmp_path: Path) 
     assert found.idle == {"emu:batch": (1, 3, 4, 7), "emu:half": (1, 2, 3)}  # type: ignore[attr-defined]
     assert found.trouble == {"emu:gone": "there is no such partition here"}  # type: ignore[attr-defined]
     assert slurm.count("sinfo") == 1
+    both = Wanted(idle=("emu:half",), unused=("emu:batch", "emu:half", "emu:gone"))
+    (found,) = survey(tmp_path, slurm, both)
+    assert found.idle == {"emu:half": (1, 2, 3)}  # type: ignore[attr-defined]
+    assert found.unused == {"emu:batch": (1, 3, 4, 7), "emu:half": (1, 2, 3)}, "planned and reserved are kept"  # type: ignore[attr-defined]
+    assert "emu:gone" in found.trouble  # type: ignore[attr-defined]
+    assert slurm.count("sinfo") == 2, "one for each look, whoever wants to know"
     (silent,) = survey(tmp_path, FakeSlurm(answers={"sinfo": DOWN}), Wanted(idle=("emu:batch",)))
     assert silent.idle == {} and "Unable to contact" in silent.trouble["emu:batch"]  # type: ignore[attr-defined]
 

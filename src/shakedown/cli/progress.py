@@ -8,7 +8,7 @@ from collections import Counter, deque
 from typing import Any
 
 from shakedown.cli.output import printable, say
-from shakedown.cli.time_left import Pace, time_left
+from shakedown.cli.time_left import Pace, clock_share, time_left
 from shakedown.conductor.session import Watchers
 from shakedown.engine import State, explain
 from shakedown.engine.state.phases import BuildPhase, RunPhase
@@ -147,10 +147,15 @@ def _count(state: State, *phases: str) -> int:
 
 
 def _bar(state: State) -> str:
+    """By results; where a component runs for a time and is at it, by its clock: what it wants grows with what it has had."""
+    width = 60
+    ran = clock_share(state, max(state.time, time.time()))
+    if ran is not None:
+        done = int(width * ran)
+        return "[" + "#" * done + "." * (width - done) + f"] {int(100 * ran):3d} % of its time"
     closed = sum(tally.closed for tally in state.tallies)
     flying = sum(tally.in_flight for tally in state.tallies)
     wanted = max(1, sum(tally.wanted - tally.unavailable for tally in state.tallies))
-    width = 60
     done, doing = width * closed // wanted, width * flying // wanted
     return "[" + "#" * done + "=" * doing + "." * (width - done - doing) + f"] {100 * closed // wanted:3d} %"
 

@@ -51,7 +51,8 @@ def _show_faults(context: click.Context, option: click.Parameter, asked: bool) -
     "--try/--no-try",
     "try_all",
     default=None,
-    help="Loosen in turn each thing that may limit it, rehearse again, and measure the gain. Without either: where that is cheap.",
+    help="Loosen in turn each thing that may limit it, rehearse again, and measure the gain, what helps on several seeds. "
+    "Without either: where that is cheap.",
 )
 @site_option
 @click.option("--id", "identifier", default=None, help="The rehearsal's name; without it the plan's and a number.")
@@ -79,7 +80,9 @@ def command(
     The same plan, scenario and seed give the same log, byte for byte.
 
     What limits the plan is measured by rehearsing it again with one thing loosened at a time (--try), as many at once as there are
-    cores; where that would take long it is not done unless asked for, and what is said is a first guess.
+    cores. What may be advised is rehearsed on three to eight further seeds, beside the plan as it is on the same seeds: a change is
+    advised where its mean gain is larger than its spread. Where that would take long it is not done unless asked for, and what is
+    said is a first guess.
 
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished).
     """

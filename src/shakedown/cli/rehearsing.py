@@ -132,7 +132,7 @@ def _tried(base: Base, show: Show) -> Verdict | None:
 def _guess_in_words(main: Limits) -> list[str]:
     """What limits the plan as far as one rehearsal tells, and how to know."""
     if main.worst is None:
-        return ["what limits it: nothing keeps more than 1% of them"]
+        return ["what limits it, as a first guess: nothing keeps more than 1% of them"]
     return [
         f"what limits it, as a first guess: {main.worst.says}",
         f"what might help: {main.worst.change}",
@@ -174,7 +174,8 @@ def _limits_in_words(main: Limits | None) -> list[str]:
     lines = [had_in_words(main), *(f"  {line}" for line in partitions_in_words(main))]
     if main.unbuilt:
         lines += [f"builds failed: {main.unbuilt} results never ran; 'shakedown why CASE' says how each failed"]
-    return [*lines, *(f"  {share:>6}  {says}" for share, _, says in table_of(main))]
+    rows = [f"  {share:>6}  {says}" for share, _, says in table_of(main)]
+    return [*lines, *(["what the others went to, as a first guess:"] if rows else []), *rows]
 
 
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:

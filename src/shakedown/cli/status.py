@@ -61,6 +61,7 @@ def _render(data: dict[str, Any]) -> str:
     parts += [f"{run['run']}  {run['case']}: {run['doing']}" for run in data.get("live", [])[:20]]
     parts += [f"{group['count']} wait: {group['reason']}" for group in data["waiting"]]
     parts += data.get("held", [])
+    parts += data.get("unused", [])
     parts += [_shut(pool, data["time"]) for pool in data.get("shut", [])]
     parts += [f"standing order: {sentence}" for sentence in data.get("standing", [])]
     for name, budget in data.get("budgets", {}).items():

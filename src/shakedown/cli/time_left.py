@@ -4,11 +4,14 @@ elsewhere, and where nothing is known that is what is said.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 
 from shakedown.engine import State
+from shakedown.engine.constraints.blocking import stagger_of
 from shakedown.engine.constraints.component_clock import acts_of, ends_at
+from shakedown.engine.state.modes import base
 from shakedown.engine.state.phases import RunPhase
 from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
@@ -41,38 +44,109 @@ def time_left(state: State, pace: Pace, now: float) -> str:
 def _work(state: State, pace: Pace, now: float) -> tuple[float | None, int]:
     """Seconds that the open runs of known tests still take, and how many runs there are of others.
 
-    No pool is done before its work is spread over all of it, nor before the longest of its runs is over.
+    Components that come one after the other take their times together, and none is over before its own is; nor is all of it before
+    what they share has done all of the work.
     """
-    work: dict[str, float] = {}
-    longest, unknown = 0.0, 0
-    for name, started in _open_runs(state):
-        case = state.index.cases[name]
-        mean = pace.mean(case.test)
+    parts: dict[int, Work] = {}
+    every, unknown = Work(), 0
+    for one in _open_runs(state):
+        mean = pace.mean(state.index.cases[one.case].test)
         if mean is None:
             unknown += 1
             continue
-        left = mean if started is None else max(0.0, mean - max(0.0, now - started))
-        longest = max(longest, left)
-        work[case.partition] = work.get(case.partition, 0.0) + left * case.shape.units
-    pools = state.index.pools
-    spread = [units_s / max(1, pools[pool].capacity) for pool, units_s in work.items() if pool in pools]
-    return (max([longest, *spread]) if work else None), unknown
+        left = mean if one.started is None else max(0.0, mean - max(0.0, now - one.started))
+        for work in (parts.setdefault(one.component, Work()), every):
+            work.add(state, one, left)
+    return (max(every.seconds, *_paths(state, parts).values()) if parts else None), unknown
 
 
-def _open_runs(state: State) -> list[tuple[str, float | None]]:
-    """Cases of runs that are not judged, with the start of those that run. A mix that runs for a time is over when its time is."""
+def _paths(state: State, parts: dict[int, Work]) -> dict[str, float]:
+    """When each component is over, by those that must come before it."""
+    found: dict[str, float] = {}
+
+    def over(name: str, coming: tuple[str, ...] = ()) -> float:
+        if name not in found and name not in coming and name in state.index.component_number:
+            number = state.index.component_number[name]
+            first = [over(other, (*coming, name)) for other in state.index.components[number].after]
+            found[name] = max(first, default=0.0) + (parts[number].seconds if number in parts else 0.0)
+        return found.get(name, 0.0)
+
+    for component in state.index.components:
+        over(component.name)
+    return found
+
+
+@dataclass(slots=True)
+class Work:
+    """What open runs still take of each thing that they share: work, and how much of it is done in a second.
+
+    Nothing is over before the longest of its runs is.
+    """
+
+    longest: float = 0.0
+    shared: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return max([self.longest, *(work / at_once for work, at_once in self.shared.values() if at_once > 0)])
+
+    def add(self, state: State, one: OpenRun, left_s: float) -> None:
+        """One run more: its pool, alone where it must be; the budgets that it loads, copies of its test; and the stagger."""
+        self.longest = max(self.longest, left_s)
+        key = state.index.class_of(one.component, one.case, one.mode)
+        pool, component = state.index.pools.get(key.pool), state.index.components[one.component]
+        if pool is not None:
+            alone = base(one.mode) == "isolated" or (key.exclusive and key.pool not in state.index.places)
+            self._share(key.pool, left_s * (pool.capacity if alone else key.units), pool.capacity)
+        test, own = state.index.cases[one.case].test, dict(component.limits.budgets)
+        for name, load in key.loads:
+            limit = min(state.index.budgets.get(name, 0.0), own.get(name, math.inf))
+            self._share(f"budget {name}", left_s * load, limit * len(state.index.targets.get(name, "1")))
+        if test in dict(component.limits.copies):
+            self._share(f"copies {one.component} {test}", left_s, float(dict(component.limits.copies)[test]))
+        if one.started is None:
+            self._share(f"stagger {test}", stagger_of(state, key), 1.0)
+
+    def _share(self, name: str, work: float, at_once: float) -> None:
+        if work > 0 and at_once > 0:
+            self.shared[name] = (self.shared.get(name, (0.0, 0.0))[0] + work, at_once)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that is not judged. ``started``: None where it waits."""
+
+    component: int
+    case: str
+    mode: str
+    started: float | None
+
+
+def _open_runs(state: State) -> list[OpenRun]:
+    """A mix that runs for a time is over when its time is."""
     timed = set(state.index.rolling)
     waiting = [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
-    found: list[tuple[str, float | None]] = [(entry.case, None) for entry in waiting if entry.component not in timed]
+    found = [OpenRun(one.component, one.case, one.mode, None) for one in waiting if one.component not in timed]
     live = [run for run in state.runs.values() if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED)]
     return found + [
-        (run.case, run.started) for run in live if run.component not in timed or _is_up(state, run.component)
+        OpenRun(run.component, run.case, run.mode, run.started)
+        for run in live
+        if run.component not in timed or _is_up(state, run.component)
     ]
 
 
 def _is_up(state: State, number: int) -> bool:
     roll = state.clocks.mixes.get(state.index.components[number].name)
     return roll is not None and roll.up
+
+
+def clock_share(state: State, now: float) -> float | None:
+    """Purpose: how much of its time the first component is through that is running for one, 0 to 1; None where none is."""
+    for number in state.index.rolling:
+        component, end = state.index.components[number], ends_at(state, number, now)
+        if end is not None and not _is_up(state, number) and not state.tallies[number].over and component.duration_s:
+            return min(1.0, max(0.0, 1 - (end - now) / component.duration_s))
+    return None
 
 
 def _clocks(state: State, now: float) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from shakedown.metrics.settings_in_words import THE_SYSTEM, setting
 from shakedown.metrics.words import plural, show_number
 from shakedown.model.nouns import Component, Document
 from shakedown.model.units import show_duration
@@ -31,20 +32,22 @@ def _budget(words: Words) -> tuple[str, str, str]:
     """A budget that is taken: the plan's own number, or the system's."""
     name = words.about
     own, where = _amount(words, name)
-    per = " per target" if name in dict(words.document.system.targeted) else ""
-    raised = f"{_raised(own, words.more):g}{per}"
-    says = f"{where} {name}: {own:g}{per} {words.kept}"
-    change = f"with {raised} they could work, if what is behind it bears that: {where} {{{name}: {raised}}}"
-    return where, says, change
+    system = words.document.system
+    key = "the system's budgets" if where == THE_SYSTEM else f"{where}.limits.budgets" if where else "limits.budgets"
+    keys = ("budgets", name) if where == THE_SYSTEM else ("limits", "budgets", name)
+    raised = system.amount(name, _raised(own, words.more))
+    says = f"{key} {name}: {system.amount(name, own)} {words.kept}"
+    change = f"with {raised} they could work, if what is behind it bears that: {setting(where, keys, raised)}"
+    return key, says, change
 
 
 def _amount(words: Words, name: str) -> tuple[float, str]:
-    """How much a budget holds, and which key says so: of the component, of the plan, of the system."""
-    said = [(dict(words.component.limits.budgets), f"{words.component.name}.limits.budgets")]
-    said += [(dict(words.document.limits.budgets), "limits.budgets")]
-    said += [(dict(words.document.system.budgets), "the system's budgets")]
+    """How much a budget holds, and who says so: the component, by name, the plan ("") or the system."""
+    said = [(dict(words.component.limits.budgets), words.component.name)]
+    said += [(dict(words.document.limits.budgets), "")]
+    said += [(dict(words.document.system.budgets), THE_SYSTEM)]
     known = [(found[name], where) for found, where in said if name in found]
-    return min(known, key=lambda pair: pair[0], default=(0.0, "limits.budgets"))
+    return min(known, key=lambda pair: pair[0], default=(0.0, ""))
 
 
 def _raised(amount: float, more: float) -> float:
@@ -55,18 +58,20 @@ def _raised(amount: float, more: float) -> float:
 def _copies(words: Words) -> tuple[str, str, str]:
     test = words.about
     own = dict(words.component.limits.copies).get(test)
-    where = f"{words.component.name}.limits.copies" if own is not None else "limits.copies"
+    name = words.component.name if own is not None else ""
+    where = f"{name}.limits.copies" if name else "limits.copies"
     most = own if own is not None else dict(words.document.limits.copies).get(test, 1)
     raised = max(most + 1, math.ceil(most * words.more))
     says = f"{where} {test}: {plural(most, 'copy').replace('copys', 'copies')} at once {words.kept}"
-    return where, says, f"with {raised} they could work: {where} {{{test}: {raised}}}"
+    return where, says, f"with {raised} they could work: {setting(name, ('limits', 'copies', test), f'{raised}')}"
 
 
 def _build(words: Words) -> tuple[str, str, str]:
     most = words.document.limits.builds
     if words.about == "slots":
         says = f"limits.builds: {plural(most, 'build')} at once {words.kept}: what waits for its build may not start"
-        return "limits.builds", says, f"let more of them go on side by side: limits.builds: {most * 2}"
+        more = setting("", ("limits", "builds"), f"{most * 2}")
+        return "limits.builds", says, f"let more of them go on side by side: {more}"
     says = f"builds {words.kept}: their runs wait while they take their time"
     change = (
         "build before the machine is yours (a component of its own that comes first), or share builds between tests"
@@ -78,13 +83,16 @@ def _stagger(words: Words) -> tuple[str, str, str]:
     own = max(words.document.limits.stagger_s, words.component.limits.stagger_s)
     where = "limits.stagger" if words.document.limits.stagger_s >= own else f"{words.component.name}.limits.stagger"
     says = f"{where}: {_time(own)} between two starts of a test {words.kept}"
-    return where, says, f"let them follow each other sooner: {where}: {_time(own / max(2.0, words.more))}"
+    name = "" if where == "limits.stagger" else words.component.name
+    sooner = setting(name, ("limits", "stagger"), _time(own / max(2.0, words.more)))
+    return where, says, f"let them follow each other sooner: {sooner}"
 
 
 def _ahead(words: Words) -> tuple[str, str, str]:
     own = words.component.fill.queue_ahead_s
     says = f"fill.queue_ahead: {_time(own)} {words.kept}: nothing waited at the scheduler when nodes fell idle"
-    return "fill.queue_ahead", says, f"keep more at the scheduler: fill.queue_ahead: {_time(max(2 * own, 600.0))}"
+    more = setting(words.component.name, ("fill", "queue_ahead"), _time(max(2 * own, 600.0)))
+    return "fill.queue_ahead", says, f"keep more at the scheduler: {more}"
 
 
 def _away(words: Words) -> tuple[str, str, str]:
@@ -134,7 +142,8 @@ def _tail(words: Words) -> tuple[str, str, str]:
 def _queued(words: Words) -> tuple[str, str, str]:
     most = words.document.limits.queued
     says = f"limits.queued: {most or 'what the engine chooses as the most'} jobs at the scheduler {words.kept}"
-    return "limits.queued", says, f"let more of them wait there: limits.queued: {max(2 * most, 200)}"
+    more = setting("", ("limits", "queued"), f"{max(2 * most, 200)}")
+    return "limits.queued", says, f"let more of them wait there: {more}"
 
 
 def _verdict(words: Words) -> tuple[str, str, str]:
@@ -178,8 +187,10 @@ def _licence(words: Words) -> tuple[str, str, str]:
     name, where = words.about, "the system's licences"
     own = next((dict(one.licences)[name] for one in words.document.system.clusters if name in dict(one.licences)), 0.0)
     raised = f"{_raised(own, words.more):g}"
+    cluster = next((one.name for one in words.document.system.clusters if name in dict(one.licences)), "")
     says = f"{where} {name}: {own:g} {words.kept}: what waits at the scheduler waits for them"
-    return where, says, f"with {raised} they could work, if they can be had: licences {{{name}: {raised}}}"
+    more = setting(THE_SYSTEM, ("clusters", cluster, "licences", name), raised)
+    return where, says, f"with {raised} they could work, if they can be had: {more}"
 
 
 def _window(words: Words) -> tuple[str, str, str]:

@@ -1,27 +1,31 @@
 """What limits a plan, measured: the same rehearsal with one thing loosened at a time, and what each of them gained.
 
-``verdict_of`` is the table of contents. Nothing here is a guess: a change is advised where a rehearsal with it came out better, and
-where none did that is what is said.
+``verdict_of`` is the table of contents. Nothing here is a guess: a change is advised where rehearsals with it came out better than
+those without it on the same seeds, by more than these gains spread; where none did that is what is said.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.judging.scorecard import Scorecard
+from shakedown.metrics.statistics import mean, mean_interval
 from shakedown.metrics.words import show_share
 from shakedown.model.units import show_duration
 
-LEAST_GAIN = 0.01  # of the node-hours: less is the luck of the draw
+LEAST_GAIN = 0.01  # of the node-hours: less is not worth a change
+LEAST_SEEDS = 3  # on which a change is rehearsed beside the plan as it is, before it is advised
+MOST_SEEDS = 8  # after which a gain that is still within its spread is the luck of the draw
 ANOTHER_PLAN = (
     "filler",
     "gate",
     "mix",
 )  # causes whose change makes another plan of it: advised where nothing else helps
 ENOUGH = 0.9  # of the most that any value of a setting gained
+_MOST_REPEATED = 3  # changes of the plan that are rehearsed on further seeds
 _PART = 0.5  # of what everything together gains: a single change that gains less is not the whole story
 
 
@@ -39,11 +43,24 @@ class Judged(Struct, frozen=True):
         return f"{self.component}.{self.name}"
 
 
+class Repeat(Struct, frozen=True):
+    """The plan as it is and with one change, on one more seed: the shares of the node-hours, and which criteria were met."""
+
+    seed: int
+    before: float
+    after: float
+    met_before: tuple[str, ...] = ()
+    met_after: tuple[str, ...] = ()
+
+
 class Trial(Struct, frozen=True):
-    """One rehearsal. ``change``: what was loosened, in words, "" = nothing; ``of_plan``: whether a person can do so.
+    """One rehearsal. ``change``: what was loosened, in words, "" = nothing; ``of_plan``: whether a person can do so; ``thing``:
+    what was loosened, without its value.
 
     ``times``: how many times as much of what was loosened, 0 = there is no more or less of it. ``worked``: share of the
-    node-hours; ``hours``: how long it took on the machine. ``fault``: why it could not be rehearsed.
+    node-hours; ``hours``: how long it took on the machine. ``fault``: why it could not be rehearsed. ``repeats``: the same on
+    further seeds, where it may be advised; ``gain``: the mean of their gains, else that of the one seed; ``spread``: half of the
+    95 % interval of that mean (Student's), None = one seed.
     """
 
     cause: str
@@ -54,6 +71,35 @@ class Trial(Struct, frozen=True):
     hours: float = 0.0
     criteria: tuple[Judged, ...] = ()
     fault: str = ""
+    thing: str = ""
+    repeats: tuple[Repeat, ...] = ()
+    gain: float = 0.0
+    spread: float | None = None
+
+    @property
+    def met(self) -> tuple[str, ...]:
+        """The criteria that were met."""
+        return tuple(one.called for one in self.criteria if one.outcome in ("met", "waived"))
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it gains something worth a change, by more than its gains spread."""
+        return self.spread is not None and self.gain >= LEAST_GAIN and self.gain > self.spread
+
+    def is_settled(self, best: float) -> bool:
+        """Whether more seeds would hardly change what is advised. ``best``: the largest gain that is clear."""
+        if len(self.repeats) < LEAST_SEEDS or self.spread is None:
+            return False
+        return self.is_clear or self.gain + self.spread < max(LEAST_GAIN, best - LEAST_GAIN)
+
+
+def with_gain(base: Trial, one: Trial) -> Trial:
+    """Purpose: a trial with what it gained: the mean over its repeats, else on the one seed."""
+    gains = [other.after - other.before for other in one.repeats]
+    if len(gains) < 2:
+        return replace(one, gain=one.worked - base.worked, spread=None)
+    low, high = mean_interval(gains)
+    return replace(one, gain=mean(gains), spread=(high - low) / 2)
 
 
 class Advice(Struct, frozen=True):
@@ -65,8 +111,9 @@ class Advice(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What was tried, the best first, and what follows. ``best``: the single change of the plan that gained most, None = none did;
-    ``others``: those that gained something too, the best first, one of each thing.
+    """What was tried, the best first, and what follows. ``best``: the single change of the plan that gained most, None = none did
+    for certain; ``others``: those that gained something too, the best first, one of each thing. ``doubtful``: what gained something
+    worth a change on the first seed, and not by more than its spread on others.
 
     ``jointly``: those that help only together, with ``everything`` loosened at once. ``machine``: the trouble of the machine that
     costs most.
@@ -80,6 +127,7 @@ class Verdict(Struct, frozen=True):
     everything: Trial | None
     machine: Trial | None
     criteria: tuple[Advice, ...]
+    doubtful: tuple[Trial, ...] = ()
 
 
 def judged_of(scorecard: Scorecard) -> tuple[Judged, ...]:
@@ -103,52 +151,78 @@ def _lacks(measured: float | None, bound: float, must: str) -> float | None:
 
 def verdict_of(base: Trial, tried: Sequence[Trial], everything: Trial | None, without: Sequence[Trial]) -> Verdict:
     """Purpose: what the trials show. ``without``: everything loosened but the one that each names; empty where none is needed."""
-    done = sorted((one for one in tried if not one.fault), key=lambda one: -one.worked)
-    mine = _one_of_each(base, [one for one in done if one.of_plan and gain(base, one) >= LEAST_GAIN])
-    machine = [one for one in done if not one.of_plan and gain(base, one) >= LEAST_GAIN]
+    done = sorted((one for one in tried if not one.fault), key=lambda one: -one.gain)
+    mine = _one_of_each([one for one in done if one.of_plan and one.is_clear])
+    mine.sort(key=lambda one: (one.cause in ANOTHER_PLAN, bool(broken(base, one)), -one.gain))
+    machine = [one for one in done if not one.of_plan and one.is_clear]
     jointly: tuple[Trial, ...] = ()
-    if everything is not None:
-        needed = [one for one in without if everything.worked - one.worked >= LEAST_GAIN and not one.fault]
-        jointly = tuple(sorted(needed, key=lambda one: one.worked))
+    if everything is not None and everything.is_clear:
+        needed = [one for one in without if _is_needed(everything, one)]
+        jointly = tuple(sorted(needed, key=lambda one: one.gain))
+    best = mine[0] if mine else None
     return Verdict(
         base,
         tuple(done),
-        mine[0] if mine else None,
+        best,
         tuple(mine[1:]),
         jointly,
         everything,
         machine[0] if machine else None,
-        tuple(_advice(item, base, done) for item in base.criteria if item.outcome == "not met"),
+        tuple(_advice(item, base, done, best) for item in base.criteria if item.outcome == "not met"),
+        tuple(one for one in done if one.of_plan and one.spread is not None and one.gain > 0 and not one.is_clear),
     )
 
 
-def falls_short(base: Trial, tried: Sequence[Trial], everything: Trial | None) -> bool:
+def to_repeat(base: Trial, tried: Sequence[Trial], everything: Trial | None, without: Sequence[Trial]) -> list[Trial]:
+    """Purpose: what may be advised, after one seed: it is to be rehearsed on further ones."""
+    done = [one for one in tried if not one.fault]
+    mine = _one_of_each([one for one in done if one.of_plan and one.gain >= LEAST_GAIN / 2])
+    chosen = mine[:_MOST_REPEATED]
+    chosen += sorted((one for one in done if not one.of_plan and one.gain >= LEAST_GAIN), key=lambda one: -one.gain)[:1]
+    if everything is not None and without and everything.gain >= LEAST_GAIN:
+        chosen += [everything, *(one for one in without if everything.gain - one.gain >= LEAST_GAIN and not one.fault)]
+    for item in base.criteria:
+        if item.outcome == "not met":
+            chosen += _advice(item, base, done, mine[0] if mine else None).met_by[:1]
+    return list({(one.change, one in without): one for one in chosen}.values())
+
+
+def broken(base: Trial, one: Trial) -> list[str]:
+    """Purpose: the criteria that are met as it is and not met with a change, on the first seed."""
+    lost = {item.called for item in one.criteria if item.outcome == "not met"}
+    return [name for name in base.met if name in lost]
+
+
+def _is_needed(everything: Trial, one: Trial) -> bool:
+    """Whether everything but this gains less than everything, by more than that spreads over their seeds."""
+    pairs = [a.after - b.after for a, b in zip(everything.repeats, one.repeats, strict=False)]
+    if one.fault or len(pairs) < LEAST_SEEDS:
+        return False
+    return mean(pairs) >= LEAST_GAIN and mean_interval(pairs)[0] > 0
+
+
+def falls_short(tried: Sequence[Trial], everything: Trial | None) -> bool:
     """Purpose: whether all changes together gain so much more than any alone that those that it takes are to be found."""
     if everything is None or everything.fault:
         return False
     mine = [one for one in tried if one.of_plan and not one.fault and one.cause not in ANOTHER_PLAN]
-    best = max((gain(base, one) for one in mine), default=0.0)
-    return gain(base, everything) >= LEAST_GAIN and best < _PART * gain(base, everything)
+    best = max((one.gain for one in mine), default=0.0)
+    return everything.gain >= LEAST_GAIN and best < _PART * everything.gain
 
 
-def gain(base: Trial, one: Trial) -> float:
-    """Purpose: the share of the node-hours that a change gained; negative where it lost some."""
-    return one.worked - base.worked
-
-
-def _one_of_each(base: Trial, found: list[Trial]) -> list[Trial]:
+def _one_of_each(found: Sequence[Trial]) -> list[Trial]:
     """Of each thing the smallest change that gains nearly as much as the best of its values."""
     of: dict[str, list[Trial]] = {}
     for one in found:
         of.setdefault(one.cause, []).append(one)
     best = []
     for same in of.values():
-        most = max(gain(base, one) for one in same)
-        best.append(min((one for one in same if gain(base, one) >= ENOUGH * most), key=lambda one: one.times))
-    return sorted(best, key=lambda one: (one.cause in ANOTHER_PLAN, -one.worked))
+        most = max(one.gain for one in same)
+        best.append(min((one for one in same if one.gain >= ENOUGH * most), key=lambda one: one.times))
+    return sorted(best, key=lambda one: (one.cause in ANOTHER_PLAN, -one.gain))
 
 
-def _advice(item: Judged, base: Trial, tried: Sequence[Trial]) -> Advice:
+def _advice(item: Judged, base: Trial, tried: Sequence[Trial], best: Trial | None) -> Advice:
     """What is measured of one criterion, whatever it does to the node-hours."""
     met, nearest, least = [], None, item.lacks
     for one in tried:
@@ -159,7 +233,9 @@ def _advice(item: Judged, base: Trial, tried: Sequence[Trial]) -> Advice:
             met.append(one)
         elif least is not None and found.lacks < least * (1 - LEAST_GAIN):
             nearest, least = one, found.lacks
-    return Advice(item, tuple(sorted(met, key=lambda one: not one.of_plan)), nearest)
+    first = best.change if best is not None else ""
+    met.sort(key=lambda one: (not one.of_plan, len(broken(base, one)), one.change != first, -one.gain))
+    return Advice(item, tuple(met), nearest)
 
 
 # ---- in words ----------------------------------------------------------------------------------------------------------
@@ -170,41 +246,56 @@ def lines_of(verdict: Verdict) -> list[str]:
     base = verdict.base
     lines = [f"tried, one thing at a time ({show_share(base.worked)} of the node-hours worked as it is):"]
     for one in verdict.tried:
-        lines.append(f"  {_signed(gain(base, one)):>7}  {_called(one)}: {show_share(one.worked)}")
+        lines.append(f"  {_gain(one):>18}  {_called(one)}: {show_share(one.worked)}")
+    if any(one.spread is not None for one in verdict.tried):
+        lines.append(
+            "  (with \u00b1: the mean gain over several seeds and its 95% interval; the others on the first seed alone)"
+        )
     return [*lines, *_limit_lines(verdict), *_criterion_lines(verdict)]
 
 
 def _limit_lines(verdict: Verdict) -> list[str]:
     base, best, machine = verdict.base, verdict.best, verdict.machine
     if best is None and not verdict.jointly:
-        lines = ["what limits it: no change of the plan that was tried gains 1% of the node-hours"]
-        if machine is not None:
-            lines[0] += f"; {machine.change} would ({_from_to(base, machine)})"
-        return [*lines, "what to change: nothing is known that would make more of the machine work"]
+        return _nothing_helps(verdict)
     if verdict.jointly and verdict.everything is not None:
         names = " and ".join(one.change for one in verdict.jointly)
         said = f"{len(verdict.jointly)} things together" if best is None else "more than one thing"
         return [
-            f"what limits it: {said}: with everything loosened {_from_to(base, verdict.everything)}, "
+            f"what limits it: {said}: with everything loosened {_from_to(verdict.everything)}, "
             f"and without any one of these less: {names}",
             f"what to change: {names}",
         ]
     assert best is not None
-    lines = [f"what limits it: {_thing(best)}: {_from_to(base, best)} with {best.change}"]
-    if machine is not None and machine.worked > best.worked + LEAST_GAIN:
-        lines[0] += f"; of the machine itself, {machine.change} would give {show_share(machine.worked)}"
+    lines = [f"what limits it: {_thing(best)}: {_from_to(best)} where it is loosened"]
+    if machine is not None and machine.gain > best.gain + LEAST_GAIN:
+        lines[0] += f"; of the machine itself, {machine.change} would gain {_gain(machine)}"
     took = ""
     if abs(best.hours - base.hours) > base.hours / 20:
         took = f"; it takes {show_duration(best.hours * 3600)} instead of {show_duration(base.hours * 3600)}"
-    lines.append(f"what to change: {best.change} (measured: {_signed(gain(base, best))}{took})")
-    others = [one for one in verdict.others if best.worked - one.worked < LEAST_GAIN and one.cause not in ANOTHER_PLAN]
-    return lines + [f"or as well: {one.change} (measured: {_signed(gain(base, one))})" for one in others]
+    lines.append(f"what to change: {best.change} (measured: {_gain(best)}{took}{_breaks(base, best)})")
+    others = [one for one in verdict.others if best.gain - one.gain < LEAST_GAIN and one.cause not in ANOTHER_PLAN]
+    return lines + [f"or as well: {one.change} (measured: {_gain(one)}{_breaks(base, one)})" for one in others]
+
+
+def _nothing_helps(verdict: Verdict) -> list[str]:
+    lines = [f"what limits it: no change of the plan that was tried surely gains {LEAST_GAIN:.0%} of the node-hours"]
+    if verdict.doubtful:
+        one = verdict.doubtful[0]
+        lines[0] += f"; {one.change} gained {_gain(one)}, which may be the luck of the draw"
+    if verdict.machine is not None:
+        lines[0] += f"; {verdict.machine.change} would ({_from_to(verdict.machine)})"
+    return [*lines, "what to change: nothing is known that would make more of the machine work"]
 
 
 def _thing(one: Trial) -> str:
     """What was loosened, without the value: "stability.limits.copies shield", "limits.stagger"."""
-    found = re.fullmatch(r"(.*) \{(.*): .*\}", one.change)
-    return f"{found[1]} {found[2]}" if found else one.change.partition(": ")[0].removeprefix("no ")
+    return one.thing or one.change.partition(": ")[0].removeprefix("no ")
+
+
+def _breaks(base: Trial, one: Trial) -> str:
+    lost = broken(base, one)
+    return f"; with it {' and '.join(lost)} is not met any more" if lost else ""
 
 
 def _criterion_lines(verdict: Verdict) -> list[str]:
@@ -214,7 +305,7 @@ def _criterion_lines(verdict: Verdict) -> list[str]:
         lines.append(f"{item.called} is not met: {item.says}")
         mine = [one for one in advice.met_by if one.of_plan]
         if mine:
-            lines.append(f"  what mends it: {mine[0].change}: rehearsed with it, it is met")
+            lines.append(f"  what mends it: {_mends(verdict, item.called, mine[0])}")
         elif advice.met_by:
             shown = " or ".join(one.change for one in advice.met_by[:2])
             lines.append(f"  what mends it: no change of the plan that was tried; it is met with {shown}")
@@ -225,12 +316,39 @@ def _criterion_lines(verdict: Verdict) -> list[str]:
     return lines
 
 
+def _mends(verdict: Verdict, criterion: str, one: Trial) -> str:
+    """What a change did to a criterion on each seed, and what it costs or gains where it is not the change that is advised."""
+    repeats = one.repeats
+    after = 1 + sum(criterion in other.met_after for other in repeats)
+    before = sum(criterion in other.met_before for other in repeats)
+    seeds = f"with it, it is met on {after} of {1 + len(repeats)} seeds, as it is on {before}"
+    text = f"{one.change}: {seeds}" if repeats else f"{one.change}: rehearsed with it on one seed, it is met"
+    if before and after - 1 <= before:
+        text = f"nothing for certain: {text}, which is the luck of the draw"
+    best = verdict.best
+    if best is None or best.change == one.change:
+        return text + _breaks(verdict.base, one)
+    what = f"it gains {_gain(one)} of the node-hours" if one.gain >= 0 else f"it costs {_gain(one)} of the node-hours"
+    beside = "; with what is to be changed above it stays as it is" if criterion not in best.met else ""
+    return f"{text}; {what}{beside}{_breaks(verdict.base, one)}"
+
+
 def _called(one: Trial) -> str:
     return one.change if one.of_plan else f"[machine] {one.change}"
 
 
-def _from_to(base: Trial, one: Trial) -> str:
-    return f"{show_share(one.worked)} work instead of {show_share(base.worked)}"
+def _from_to(one: Trial) -> str:
+    if one.repeats:
+        after, before = mean([other.after for other in one.repeats]), mean([other.before for other in one.repeats])
+    else:
+        after, before = one.worked, one.worked - one.gain
+    return f"{show_share(after)} work instead of {show_share(before)}"
+
+
+def _gain(one: Trial) -> str:
+    if one.spread is None:
+        return _signed(one.gain)
+    return f"{_signed(one.gain)} \u00b1 {show_share(one.spread)} ({len(one.repeats)} seeds)"
 
 
 def _signed(share: float) -> str:

@@ -161,7 +161,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "surveyed",
-        "Which nodes that a sweep still wants are idle, and how many jobs wait on clusters that the plan yields to.",
+        "Idle nodes that a sweep wants or jobs wait beside, and how many jobs wait on clusters that the plan yields to.",
         "Jobs and runs",
         fold="overrides.surveyed",
     ),
@@ -372,7 +372,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
     ),
     EventKind(
         "waived",
-        "A person accepted a criterion, a gate or a row as it is: which, the restriction that goes with it, who and why.",
+        "A person accepted a criterion, gate, row or change of conditions as it is: which, its restriction, who and why.",
         "What people say",
         fold="campaign.waived",
         shown=("what", "component", "name", "restriction", "by"),

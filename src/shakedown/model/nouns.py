@@ -20,6 +20,7 @@ from shakedown.model.figures import FigureSpec as FigureSpec  # noqa: PLC0414
 from shakedown.model.figures import Pairs as Pairs  # noqa: PLC0414
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
+from shakedown.model.units import show_amount
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
 
@@ -146,7 +147,8 @@ class System(Struct, frozen=True):
 
     ``targeted``: budget -> its targets; each target has the budget's amount, and a run loads one of them. ``licence_names``:
     budget, or ``budget@target``, -> what clusters call the licence that stands for it, where that is another name.
-    ``fingerprint``: name -> shell command whose output belongs to a node's fingerprint.
+    ``fingerprint``: name -> shell command whose output belongs to a node's fingerprint. ``budget_units``: budget -> the
+    unit that its amount was written in, where it has one.
     """
 
     name: str
@@ -161,6 +163,13 @@ class System(Struct, frozen=True):
     fingerprint: Pairs = ()
     targeted: tuple[tuple[str, tuple[str, ...]], ...] = ()
     licence_names: Pairs = ()
+    budget_units: Pairs = ()
+
+    def amount(self, budget: str, base: float) -> str:
+        """An amount of a budget as a plan would say it: "40 GB/s", "8 per target"."""
+        name = budget.partition("@")[0]
+        each = " per target" if budget in dict(self.targeted) else ""
+        return f"{show_amount(base, dict(self.budget_units).get(name, ''))}{each}"
 
     def partitions(self) -> tuple[Partition, ...]:
         return tuple(partition for cluster in self.clusters for partition in cluster.partitions)

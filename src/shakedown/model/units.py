@@ -70,6 +70,11 @@ class Quantity:
         return f"{number}%" if self.unit == "%" else f"{number} {self.unit}".rstrip()
 
 
+def show_amount(base: float, unit: str) -> str:
+    """Purpose: an amount in base units, in the unit that it was written in: "40 GB/s", "8", "25%"."""
+    return str(Quantity(base / UNITS[unit][1] if unit in UNITS else base, unit))
+
+
 def parse_quantity(text: str) -> Quantity:
     """Purpose: read "4 GB/s", "98%", "3", "1.5 years/day". Raises ValueError with a sentence that says what is wrong."""
     refuse_comma(text)

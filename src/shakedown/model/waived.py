@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -39,6 +40,11 @@ def gate_digest(document: Document, component: str) -> str:
     criteria = sorted([one.name, criterion_digest(one)] for one in found.criteria)
     procedures = sorted([one.name, one.evidence] for one in found.procedures)
     return _digest({"criteria": criteria, "procedures": procedures, "waiting": waiting})
+
+
+def conditions_digest(finding: Mapping[str, Any]) -> str:
+    """Purpose: what a finding says that changed under the campaign, as a digest; by its event it is found again."""
+    return _digest({key: finding[key] for key in ("difference", "inputs", "late") if key in finding})
 
 
 def _digest(said: Any) -> str:

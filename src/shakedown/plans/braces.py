@@ -11,6 +11,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from shakedown.plans.files import CATALOGUE
 from shakedown.plans.library import Definition
 from shakedown.plans.schema.expressions import ExpressionError, names_in
+from shakedown.plans.schema.plan import PLAN
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.records import Either, ListOf, MapOf, OneKey, OpenRecord, Record
 from shakedown.plans.schema.scalars import Scalar
@@ -52,6 +53,13 @@ def tell_unfilled_in_system(root: MappingNode, told: Problems) -> None:
     """Purpose: the same of a system's file, where only paths and licences have names in braces: their targets."""
     for node, label, name in unfilled(root, SYSTEM, KNOWN):
         hint = "a system's file holds values; a test fills names in"
+        told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", hint)
+
+
+def tell_unfilled_in_plan(root: MappingNode, told: Problems) -> None:
+    """Purpose: the same of a plan, where only the parameters that cases are chosen by have names in braces."""
+    for node, label, name in unfilled(root, PLAN, KNOWN):
+        hint = "in a plan names are filled in only in where; a test fills them in"
         told.at(node, f"{label}: '{{{name}}}' stays as it is: nothing is filled in here", hint)
 
 

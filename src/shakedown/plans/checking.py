@@ -12,7 +12,7 @@ from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
 from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system
 from shakedown.plans.cases.cases import resolve
-from shakedown.plans.components.criteria_advice import tell_rows_against
+from shakedown.plans.components.bounds_against import tell_rows_against
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import tell_ties
 from shakedown.plans.contracts.contract_rows import match_rows

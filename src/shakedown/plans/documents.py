@@ -16,6 +16,7 @@ from yaml.nodes import MappingNode
 
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Component, Document, Limits, Source
+from shakedown.plans.braces import tell_unfilled_in_plan
 from shakedown.plans.components.components import Selector, read_components
 from shakedown.plans.components.lints import advise
 from shakedown.plans.context import Context
@@ -103,6 +104,7 @@ def plan_document(
         consent=tuple(dict.fromkeys(values.get("consent") or ())),
     )
     advise(root, document, reading.advice)
+    tell_unfilled_in_plan(root, reading.advice)
     reading.lost += tell_lost(root, document, file.name, reading.advice)
     return document
 

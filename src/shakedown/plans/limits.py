@@ -75,7 +75,7 @@ def check_copies(
         if name not in tests:
             near = did_you_mean(name, tests) or f"its tests are: {', '.join(tests)}"
             at = key_place(node, "copies", name)
-            context.problems.at(at, f"{label}.copies: the {whose} runs no test '{name}'", near)
+            context.problems.at(at, f"{label}.copies: the {whose} runs no test '{name}'", near, f"test {name}")
 
 
 def _too_little(amount: float, most: float, case_id: str, dimension: str) -> str:

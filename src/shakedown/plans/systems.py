@@ -79,6 +79,7 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         fingerprint=tuple(values.get("fingerprint", {}).items()),
         targeted=budgets.targeted,
         licence_names=budgets.licence_names,
+        budget_units=budgets.units,
     )
     printed = published(root, values.get("published", []))
     return Machine(system, dict(budgets.dimensions), name, hashlib.sha256(data).hexdigest(), printed, unprinted)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from dataclasses import dataclass
 
 _ENVIRONMENT_LIMIT = 4 << 20  # bytes of a process's environment that are looked at
 _NOT_ITS_FAULT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_LOOKS, _A_MOMENT_S = (
+    40,
+    0.0005,
+)  # at one that becomes another program: on a busy machine that may take some milliseconds
 _KERNEL_THREADS = 2  # the parent of them all; they have no environment and cannot be ended
 
 
@@ -67,24 +72,50 @@ def read_table() -> dict[int, Process]:
 def read_marker(pid: int, variable: str, strict: bool = False) -> list[str]:
     """Purpose: the words that an environment variable held when the process started; [] where it had none or is not ours.
 
-    ``strict``: as in ``read_process``.
+    ``strict``: as in ``read_process``; and a process that becomes another program at this moment (``exec``), which has no
+    environment to be seen yet, is looked at again until it has one.
     """
+    environment = _environment(pid, strict)
+    for _ in range(_LOOKS if strict and environment == b"" else 0):
+        again = _becomes_another(pid)
+        environment = _environment(pid, strict)  # it may have become it since the first look
+        if environment or not again:
+            break
+        time.sleep(_A_MOMENT_S)
+    if not environment:
+        return []
+    start = (b"\0" + environment).find(b"\0" + variable.encode() + b"=")
+    if start < 0:
+        return []
+    return os.fsdecode(environment[start:].split(b"\0", 1)[0]).partition("=")[2].split()
+
+
+def _becomes_another(pid: int) -> bool:
+    """Whether a process is between two programs: then it lives, and has no arguments either."""
+    process = read_process(pid)
+    if process is None or not process.alive:
+        return False
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+            return not file.read(1)
+    except OSError:
+        return False
+
+
+def _environment(pid: int, strict: bool) -> bytes | None:
+    """None where it cannot be read: it is somebody else's."""
     try:
         descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
     except OSError as error:
         if strict and error.errno in _NOT_ITS_FAULT:
             raise
-        return []
+        return None
     try:
-        environment = _read_all(descriptor)
+        return _read_all(descriptor)
     except OSError:
-        return []
+        return None
     finally:
         os.close(descriptor)
-    start = (b"\0" + environment).find(b"\0" + variable.encode() + b"=")
-    if start < 0:
-        return []
-    return os.fsdecode(environment[start:].split(b"\0", 1)[0]).partition("=")[2].split()
 
 
 def _read_all(descriptor: int) -> bytes:

@@ -18,6 +18,7 @@ from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
 from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
 from shakedown.events.campaigns import rehearsal_of
@@ -80,6 +81,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "waiting": _waiting(state),
         "shut": _shut(state),
         "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
+        "unused": in_words_of_unused(state, state.time),
         "standing": in_force(state, max(state.time, time.time())),
         "clocks": list(_clocks(state)),
         "asked": _asked(state),

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from shakedown.metrics.limits import Limits
+from shakedown.metrics.settings_in_words import THE_SYSTEM, setting
 from shakedown.metrics.trials import ANOTHER_PLAN
-from shakedown.model.nouns import Document, Retry
+from shakedown.model.nouns import Component, Document, Loads, Retry
 from shakedown.model.units import show_duration
 from shakedown.rehearsal.levers_of_machine import quick_builds, without
 from shakedown.rehearsal.levers_of_tests import filler, narrow, shorter_limits
@@ -42,7 +43,7 @@ class Lever:
 
     ``plan``: what it makes of the plan, None = it is the machine's alone: nobody can do so, but it shows what costs what.
     ``machine``: what it makes of the machine, None = it stays as it is. ``again``: the same with so many times as much;
-    None = there is no more or less of it.
+    None = there is no more or less of it. ``thing``: what is loosened, without its value; "" = the change says it.
     """
 
     cause: str
@@ -50,6 +51,7 @@ class Lever:
     plan: Change | None = None
     machine: Rehearsal | None = None
     times: float = 0.0
+    thing: str = ""
     again: Callable[[float], Lever] | None = None
 
 
@@ -116,9 +118,10 @@ def _amounts(document: Document, more: dict[str, float]) -> Iterator[Lever]:
         yield _scaled(f"copies:{test}", more, partial(_copies, document, test))
 
 
-def _scaled(cause: str, more: dict[str, float], make: Callable[[float], tuple[str, Change]]) -> Lever:
+def _scaled(cause: str, more: dict[str, float], make: Callable[[float], tuple[str, str, Change]]) -> Lever:
     def again(times: float) -> Lever:
-        return Lever(cause, *make(times), times=times, again=again)
+        thing, change, plan = make(times)
+        return Lever(cause, change, plan, times=times, thing=thing, again=again)
 
     return again(more.get(cause, _USUAL_MORE))
 
@@ -129,26 +132,37 @@ def _all_copies(document: Document) -> Iterator[tuple[str, int]]:
         yield from component.limits.copies
 
 
-def _licence(document: Document, name: str, times: float) -> tuple[str, Change]:
-    has = next(dict(one.licences)[name] for one in document.system.clusters if name in dict(one.licences))
-    text = f"the system's licences {{{name}: {raised(has, times):g}}}"
-    return text, lambda plan: more_of_licence(plan, name, times)
+def _licence(document: Document, name: str, times: float) -> tuple[str, str, Change]:
+    parts = []
+    for cluster in document.system.clusters:
+        has = dict(cluster.licences).get(name)
+        if has is not None:
+            parts.append(setting(THE_SYSTEM, ("clusters", cluster.name, "licences", name), f"{raised(has, times):g}"))
+    return f"the system's licences {name}", "; ".join(parts), lambda plan: more_of_licence(plan, name, times)
 
 
-def _budget(document: Document, name: str, times: float) -> tuple[str, Change]:
+def _budget(document: Document, name: str, times: float) -> tuple[str, str, Change]:
+    """Every place that says less is to say so much."""
     has, where = amount_of(document, name) or (0.0, "")
-    per = " per target" if name in dict(document.system.targeted) else ""
-    return f"{where} {{{name}: {raised(has, times):g}{per}}}", lambda plan: more_of_budget(plan, name, times)
+    most = raised(has, times, dict(document.system.budget_units).get(name, ""))
+    text = document.system.amount(name, most)
+    said: list[tuple[str, tuple[str, ...], Loads]] = []
+    said += [(one.name, ("limits", "budgets", name), one.limits.budgets) for one in document.components]
+    said += [("", ("limits", "budgets", name), document.limits.budgets)]
+    said += [(THE_SYSTEM, ("budgets", name), document.system.budgets)]
+    parts = [setting(place, keys, text) for place, keys, amounts in said if dict(amounts).get(name, most) < most]
+    return f"{where} {name}", "; ".join(parts), lambda plan: more_of_budget(plan, name, times)
 
 
-def _copies(document: Document, test: str, times: float) -> tuple[str, Change]:
-    own = dict(document.limits.copies).get(test)
-    where = "limits.copies"
-    for component in document.components:
-        said = dict(component.limits.copies).get(test)
-        if said is not None and (own is None or said <= own):
-            own, where = said, f"{component.name}.limits.copies"
-    return f"{where} {{{test}: {raised(own or 1, times):g}}}", lambda plan: more_of_copies(plan, test, times)
+def _copies(document: Document, test: str, times: float) -> tuple[str, str, Change]:
+    """Every place that allows fewer is to allow so many."""
+    said = [(one.name, dict(one.limits.copies)) for one in document.components] + [("", dict(document.limits.copies))]
+    least, where = min((found[test], place) for place, found in said if test in found)
+    most = raised(least, times)
+    keys = ("limits", "copies", test)
+    parts = [setting(place, keys, f"{most:g}") for place, found in said if found.get(test, most) < most]
+    thing = f"{where}.limits.copies {test}" if where else f"limits.copies {test}"
+    return thing, "; ".join(parts), lambda plan: more_of_copies(plan, test, times)
 
 
 # ---- settings ------------------------------------------------------------------------------------------------------------
@@ -161,31 +175,36 @@ def _of_campaign(document: Document) -> Iterator[Lever]:
         yield from _stagger(document, stagger)
     if document.builds:
         more = limits.builds * 2
-        yield Lever("build:slots", f"limits.builds: {more}", plan_wise(builds=more))
+        yield Lever(
+            "build:slots", setting("", ("limits", "builds"), f"{more}"), plan_wise(builds=more), thing="limits.builds"
+        )
     most = max(2 * limits.queued, 200)
-    yield Lever("queued", f"limits.queued: {most}", plan_wise(queued=most))
+    yield Lever("queued", setting("", ("limits", "queued"), f"{most}"), plan_wise(queued=most), thing="limits.queued")
     if limits.exclude_after:
-        yield Lever("excluded", "limits.exclude_after: 0", plan_wise(exclude_after=0))
+        yield Lever(
+            "excluded", "limits without exclude_after", plan_wise(exclude_after=0), thing="limits.exclude_after"
+        )
 
 
 def _stagger(document: Document, stagger_s: float) -> Iterator[Lever]:
     tests = dict.fromkeys(case.test for case in document.cases)
+    where = "" if document.limits.stagger_s >= stagger_s else _whose(document, stagger_s)
 
     def less(times: float) -> Lever:
         def loosen(plan: Document) -> Document:
             plan = plan_wise(stagger_s=plan.limits.stagger_s / times)(plan)
             return component_wise(plan, lambda one: {"limits": {"stagger_s": one.limits.stagger_s / times}})
 
-        where = "limits.stagger" if document.limits.stagger_s >= stagger_s else _whose(document, stagger_s)
-        return Lever("stagger", f"{where}: {show_duration(stagger_s / times)}", loosen, times=times, again=less)
+        text = setting(where, ("limits", "stagger"), show_duration(stagger_s / times))
+        thing = f"{where}.limits.stagger" if where else "limits.stagger"
+        return Lever("stagger", text, loosen, times=times, thing=thing, again=less)
 
     if tests:
         yield less(_USUAL_MORE)
 
 
 def _whose(document: Document, stagger_s: float) -> str:
-    name = next(one.name for one in document.components if one.limits.stagger_s >= stagger_s)
-    return f"{name}.limits.stagger"
+    return next(one.name for one in document.components if one.limits.stagger_s >= stagger_s)
 
 
 def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
@@ -194,16 +213,16 @@ def _of_components(document: Document, rehearsal: Rehearsal) -> Iterator[Lever]:
     filled = [one for one in mine if one.duration_s]
     if filled:
         ahead = max(2 * max(one.fill.queue_ahead_s for one in filled), 600.0)
-        yield _fill("ahead", f"fill.queue_ahead: {show_duration(ahead)}", queue_ahead_s=ahead)
+        yield _fill(filled, "ahead", "queue_ahead", show_duration(ahead), queue_ahead_s=ahead)
     if any(one.fill.target < 1 for one in filled):
-        yield _fill("target", "fill.target: 100%", target=1.0)
+        yield _fill(filled, "target", "target", "100%", target=1.0)
     if any(one.fill.ramp_s for one in filled):
-        yield _fill("ramp", "fill.ramp: 0 s", ramp_s=0.0)
+        yield _fill(filled, "ramp", "ramp", "0 s", ramp_s=0.0)
     if any(one.fill.drain for one in filled):
-        yield _fill("drain", "fill.drain: false", drain=False)
+        yield _fill(filled, "drain", "drain", "no", drain=False)
     if filled and rehearsal.troubles.crashes:
         away = max(lasts for _, lasts in rehearsal.troubles.crashes) * 1.25
-        yield _fill("away", f"fill.survive: {show_duration(away)}", survive_s=away)
+        yield _fill(filled, "away", "survive", show_duration(away), survive_s=away)
     for cause, key, field, empty in (
         ("window", "windows", "windows", ()),
         ("yield", "yield_to", "yields", ()),
@@ -228,8 +247,9 @@ def _set(fields: dict[str, object], plan: Document) -> Document:
     return component_wise(plan, lambda one: fields)
 
 
-def _fill(cause: str, change: str, **fields: object) -> Lever:
-    return Lever(cause, change, lambda plan: component_wise(plan, lambda one: {"fill": fields}))
+def _fill(filled: list[Component], cause: str, key: str, value: str, **fields: object) -> Lever:
+    change = setting(", ".join(one.name for one in filled), ("fill", key), value)
+    return Lever(cause, change, lambda plan: component_wise(plan, lambda one: {"fill": fields}), thing=f"fill.{key}")
 
 
 def _wider_sweep(one: object) -> dict[str, object]:

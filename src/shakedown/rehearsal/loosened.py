@@ -13,9 +13,15 @@ from shakedown.model.nouns import Component, Document, Loads
 Change = Callable[[Document], Document]
 
 
-def raised(amount: float, times: float) -> float:
-    """Purpose: so many times an amount: a whole number and at least one more, unless the amount is a small part of one."""
+def raised(amount: float, times: float, unit: str = "") -> float:
+    """Purpose: so many times an amount: a whole number and at least one more, unless the amount is a small part of one.
+
+    One with a ``unit`` is to have as few digits as a person would write: it is rounded up to two.
+    """
     wanted = amount * times
+    if unit and wanted > 0:
+        step = 10.0 ** (math.floor(math.log10(wanted)) - 1)
+        return math.ceil(wanted / step - 1e-9) * step
     return float(max(amount + 1, math.ceil(wanted - 1e-9))) if amount >= 1 else wanted
 
 
@@ -50,8 +56,8 @@ def amount_of(document: Document, name: str) -> tuple[float, str] | None:
 
 def more_of_budget(document: Document, name: str, times: float) -> Document:
     """Purpose: so many times as much of the tightest amount that is said of a budget; nothing holds less than that."""
-    least = amount_of(document, name)
-    most = raised(least[0], times) if least is not None else 0.0
+    least, unit = amount_of(document, name), dict(document.system.budget_units).get(name, "")
+    most = raised(least[0], times, unit) if least is not None else 0.0
     return _budgets(document, lambda own, amount: max(amount, most) if own.partition("@")[0] == name else amount)
 
 

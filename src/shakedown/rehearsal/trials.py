@@ -1,7 +1,8 @@
 """Rehearse a plan again with one thing loosened at a time, in parallel processes, to know what limits it.
 
 ``try_all`` is the table of contents. Each trial is a whole rehearsal with the same seed, in a directory that is gone afterwards;
-run times are those of the first one, also where a trial changes what they would be derived from.
+run times are those of the first one, also where a trial changes what they would be derived from. What may be advised is rehearsed
+on further seeds, beside the plan as it is on each of them, until its gain is clear.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from shakedown.metrics.limits import LEAST
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.metrics.trials import (
     LEAST_GAIN,
+    LEAST_SEEDS,
+    MOST_SEEDS,
+    Repeat,
     Trial,
     Verdict,
     falls_short,
-    gain,
     judged_of,
+    to_repeat,
     verdict_of,
+    with_gain,
 )
 from shakedown.model.errors import ShakedownError
 from shakedown.model.frozen import freeze
@@ -66,17 +71,43 @@ def try_all(base: Base, tell: Tell = lambda done, of: None, processes: int = 0) 
     found = levers(base)
     first = _measured(Trial("", "", False), base.layout, base.outcome)
     whole = together(found)
-    run = _Runner(base, tell, processes)
+    run = _Runner(base, first, tell, processes)
     tried = run.all([*found, *([whole] if whole is not None else [])])
     everything = tried.pop() if whole is not None else None
     mine = [lever for lever in found if lever.plan is not None]
     without: list[Trial] = []
-    if falls_short(first, tried, everything):
-        less = [(lever, one) for lever in mine if (one := together(mine, lever)) is not None]
-        without = run.all([replace(one, cause=lever.cause, change=lever.change) for lever, one in less])
+    less: list[Lever] = []
+    if falls_short(tried, everything):
+        bare = [(lever, one) for lever in mine if (one := together(mine, lever)) is not None]
+        less = [replace(one, cause=lever.cause, change=lever.change) for lever, one in bare]
+        without = run.all(less)
     else:
-        tried += run.all(list(_other_values(first, found, tried)))
-    return verdict_of(first, tried, everything, without)
+        others = list(_other_values(found, tried))
+        found, tried = [*found, *others], tried + run.all(others)
+    made = [*zip(found, tried, strict=True), *zip(less, without, strict=True)]
+    made += [(whole, everything)] if whole is not None and everything is not None else []
+    chosen = to_repeat(first, tried, everything, without)
+    again = _repeated(run, [pair for pair in made if any(pair[1] is one for one in chosen)])
+    tried, without = [[again.get(id(one), one) for one in group] for group in (tried, without)]
+    return verdict_of(first, tried, again.get(id(everything), everything), without)
+
+
+def _repeated(run: _Runner, made: list[tuple[Lever, Trial]]) -> dict[int, Trial]:
+    """Trials on further seeds, each beside the plan as it is, until their gains are clear: by the identity of each trial."""
+    now = {id(trial): trial for _, trial in made}
+    for number in range(1, MOST_SEEDS + 1):
+        best = max((one.gain for one in now.values() if one.is_clear), default=0.0)
+        open_ones = [pair for pair in made if number <= LEAST_SEEDS or not now[id(pair[1])].is_settled(best)]
+        if not open_ones:
+            break
+        seed = run.base.rehearsal.seed + number
+        before, *after = run.all([Lever("", ""), *(lever for lever, _ in open_ones)], seed)
+        for (_, trial), one in zip(open_ones, after, strict=True):
+            if not one.fault and not before.fault:
+                repeat = Repeat(seed, before.worked, one.worked, before.met, one.met)
+                known = now[id(trial)]
+                now[id(trial)] = with_gain(run.first, changed(known, repeats=(*known.repeats, repeat)))
+    return now
 
 
 def levers(base: Base) -> list[Lever]:
@@ -95,9 +126,9 @@ def is_cheap(base: Base) -> bool:
     return events * (len(levers(base)) + 1) <= CHEAP_EVENTS
 
 
-def _other_values(first: Trial, made: Sequence[Lever], tried: Sequence[Trial]) -> Iterator[Lever]:
+def _other_values(made: Sequence[Lever], tried: Sequence[Trial]) -> Iterator[Lever]:
     """Of the settings that helped most, more and less of each."""
-    helped = [pair for pair in zip(made, tried, strict=True) if gain(first, pair[1]) >= LEAST_GAIN and pair[0].again]
+    helped = [pair for pair in zip(made, tried, strict=True) if pair[1].gain >= LEAST_GAIN and pair[0].again]
     for lever, _ in sorted(helped, key=lambda pair: -pair[1].worked)[:_REFINED]:
         others = [lever.again(times) for times in FURTHER] if lever.again is not None else []
         yield from {one.change: one for one in others if one.change != lever.change}.values()
@@ -111,16 +142,17 @@ class _Runner:
     """Rehearses levers side by side and tells how far it is."""
 
     base: Base
+    first: Trial
     tell: Tell
     processes: int
     done: int = 0
     asked: int = 0
 
-    def all(self, made: Sequence[Lever]) -> list[Trial]:
-        """Purpose: a trial for each, in their order."""
+    def all(self, made: Sequence[Lever], seed: int | None = None) -> list[Trial]:
+        """Purpose: a trial for each, in their order. ``seed``: another one than the first rehearsal's."""
         self.asked += len(made)
         self.tell(self.done, self.asked)
-        jobs = [self._job(lever) for lever in made]
+        jobs = [self._job(lever, seed) for lever in made]
         count = min(self.processes or len(os.sched_getaffinity(0)), len(jobs))
         if count <= 1:
             return [self._over(_rehearse(*job)) for job in jobs]
@@ -139,16 +171,18 @@ class _Runner:
     def _over(self, trial: Trial) -> Trial:
         self.done += 1
         self.tell(self.done, self.asked)
-        return trial
+        return with_gain(self.first, trial)
 
-    def _job(self, lever: Lever) -> _Job:
+    def _job(self, lever: Lever, seed: int | None) -> _Job:
         base = self.base
         document = lever.plan(base.document) if lever.plan is not None else base.document
         rehearsal = lever.machine or base.rehearsal
         times = _times(document, base.outcome.times)
         scenario = changed(rehearsal.scenario, times=times, times_from="")
         rehearsal = replace(rehearsal, troubles=replace(rehearsal.troubles, scenario=scenario))
-        return Trial(lever.cause, lever.change, lever.plan is not None, lever.times), document, rehearsal
+        rehearsal = replace(rehearsal, seed=rehearsal.seed if seed is None else seed)
+        trial = Trial(lever.cause, lever.change, lever.plan is not None, lever.times, thing=lever.thing)
+        return trial, document, rehearsal
 
 
 def _times(document: Document, known: dict[str, RunTime]) -> tuple[tuple[str, RunTime], ...]:

@@ -1,4 +1,4 @@
-"""``shakedown waive``: accept a criterion, a gate or a contract row as it is, with a restriction."""
+"""``shakedown waive``: accept a criterion, a gate, a contract row or a change of conditions as it is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ from shakedown.model.errors import UsageError
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="[CAMPAIGN] COMPONENT [CRITERION]")
+@click.argument("names", nargs=-1, metavar="[CAMPAIGN] COMPONENT [CRITERION]")
 @click.option("--gate", is_flag=True, help="Waive that others wait until COMPONENT is met.")
 @click.option("--row", default="", metavar="NAME", help="Waive this contract row, such as c5:3.")
-@click.option("--restriction", required=True, metavar="TEXT", help="What the acceptance is restricted by, in words.")
+@click.option(
+    "--conditions",
+    default=None,
+    type=click.IntRange(1),
+    metavar="EVENT",
+    help="Accept that inputs, programs or settings of the runs changed, as the finding with this number says.",
+)
+@click.option(
+    "--restriction",
+    default="",
+    metavar="TEXT",
+    help="What the acceptance is restricted by; may be left out with --conditions.",
+)
 @said_by("Who accepts it as it is.", "Why; it is kept in the record.")
 @site_option
 @json_option
@@ -21,6 +33,7 @@ def command(
     names: tuple[str, ...],
     gate: bool,
     row: str,
+    conditions: int | None,
     restriction: str,
     who: str,
     because: str,
@@ -29,30 +42,42 @@ def command(
 ) -> int:
     """Accept CRITERION of COMPONENT as it is, or its gate, or a contract row. The outcome stays visible beside the waiver.
 
-    Without CAMPAIGN it is the newest one.
+    With --conditions EVENT and no COMPONENT: that inputs, programs or settings changed under the campaign, as that finding says. It
+    restricts the acceptance no more; both stay on the page. Without CAMPAIGN it is the newest one.
     """
     from shakedown.cli.steer.requests import find_started, record_wishes
-    from shakedown.conductor.commands.rulings import why_not_waive
+    from shakedown.conductor.commands.rulings import changes_in, why_not_waive, why_not_waive_conditions
+    from shakedown.events.reader import read_events
 
-    campaign, component, what, name = _meant(names, gate, row)
-    if not restriction.strip():
-        raise UsageError("--restriction is empty", hint="say what the acceptance is restricted by")
+    campaign, component, what, name = _meant(names, gate, row, conditions)
+    if not restriction.strip() and what != "conditions":
+        raise UsageError("--restriction is missing or empty", hint="say what the acceptance is restricted by")
     kept_whole("--restriction", restriction.strip(), LONGEST_RESTRICTION)
     layout, state = find_started(site, campaign, "waive")
-    why = why_not_waive(state.index.document, what, component, name)
+    if what == "conditions":
+        why = why_not_waive_conditions(changes_in(read_events(layout.log)), name)
+    else:
+        why = why_not_waive(state.index.document, what, component, name)
     if why:
         raise UsageError(why)
     value = {"what": what, "component": component, "name": name, "restriction": restriction, "by": who}
     data = record_wishes(layout, "waive", [value], because)
-    words = f"{what} {name or 'of ' + component} is waived: {restriction}; {data['said']}"
+    words = f"{what} {name or 'of ' + component} is waived: {restriction or 'without a restriction'}; {data['said']}"
+    if what == "conditions":
+        words = f"the change of conditions in event {name} is accepted: {restriction or 'without a restriction'}; {data['said']}"
     emit(data | {"what": what, "component": component, "name": name}, as_json, lambda: printable(words))
     return 0
 
 
-def _meant(names: tuple[str, ...], gate: bool, row: str) -> tuple[str | None, str, str, str]:
+def _meant(names: tuple[str, ...], gate: bool, row: str, conditions: int | None) -> tuple[str | None, str, str, str]:
     """Campaign or None, component, what is waived, and its name."""
-    if gate and row:
-        raise UsageError("--gate and --row are two waivers", hint="give one of them")
+    if gate + bool(row) + (conditions is not None) > 1:
+        raise UsageError("--gate, --row and --conditions are different waivers", hint="give one of them")
+    if conditions is not None:
+        if len(names) > 1:
+            usage = "shakedown waive [CAMPAIGN] --conditions EVENT ..."
+            raise UsageError("a change of conditions is no component's", hint=usage)
+        return (names[0] if names else None), "", "conditions", str(conditions)
     most = 2 if gate or row else 3
     if not most - 1 <= len(names) <= most:
         usage = "[CAMPAIGN] COMPONENT " + ("--gate" if gate else "--row NAME" if row else "CRITERION")

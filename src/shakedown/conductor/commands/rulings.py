@@ -6,6 +6,7 @@ the inbox, too, so that a person hears at once what names nothing that is there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shakedown.conductor.commands.refusals import refusal
@@ -19,10 +20,10 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import Command
-from shakedown.model.waived import criterion_digest, gate_digest, row_digest
+from shakedown.model.waived import conditions_digest, criterion_digest, gate_digest, row_digest
 
 WITHDRAWN = "none"  # the word that takes a ruling back
-WAIVABLE = ("criterion", "gate", "row")
+WAIVABLE = ("criterion", "gate", "row", "conditions")
 LONGEST = 300  # characters of a restriction
 
 
@@ -66,9 +67,13 @@ def change(conductor: Conductor, command: Command) -> Event:
 
 
 def waive(conductor: Conductor, command: Command) -> Event:
-    """A criterion, a gate or a contract row is accepted as it is, with the restriction that goes with it."""
+    """A criterion, a gate or a contract row is accepted as it is, with the restriction that goes with it; a change of conditions
+    may be without one.
+    """
     value = command.value
     what, component, name = (str(value.get(key, "")) for key in ("what", "component", "name"))
+    if what == "conditions":
+        return _waive_conditions(conductor, command, name)
     why = why_not_waive(conductor.state.index.document, what, component, name)
     restriction = str(value.get("restriction", "")).strip()
     why = why or ("" if restriction else "it names no restriction to go with what is waived")
@@ -77,6 +82,34 @@ def waive(conductor: Conductor, command: Command) -> Event:
     said: dict[str, Any] = {"what": what, "component": component, "name": name, "restriction": restriction[:LONGEST]}
     said |= _as_it_is(conductor.state.index.document, what, component, name)
     return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+
+
+def _waive_conditions(conductor: Conductor, command: Command, name: str) -> Event:
+    changes = changes_in(conductor.reread())
+    why = why_not_waive_conditions(changes, name)
+    if why:
+        return refusal(command, why)
+    said = {
+        "what": "conditions",
+        "name": name,
+        "restriction": str(command.value.get("restriction", "")).strip()[:LONGEST],
+    }
+    said |= {"digest": conditions_digest(changes[name].value), "asked": changes[name].reason[:LONGEST]}
+    return Event("waived", value={k: v for k, v in said.items() if v} | _asked(command), reason=command.reason)
+
+
+def changes_in(events: Iterable[Event]) -> dict[str, Event]:
+    """Purpose: the findings of a log that conditions of the runs changed, by the numbers of their events."""
+    found = (event for event in events if event.event == "finding" and event.value.get("kind") == "conditions_changed")
+    return {str(event.seq): event for event in found}
+
+
+def why_not_waive_conditions(changes: Mapping[str, Event], name: str) -> str:
+    """Purpose: why there is no such change to accept, or ""."""
+    if name in changes:
+        return ""
+    known = f"there are: {', '.join(changes)}" if changes else "nothing changed under this campaign"
+    return f"event {name[:20]} is no finding that conditions of the runs changed; {known}"
 
 
 def _as_it_is(document: Document, what: str, component: str, name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shakedown.engine import Order, State
 from shakedown.engine.constraints.overrides import clusters_watched
+from shakedown.engine.policy.idle_while_pending import look_number, pending_beside, pools_watched
 from shakedown.engine.policy.sweeps import wanted, wants_node
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.model.ports import Survey, Wanted
@@ -55,15 +56,39 @@ def look_around(conductor: Conductor) -> None:
     state = conductor.state
     if state.plan is None or state.phase != CampaignPhase.RUNNING:
         return
-    asked = Wanted(wanted(state).idle, clusters_watched(state))
-    if not asked.idle and not asked.pending:
-        return
-    survey = conductor.ports.scheduler.survey(asked)
+    now = conductor.ports.clock.now()
+    due = conductor.looked != look_number(now)
+    watched = pools_watched(state, now) if due else ()
+    asked = Wanted(wanted(state).idle, clusters_watched(state), watched)
+    survey = conductor.ports.scheduler.survey(asked) if asked.something else Survey()
     if survey is None:
         return
     value = _news(state, asked, survey)
+    if due and survey.unused.keys() | survey.trouble.keys() >= set(watched):
+        conductor.looked = look_number(now)
+        value |= _unused(state, survey, now)
     if value:
         conductor.log("surveyed", value=value)
+
+
+def _unused(state: State, survey: Survey, now: float) -> dict[str, Any]:
+    """How many nodes are idle beside jobs of ours that fit them, where that is news; 0 ends what was so before."""
+    found = {}
+    for pool, numbers in survey.unused.items():
+        nodes = len(_without_excluded(state, pool, numbers))
+        found[pool] = nodes if pending_beside(state, pool, nodes, now) else 0
+    before = {pool: stretch.nodes for pool, stretch in state.pools.unused.items()}
+    found = dict.fromkeys(before, 0) | found
+    news = {pool: nodes for pool, nodes in found.items() if nodes != before.get(pool, 0)}
+    return {"unused": news} if news else {}
+
+
+def _without_excluded(state: State, pool: str, numbers: Sequence[int]) -> list[int]:
+    place = state.index.places.get(pool)
+    names = names_in(place.nodes) if place is not None and state.overrides.excluded else ()
+    return [
+        number for number in numbers if not (number <= len(names) and names[number - 1] in state.overrides.excluded)
+    ]
 
 
 def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:

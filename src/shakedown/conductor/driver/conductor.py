@@ -39,6 +39,7 @@ class Conductor:
     record: Record | None = None
     weighed: dict[str, int] = field(default_factory=dict)
     next_asked: float = 0.0
+    looked: int = -1  # the last look at nodes that are idle while jobs wait
     more_calls: Counter[str] = field(default_factory=Counter)
     pending: list[Event] = field(default_factory=list)
 

@@ -158,6 +158,7 @@ def charge(state: State, job: Job, sign: int = 1) -> None:
 def _reserve(state: State, job: Job, sign: int) -> None:
     key = job.key
     assert key is not None
+    job.allowed = state.time if sign > 0 else job.allowed
     state.usage.units[key.pool] = state.usage.units.get(key.pool, 0) + sign * key.units
     state.usage.exclusive += sign if key.exclusive else 0
     if key.stage is not None:
@@ -235,6 +236,8 @@ def next_wide(state: State, pool: str) -> None:
 
 def watch_wide(state: State, job: Job) -> None:
     """A job was ordered or released, or waits again."""
+    if _waits(job):
+        state.job_index.wait(job)
     if job.key is None or not _waits_wide(job):
         return
     state.job_index.wide.setdefault(job.key.pool, {})[job.id] = None
@@ -256,8 +259,11 @@ def overtake(state: State, job: Job) -> None:
 
 
 def _waits_wide(job: Job) -> bool:
-    waits = job.phase in NOT_BEGUN and job.charged
-    return waits and job.key is not None and job.key.units > 1
+    return _waits(job) and job.key is not None and job.key.units > 1
+
+
+def _waits(job: Job) -> bool:
+    return job.phase in NOT_BEGUN and job.charged
 
 
 def count_closed(state: State, component: int, case: str, repeat: int, mode: str) -> None:

@@ -42,6 +42,9 @@ def finding(state: State, event: Event) -> None:
             roll.stalled[STANDSTILL] = event.time
     elif kind == "cannot_start":
         state.agenda.said_stuck.append(event.value["about"])
+    elif kind == "idle_while_pending":
+        if event.value["pool"] in state.pools.unused:
+            state.pools.unused[event.value["pool"]].told = True
     elif kind == "fill_short":
         state.results.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":

@@ -370,7 +370,7 @@ def requeued(state: State, event: Event) -> None:
     job.report.facts, job.report.state, job.report.note = {}, "", ""
     job.requests.claim, job.requests.cancel = Claim.NONE, Step.NONE
     job.requests.release, job.requests.hold = Step.NONE, Step.NONE
-    job.after, job.overtaken, job.halts = "", 0, []
+    job.after, job.overtaken, job.halts, job.allowed = "", 0, [], event.time
     state.agenda.unreleased.pop(job.id, None)  # the scheduler started it: nothing holds it back there
     state.job_index.follows_no_more(job)
     state.agenda.attention.pop(job.id, None)

@@ -13,7 +13,7 @@ from shakedown.engine.fold.bookkeeping import cap_test, doubt
 from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, YieldKey
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.phases import NOT_BEGUN
-from shakedown.engine.state.records import ClockEvent, Pause
+from shakedown.engine.state.records import ClockEvent, Pause, UnusedNodes
 from shakedown.engine.state.retirement import lasts, why_unwanted
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
@@ -131,6 +131,11 @@ def surveyed(state: State, event: Event) -> None:
     """What is not said anew is as it was: unknown is not none."""
     state.pools.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
     state.pools.pending |= event.value.get("pending", {})
+    for pool, nodes in event.value.get("unused", {}).items():
+        if not nodes:
+            state.pools.unused.pop(pool, None)
+        else:
+            state.pools.unused.setdefault(pool, UnusedNodes(event.time, nodes)).nodes = nodes
     _yield_again(state)
 
 

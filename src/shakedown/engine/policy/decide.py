@@ -14,6 +14,7 @@ from shakedown.engine.constraints.component_clock import tell_time
 from shakedown.engine.constraints.queue_guard import keep_queues
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.circuit_breakers import stand
+from shakedown.engine.policy.idle_while_pending import tell_idle_while_pending
 from shakedown.engine.policy.job_recovery import attend
 from shakedown.engine.policy.stuck_jobs import tell_stuck
 from shakedown.engine.policy.submit import queues_in_order, submit
@@ -49,6 +50,7 @@ def decide(state: State, now: float) -> Decision:
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
     tell_stuck(state, decision, now)
+    tell_idle_while_pending(state, decision, now)
     if state.driver.no_room:
         return decision
     _build(state, decision, now)

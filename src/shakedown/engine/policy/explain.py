@@ -13,6 +13,7 @@ from shakedown.engine.policy.packs import pack_reason
 from shakedown.engine.policy.stuck_jobs import we_hold, what_it_needs
 from shakedown.engine.policy.sweeps import sweep_reason
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
+from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase, RunPhase, Step
@@ -60,7 +61,7 @@ def _why(state: State, key: QueueKey, now: float, ahead: Outlook, mix: Mix | Non
     reason = mix.reason(state, key, now, ahead) if mix else binding_reason(state, key, now, ahead)
     if reason is None:
         reason = sweep_reason(state, key) or pack_reason(state, key)
-    return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key))
+    return (reason.key, reason.text) if reason else ("room", _why_not_yet(state, key, ahead, mix))
 
 
 def _why_delayed(state: State, entry: PendingResult, now: float, ahead: Outlook) -> Waiting:
@@ -114,10 +115,17 @@ def _count(queue: Queue, case: str) -> dict[str, int]:
     return counts
 
 
-def _why_not_yet(state: State, key: QueueKey) -> str:
+def _why_not_yet(state: State, key: QueueKey, ahead: Outlook, mix: Mix | None) -> str:
     live, limits = state.usage.jobs.get(key.pool, 0), state.index.pools[key.pool]
+    if mix is not None:
+        full = mix.full_for_fillers if key.mode == FILLER else mix.full
+        if full(state, ahead, key):
+            return f"{key.pool} is full, as far as the plan wants it, and enough waits at its scheduler"
+        test, shares = mix.tests.get(key.case, ""), mix.shares
+        behind = any(mix.is_behind(other) for other in shares if other != test) and not mix.is_behind(test)
+        return "another test of the mix is further behind its share" if behind else "it is about to be ordered"
     if key.component in state.index.rolling:
-        return f"{key.pool} is full, or another test of the mix is further behind its share"
+        return f"{key.pool} is full, as far as the plan wants it, and enough waits at its scheduler"
     if live > limits.low:
         return f"{live} jobs are with the scheduler of {key.pool}; more are ordered when {limits.low} are left"
     return "it is about to be ordered"
@@ -149,7 +157,7 @@ def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
     ahead = outlook(state, now)
     mix = mixes(state, Decision(), now).get(job.component)
     reason = mix.reason(state, job.key, now, ahead) if mix else binding_reason(state, job.key, now, ahead)
-    text = reason.text if reason is not None else _why_not_yet(state, job.key)
+    text = reason.text if reason is not None else _why_not_yet(state, job.key, ahead, mix)
     return f"it waits at the scheduler for its release: {text}"
 
 

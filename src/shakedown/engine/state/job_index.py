@@ -19,7 +19,8 @@ class JobIndex:
 
     ``wide``: pool -> jobs of more than one unit that may start and, as far as was looked, have not begun. ``bundles``: component
     -> jobs of several runs; ``unbegun``: those of them that, as far as was looked, have not begun. ``followers``: jobs
-    that begin when another one is over.
+    that begin when another one is over. ``waiting``: pool -> jobs that may start and, as far as was looked, have not begun, with
+    their units; ``waiting_units``: the sum of these.
     """
 
     held: dict[QueueKey, dict[str, None]] = field(default_factory=dict)
@@ -28,6 +29,8 @@ class JobIndex:
     bundles: dict[int, int] = field(default_factory=dict)
     unbegun: dict[int, dict[str, None]] = field(default_factory=dict)
     followers: dict[str, None] = field(default_factory=dict)
+    waiting: dict[str, dict[str, int]] = field(default_factory=dict)
+    waiting_units: dict[str, int] = field(default_factory=dict)
 
     def add(self, job: Job) -> None:
         """A new job."""
@@ -52,12 +55,28 @@ class JobIndex:
         else:
             self.charged.pop(key, None)
         self.release(job)
+        if sign > 0 and job.phase in NOT_BEGUN:
+            self.wait(job)
+        else:
+            self._waits_no_more(job)
         if key.units > 1:
             waiting = self.wide.setdefault(key.pool, {})
             if sign > 0 and job.phase in NOT_BEGUN:
                 waiting[job.id] = None
             else:
                 waiting.pop(job.id, None)
+
+    def wait(self, job: Job) -> None:
+        """A job that may start waits for nodes, perhaps again."""
+        if job.key is not None:
+            waiting, pool = self.waiting.setdefault(job.key.pool, {}), job.key.pool
+            if job.id not in waiting:
+                waiting[job.id] = job.key.units
+                self.waiting_units[pool] = self.waiting_units.get(pool, 0) + job.key.units
+
+    def _waits_no_more(self, job: Job) -> None:
+        pool = job.key.pool if job.key is not None else ""
+        self.waiting_units[pool] = self.waiting_units.get(pool, 0) - self.waiting.get(pool, {}).pop(job.id, 0)
 
     def release(self, job: Job) -> None:
         """It waits for its release, or for the end of another one, no more."""
@@ -75,6 +94,7 @@ class JobIndex:
 
     def begin(self, job: Job) -> None:
         """A job waits for nodes no more."""
+        self._waits_no_more(job)
         if job.key is not None and job.key.units > 1:
             self.wide.get(job.key.pool, {}).pop(job.id, None)
         if job.bundle:

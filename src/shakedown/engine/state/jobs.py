@@ -184,6 +184,7 @@ class Job:
     stale: str = ""  # why it is to be ordered again if it has not begun: a node was excluded
     spared: bool = False  # it ended before its claim while its queue was held: no attempt is spent
     not_taken: bool = False  # its submission was refused
+    allowed: float = 0.0  # since when it may start
     halts: list[list[float]] = field(default_factory=list)  # [from, to] when it stood still; [from] while it does
     report: JobReport = field(default_factory=JobReport)
     requests: JobRequests = field(default_factory=JobRequests)

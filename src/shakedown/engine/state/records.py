@@ -175,13 +175,25 @@ class Guard:
 
 
 @dataclass(slots=True)
+class UnusedNodes:
+    """A stretch in which nodes of a pool are idle although jobs that fit them wait: since when, and how many were idle at the
+    last look. ``told``: a finding said so.
+    """
+
+    since: float
+    nodes: int
+    told: bool = False
+
+
+@dataclass(slots=True)
 class Pools:
     """What is known of schedulers and their queues.
 
     ``backoffs``: pool -> why its scheduler takes nothing now (``submit_deferred``, ``submit_accepted``). ``guards``: pool ->
     what keeps its queue from being burnt (``job_report``, ``submit_*``, the findings ``queue_held`` and ``queue_released``).
     ``idle``: pool -> idle nodes that a sweep still wants, by number. ``pending``: cluster that is yielded to -> jobs that wait
-    there. ``yielding``: rules that yield now. The last three change by ``surveyed``.
+    there. ``yielding``: rules that yield now. ``unused``: pool -> nodes that are idle while jobs wait for them. The last four
+    change by ``surveyed``.
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -189,6 +201,7 @@ class Pools:
     idle: dict[str, list[int]] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
     yielding: list[YieldKey] = field(default_factory=list)
+    unused: dict[str, UnusedNodes] = field(default_factory=dict)
 
 
 # ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------

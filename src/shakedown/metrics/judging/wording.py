@@ -174,7 +174,7 @@ def restrictions(
         found += [_waiver_text(row, _ahead(row, record, contract)) for row in given.others]
         found += [_gone_text(row) for row in given.gone]
     found += [_by_another_plan(act) for act in judged_by_another_plan(record)]
-    found += [note.reason for note in changed_conditions(record)]
+    found += [f"event {note.seq}: {note.reason}" for note in changed_conditions(record)]
     return found + [_broken_text(score) for score in broken_commitments(contract)]
 
 
@@ -189,8 +189,30 @@ def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
 
 
 def changed_conditions(record: Record) -> list[NoteRow]:
-    """Purpose: findings that inputs, programs or settings of the runs were changed under the campaign: each restricts."""
+    """Purpose: findings that inputs, programs or settings of the runs were changed under the campaign: each restricts, unless a
+    person accepted it as it is.
+    """
+    return [note for note in conditions(record) if accepted_conditions(note, record) is None]
+
+
+def conditions(record: Record) -> list[NoteRow]:
+    """Purpose: every such finding."""
     return [note for note in record.of_kind("finding") if note.value.get("kind") == "conditions_changed"]
+
+
+def accepted_conditions(note: NoteRow, record: Record) -> WaiverRow | None:
+    """Purpose: the first waiver of such a finding; None where there is none."""
+    return next((row for row in record.waivers if row.is_of_conditions(note.seq, note.value)), None)
+
+
+def _of_conditions(record: Record) -> list[str]:
+    """Changes that a person accepted as they are: they stay on the page."""
+    pairs = [(note, accepted_conditions(note, record)) for note in conditions(record)]
+    return [
+        f"event {note.seq}: {note.reason}; accepted as it is by {row.by}, because {row.reason}"
+        for note, row in pairs
+        if row is not None
+    ]
 
 
 def _by_another_plan(act: RejudgedRow) -> str:
@@ -218,6 +240,8 @@ def _gone_text(row: WaiverRow) -> str:
 
 
 def _waived_thing(row: WaiverRow) -> str:
+    if row.what == "conditions":
+        return f"the change of conditions in event {row.name}"
     whose = f"{row.component}: " if row.component else ""
     return f"{whose}{row.what} {row.name}".rstrip()
 
@@ -249,7 +273,7 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
             found.append(text)
         for case in population.cases:
             found += _of_case(case)
-    return found + _of_waivers(document, record)
+    return found + _of_conditions(record) + _of_waivers(document, record)
 
 
 def _of_case(case: CaseRuns) -> list[str]:

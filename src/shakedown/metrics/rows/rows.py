@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
-from shakedown.model.waived import criterion_digest
+from shakedown.model.waived import conditions_digest, criterion_digest
 
 
 class RunRow(Struct, frozen=True):
@@ -131,7 +131,7 @@ class UnavailableRow(Struct, frozen=True):
 
 
 class WaiverRow(Struct, frozen=True):
-    """What a person accepted as it is: ``what`` is criterion, gate or row. ``restriction``: the words that go with it.
+    """What a person accepted as it is: ``what`` is criterion, gate, row or conditions. ``restriction``: the words that go with it.
 
     ``row``: what the contract row asked for then (``model.contracts.content``); {} in records that do not say it. ``digest``: of
     what was asked for then (``model.waived``), ``asked``: the same in words; both "" in records that do not say it.
@@ -157,6 +157,10 @@ class WaiverRow(Struct, frozen=True):
     def is_of_row(self, row: ContractRow) -> bool:
         """Whether it is this row that was waived; by its name alone where the record does not say what it asked for."""
         return self.what == "row" and (content(row) == self.row if self.row else row.name == self.name)
+
+    def is_of_conditions(self, seq: int, finding: Mapping[str, Any]) -> bool:
+        """Whether it is this finding, by its event, of what changed under the campaign."""
+        return (self.what, self.name, self.digest) == ("conditions", str(seq), conditions_digest(finding))
 
 
 class AttestationRow(Struct, frozen=True):

@@ -37,6 +37,7 @@ class Budgets:
     dimensions: tuple[tuple[str, str], ...] = ()
     targeted: Targeted = ()
     licence_names: Pairs = ()
+    units: Pairs = ()
 
 
 def amount_in_words(text: str) -> Amount:
@@ -101,7 +102,8 @@ def read_budgets(root: Node, values: dict[str, Any], clusters: tuple[Cluster, ..
             names.setdefault(licence, licence)
     _check_totals(root, names, totals, amounts, dimensions, problems)
     own = tuple((budget, licence) for budget, licence in names.items() if budget != licence)
-    return Budgets(tuple(amounts.items()), tuple(dimensions.items()), tuple(targeted.items()), own)
+    units = tuple((name, amount.quantity.unit) for name, (amount, _) in written.items() if amount.quantity.unit)
+    return Budgets(tuple(amounts.items()), tuple(dimensions.items()), tuple(targeted.items()), own, units)
 
 
 def _entry(written: Any) -> tuple[Amount, str]:

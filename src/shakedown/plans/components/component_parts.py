@@ -98,7 +98,7 @@ def read_mix(
     for name, text in written.items():
         if name not in tests and not follows(name, lost):
             hint = did_you_mean(name, tests) or f"it runs: {', '.join(tests)}"
-            problems.at(key_place(node, name), f"mix: the component runs no test '{name}'", hint)
+            problems.at(key_place(node, name), f"mix: the component runs no test '{name}'", hint, f"test {name}")
         try:
             shares[name] = parse_known(text, "share")
         except ValueError:

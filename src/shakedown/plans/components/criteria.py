@@ -123,7 +123,8 @@ def _asked(node: Node, name: str, entry: dict[str, Any], tests: list[Test], prob
     if not asked:
         names = [test.name for test in tests]
         near = did_you_mean(wanted, names) or f"it runs: {', '.join(names)}"
-        problems.at(place(node, "test"), f"criteria.{name}.test: the component runs no test '{wanted}'", near)
+        said = f"criteria.{name}.test: the component runs no test '{wanted}'"
+        problems.at(place(node, "test"), said, near, f"test {wanted}")
     return asked
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from shakedown.model.figures import figure_of, measured_as
-from shakedown.model.judging import Contract, Criterion
+from shakedown.model.judging import Criterion
 from shakedown.model.measures import measures
 from shakedown.model.nouns import Case, Component, Document, Mode, Partition, Test
 from shakedown.model.shared_nodes import different_nodes, place_of
-from shakedown.plans.contracts.contracts import ContractRead
-from shakedown.plans.library import Definition
+from shakedown.plans.components.bounds_against import ELAPSED, Advice, against, named
 from shakedown.plans.schema.criteria import OF_FIGURES, OF_RUNS
-from shakedown.plans.schema.problems import Problems
 
-Advice = tuple[tuple[str, ...], str, str]  # keys that lead to it, what is the matter, the way out
-_ELAPSED = "elapsed"
+_MOST_COUNTS = 10_000  # runs: of more every share that people write is one
 
 
 def criteria_advice(document: Document, component: Component, cases: Sequence[Case]) -> Iterator[Advice]:
@@ -26,11 +24,12 @@ def criteria_advice(document: Document, component: Component, cases: Sequence[Ca
         keys = ("criteria", criterion.name)
         if not component.duration_s:
             yield from _out_of_reach(keys, criterion, most)
+            yield from _between_counts(keys, criterion, most)
         yield from _beyond_all(keys, criterion)
         yield from _beyond_figures(keys, criterion, most)
         if component.duration_s:
             yield from _beyond_time(keys, criterion, most)
-        yield from _against(keys, criterion, component, most.tests)
+        yield from against(keys, criterion, component, most.tests)
     if component.criteria and component.sweep is None:
         yield from _overlooked(component, most)
     if component.criteria and most.cases:
@@ -89,7 +88,7 @@ class Most:
 
 
 def has_figure(test: Test, name: str) -> bool:
-    return name == _ELAPSED or measured_as(name, test.figures) is not None
+    return name == ELAPSED or measured_as(name, test.figures) is not None
 
 
 # ---- never decided ---------------------------------------------------------------------------------------------------
@@ -107,11 +106,47 @@ def _out_of_reach(keys: tuple[str, ...], criterion: Criterion, most: Most) -> It
         return
     if criterion.measure == "runs" and criterion.comparison != "<" and criterion.bound > count:
         said = f"it must be {criterion.must}, and there are never more than {count} {what}"
-        yield (*keys, "must"), _named(criterion, said), "more repeats, or a lower bound"
+        yield (*keys, "must"), named(criterion, said), "more repeats, or a lower bound"
     elif criterion.enough > count and criterion.measure != "runs":
         written = (*keys, "enough") if criterion.enough > 1 else keys
         said = f"enough is {criterion.enough}, and there are never more than {count} {what}: it stays undecided"
-        yield written, _named(criterion, said), _way(criterion, count)
+        yield written, named(criterion, said), _way(criterion, count)
+
+
+def _between_counts(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
+    """An exact share that no count of so few runs can be."""
+    if criterion.comparison != "=":
+        return
+    if criterion.measure == "runs" and not float(criterion.bound).is_integer():
+        yield (
+            (*keys, "must"),
+            named(criterion, f"no number of runs is {criterion.must}: it cannot be met"),
+            "a whole number",
+        )
+    if criterion.measure == "attested":
+        count, what = len(most.component.procedures), "procedures"
+    elif criterion.measure == "rows met":
+        count, what = len(_rows(criterion, most)), "rows in force"
+    elif criterion.measure in OF_RUNS:
+        count, what = _least(criterion, most)
+    else:
+        return
+    exact = criterion.measure not in (
+        "correct / completed",
+        "passed / attempts",
+        "rows met",
+    )  # else fewer may be counted
+    counts = [count] if exact else list(range(max(1, criterion.enough), min(count, _MOST_COUNTS) + 1))
+    if not count or count > _MOST_COUNTS or any(_is_whole(criterion.bound * of) for of in counts):
+        return
+    low = math.floor(criterion.bound * count)
+    near = " or ".join(f"{100 * hits / count:.4g}%" for hits in (low, low + 1))
+    said = f"of {count} {what} no share is {criterion.must}, only {near} and the like: it cannot be met"
+    yield (*keys, "must"), named(criterion, said), "write >= or <=, or more repeats"
+
+
+def _is_whole(hits: float) -> bool:
+    return abs(hits - round(hits)) < 1e-9 * max(1.0, abs(hits))
 
 
 def _way(criterion: Criterion, count: int) -> str:
@@ -162,33 +197,33 @@ def _beyond_all(keys: tuple[str, ...], criterion: Criterion) -> Iterator[Advice]
     above = share and not measure.beyond_all and criterion.comparison == ">" and criterion.bound >= 1
     below = share and not measure.negative and criterion.comparison == "<" and criterion.bound <= 0
     if above or below:
-        yield (*keys, "must"), _named(criterion, f"no share is {criterion.must}: it cannot be met"), "write >= or <="
+        yield (*keys, "must"), named(criterion, f"no share is {criterion.must}: it cannot be met"), "write >= or <="
 
 
 def _beyond_figures(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Iterator[Advice]:
     """A run time that no run can have, a loss of more than all, percentages above 100."""
     low, high = criterion.comparison.startswith(">"), criterion.comparison.startswith("<")
-    if criterion.measure == "value" and criterion.of == _ELAPSED:
+    if criterion.measure == "value" and criterion.of == ELAPSED:
         limit = max((case.shape.time_limit_s for case in most.asked(criterion)), default=0.0)
         if (high or criterion.comparison == "=") and criterion.bound <= 0 and criterion.statistic != "sd":
             yield (
                 (*keys, "must"),
-                _named(criterion, f"no run takes {criterion.must}: it cannot be met"),
+                named(criterion, f"no run takes {criterion.must}: it cannot be met"),
                 "run times are above 0 s",
             )
         elif not high and limit and criterion.bound > limit:
             said = f"it must be {criterion.must}, and a run is ended after {limit:g} s: it cannot be met"
-            yield (*keys, "must"), _named(criterion, said), "a lower bound, or a higher time_limit"
+            yield (*keys, "must"), named(criterion, said), "a lower bound, or a higher time_limit"
     if criterion.measure == "fill / isolated" and criterion.bound >= 1 and _is_rate(criterion, most):
         never = low and criterion.bound > 1
         said = f"{criterion.must} of a rate, of which never more than 100% is lost: it {'cannot' if never else 'can only'} be met"
         if never or high:
-            yield (*keys, "must"), _named(criterion, said), "0% is no loss, 100% is all of it"
+            yield (*keys, "must"), named(criterion, said), "0% is no loss, 100% is all of it"
     above = criterion.bound > 1 and criterion.measure == "sd / mean" and high
     if above or (criterion.measure == "value" and criterion.unit == "%" and criterion.bound > 100):
         yield (
             (*keys, "must"),
-            _named(criterion, f"{criterion.must} is more than 100%"),
+            named(criterion, f"{criterion.must} is more than 100%"),
             "is it meant? 10% is written 10%, not 1000%",
         )
 
@@ -208,7 +243,7 @@ def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Ite
     if criterion.measure in ("hours per node", "mean time to interrupt") and criterion.bound > hours * (1 + 1e-9):
         never = "stays undecided" if criterion.measure == "mean time to interrupt" else "cannot be met"
         said = f"it must be {criterion.must}, and the component runs for {hours:g} h: it {never}"
-        yield (*keys, "must"), _named(criterion, said), "a lower bound, or a longer duration"
+        yield (*keys, "must"), named(criterion, said), "a lower bound, or a longer duration"
     if criterion.measure == "node-hours":
         places = {case.partition for case in most.asked(criterion)}
         nodes = different_nodes([place for place in most.document.system.partitions() if place_of(place) in places])
@@ -216,7 +251,7 @@ def _beyond_time(keys: tuple[str, ...], criterion: Criterion, most: Most) -> Ite
             whole = "1 node has" if nodes == 1 else f"{nodes} nodes have"
             all_of_them = f"{whole} {nodes * hours:g} node-hours in {hours:g} h"
             said = f"it must be {criterion.must}, and {all_of_them}: it cannot be met"
-            yield (*keys, "must"), _named(criterion, said), "a lower bound, or a longer duration"
+            yield (*keys, "must"), named(criterion, said), "a lower bound, or a longer duration"
 
 
 def _drained(component: Component, most: Most) -> Iterator[Advice]:
@@ -240,76 +275,6 @@ def _needs_much(criterion: Criterion, component: Component, most: Most) -> bool:
         return not criterion.comparison.startswith("<") and criterion.bound > 0.5
     every = 0 if component.duration_s else sum(most.counted(criterion, case) for case in most.asked(criterion))
     return criterion.enough > max(2, every // 2) or 0 < every <= 2
-
-
-# ---- against its direction -------------------------------------------------------------------------------------------
-
-
-def _against(
-    keys: tuple[str, ...], criterion: Criterion, component: Component, tests: dict[str, Test]
-) -> Iterator[Advice]:
-    """A bound that only a worse value can fail to meet. Two bounds on one figure, from both sides, are a band."""
-    better = _better(criterion, tests)
-    if not better or not _wrong_way(criterion.comparison, better):
-        return
-    for other in component.criteria:
-        same = (other.measure, other.of, other.test) == (criterion.measure, criterion.of, criterion.test)
-        if same and other.comparison != "=" and other.comparison[0] != criterion.comparison[0]:
-            return
-    what = f"of {criterion.of} " if criterion.of else f"of {criterion.measure} "
-    said = f"{what}{better} is better, and it must be {criterion.must}: the better it is, the less it is met"
-    yield (*keys, "must"), _named(criterion, said), _other_way(criterion.comparison)
-
-
-def _better(criterion: Criterion, tests: dict[str, Test]) -> str:
-    """higher, lower, or "" where nobody says."""
-    if criterion.statistic == "sd":
-        return "lower"
-    if measures()[criterion.measure].better:
-        return measures()[criterion.measure].better
-    if criterion.of == _ELAPSED:
-        return "lower"
-    asked = [test for test in tests.values() if criterion.test in ("", test.name)]
-    words = {figure.better for test in asked for figure in test.figures if figure.name == figure_of(criterion.of)}
-    return words.pop() if len(words) == 1 else ""
-
-
-def _wrong_way(comparison: str, better: str) -> bool:
-    return comparison.startswith("<" if better == "higher" else ">")
-
-
-def _other_way(comparison: str) -> str:
-    turned = comparison.replace("<", ">") if "<" in comparison else comparison.replace(">", "<")
-    return f"write '{turned}', or mend the figure's 'better'"
-
-
-def tell_rows_against(read: ContractRead, tests: dict[str, Definition], told: Problems) -> None:
-    """Purpose: the same of a contract's rows; a row beside it that bounds the other side makes a band."""
-    for row in read.contract.rows:
-        side = "<=" if row.low is None else ">=" if row.high is None else ""
-        better = _written_better(tests.get(row.test), row.figure)
-        if not side or not better or not _wrong_way(side, better) or _banded(read.contract, row.name):
-            continue
-        at = read.written[row.name]
-        said = f"of {row.figure} {better} is better, and it must be {row.must}: the better it is, the less it is met"
-        told.file(at.path, said, "turn the bound around, or mend the figure's 'better'", at.line, at.column)
-
-
-def _written_better(test: Definition | None, figure: str) -> str:
-    if figure == _ELAPSED:
-        return "lower"
-    entry = (test.values.get("figures") or {}).get(figure) if test and test.good else None
-    return str((entry or {}).get("better", ""))
-
-
-def _banded(contract: Contract, name: str) -> bool:
-    """Whether another row of the figure bounds its other side."""
-    row = next(row for row in contract.rows if row.name == name)
-    return any(
-        (other.test, other.figure) == (row.test, row.figure)
-        and ((other.low is None) != (row.low is None) or (other.high is None) != (row.high is None))
-        for other in contract.rows
-    )
 
 
 # ---- runs that fail --------------------------------------------------------------------------------------------------
@@ -369,7 +334,3 @@ def _spare(criterion: Criterion, mine: Iterable[Case], most: Most) -> int:
         return sum(outside) + sum(max(0, count(case) - criterion.enough) for case in counted)
     spare = sum(count(case) for case in most.asked(criterion)) - criterion.enough
     return sum(outside) + min(sum(map(count, counted)), max(0, spare))
-
-
-def _named(criterion: Criterion, said: str) -> str:
-    return f"criteria.{criterion.name}: {said}"

@@ -49,7 +49,7 @@ class Looking:
 
     def survey(self, wanted: Wanted) -> Survey | None:
         """What was found since the last call. What is wanted is looked up with the next look; it has to be wanted each time."""
-        self._wanted = wanted if wanted.idle or wanted.pending else None
+        self._wanted = wanted if wanted.something else None
         self._begin()
         found, self._survey = self._survey, None
         return found

@@ -22,11 +22,11 @@ def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, co
     found = Survey()
     several = len(clusters) > 1
     for cluster in clusters:
-        pools = [p for p in cluster.partitions if f"{cluster.name}:{p.name}" in wanted.idle]
+        pools = [p for p in cluster.partitions if f"{cluster.name}:{p.name}" in (*wanted.idle, *wanted.unused)]
         if pools:
-            _idle(found, cluster, pools, run(commands.sinfo_states(cluster.name, several), command_s))
-    for pool in wanted.idle:
-        if pool not in found.idle and pool not in found.trouble:
+            _idle(found, wanted, cluster, pools, run(commands.sinfo_states(cluster.name, several), command_s))
+    for pool in (*wanted.idle, *wanted.unused):
+        if pool not in found.idle and pool not in found.unused and pool not in found.trouble:
             found.trouble[pool] = "there is no such partition here"
     for name in wanted.pending:
         own = not several and any(cluster.name == name for cluster in clusters)
@@ -38,12 +38,14 @@ def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, co
     return found
 
 
-def _idle(found: Survey, cluster: Cluster, pools: Sequence[Partition], ran: Ran) -> None:
+def _idle(found: Survey, wanted: Wanted, cluster: Cluster, pools: Sequence[Partition], ran: Ran) -> None:
     for partition in pools:
         pool = f"{cluster.name}:{partition.name}"
         if ran.status == 0:
             idle = [nodes for state, nodes in states_of_nodes(ran.output) if state in IDLE]
-            found.idle[pool] = numbers_of(partition.nodes, idle)
+            numbers = numbers_of(partition.nodes, idle)
+            found.idle.update({pool: numbers} if pool in wanted.idle else {})
+            found.unused.update({pool: numbers} if pool in wanted.unused else {})
         else:
             found.trouble[pool] = f"sinfo: {_complaint(ran)}"
 

@@ -87,6 +87,7 @@ class Pool:
         self._shut: list[int] = []  # each reason why nodes are given to nobody
         self.licences = licences or Licences()
         self.free = self.all
+        self._planned = 0  # nodes that the last cycle kept for what waits
         self.closed = 0  # nodes that are given to nobody: down
         self._lines: dict[Need, deque[int]] = {}
         self._needs: dict[int, Need] = {}  # of what waits
@@ -113,6 +114,18 @@ class Pool:
         self._needs[ticket] = need
         if self.turns is not None:
             self._since[ticket] = now
+
+    def kept(self, now: float) -> int:
+        """Nodes that are idle for a reason, as bits: planned for a job that waits, or closed before one that waits would be over.
+
+        All of them where a job waits for a licence: what the nodes could do does not matter then.
+        """
+        if any(not self.licences.fit(need) for need in self._needs.values()):
+            return self.all
+        if not self._needs:
+            return 0
+        longest = max(need.limit_s for need in self._needs.values()) if self.closings else 0.0
+        return self._planned | self._closed_within(now, longest)
 
     def withdraw(self, ticket: int) -> None:
         """A job waits no more. Its place in the line is passed over later."""
@@ -146,6 +159,13 @@ class Pool:
         if not self._needs or not self.idle:
             return
         look = _Cycle(now, backfills and not self.fifo)
+        self._begin_jobs(look, start)
+        self._planned = look.shut
+        for reserved in look.reserved:
+            self._planned |= reserved.nodes
+
+    def _begin_jobs(self, look: _Cycle, start: Start) -> None:
+        now = look.now
         heads = [(line[0], need) for need, line in list(self._lines.items()) if self._clean(need, line)]
         order = [(self._rank(ticket, need, now), number) for number, (ticket, need) in enumerate(heads)]
         heapify(order)

@@ -131,7 +131,7 @@ class SimulatedScheduler:
         return True
 
     def survey(self, wanted: Wanted) -> Survey | None:
-        return look_around(self.world, wanted, self._outage()) if wanted.idle or wanted.pending else None
+        return look_around(self.world, wanted, self._outage()) if wanted.something else None
 
     def calls(self) -> dict[str, int]:
         return {}

@@ -22,6 +22,13 @@ def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
             survey.trouble[pool] = SILENT if silent else "there is no such partition"
         else:
             survey.idle[pool] = _idle(world, pool, when)
+    for pool in wanted.unused:
+        if silent or pool not in world.rooms:
+            survey.trouble[pool] = SILENT if silent else "there is no such partition"
+        else:
+            room = world.rooms[pool]
+            idle = room.idle_at(when) & ~room.pool.closed & ~room.pool.kept(world.clock.now())
+            survey.unused[pool] = room.places(idle & room.mask)
     for cluster in wanted.pending:
         if silent:
             survey.trouble[cluster] = SILENT

@@ -1,0 +1,108 @@
+"""Bounds against the direction in which a figure gets better: of criteria, and of a contract's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.model.figures import figure_of
+from shakedown.model.judging import Contract, Criterion
+from shakedown.model.measures import measures
+from shakedown.model.nouns import Component, Test
+from shakedown.plans.contracts.contracts import ContractRead
+from shakedown.plans.library import Definition
+from shakedown.plans.schema.problems import Problems
+
+Advice = tuple[tuple[str, ...], str, str]  # keys that lead to it, what is the matter, the way out
+ELAPSED = "elapsed"
+
+
+def named(criterion: Criterion, said: str) -> str:
+    """Purpose: what is said of a criterion, with its name."""
+    return f"criteria.{criterion.name}: {said}"
+
+
+def against(
+    keys: tuple[str, ...], criterion: Criterion, component: Component, tests: dict[str, Test]
+) -> Iterator[Advice]:
+    """Purpose: a bound that only a worse value can fail to meet. Two bounds on one figure, from both sides, are a band."""
+    better = _better(criterion, tests)
+    if not better or not _wrong_way(criterion.comparison, better):
+        return
+    for other in component.criteria:
+        same = (other.measure, other.of, other.test) == (criterion.measure, criterion.of, criterion.test)
+        if (
+            same
+            and not _says_nothing(other)
+            and other.comparison != "="
+            and other.comparison[0] != criterion.comparison[0]
+        ):
+            return
+    what = f"of {criterion.of} " if criterion.of else f"of {criterion.measure} "
+    said = f"{what}{better} is better, and it must be {criterion.must}: the better it is, the less it is met"
+    yield (*keys, "must"), named(criterion, said), _other_way(criterion.comparison)
+
+
+def _says_nothing(criterion: Criterion) -> bool:
+    """Whether a bound holds for whatever is measured: not below nothing, a share not above all."""
+    measure = measures()[criterion.measure]
+    if criterion.comparison == ">=":
+        return criterion.bound <= 0 and not measure.negative
+    return criterion.comparison == "<=" and criterion.bound >= 1 and measure.bound == "share" and not measure.beyond_all
+
+
+def _better(criterion: Criterion, tests: dict[str, Test]) -> str:
+    """higher, lower, or "" where nobody says."""
+    if criterion.statistic == "sd":
+        return "lower"
+    if measures()[criterion.measure].better:
+        return measures()[criterion.measure].better
+    if criterion.of == ELAPSED:
+        return "lower"
+    asked = [test for test in tests.values() if criterion.test in ("", test.name)]
+    words = {figure.better for test in asked for figure in test.figures if figure.name == figure_of(criterion.of)}
+    return words.pop() if len(words) == 1 else ""
+
+
+def _wrong_way(comparison: str, better: str) -> bool:
+    return comparison.startswith("<" if better == "higher" else ">")
+
+
+def _other_way(comparison: str) -> str:
+    turned = comparison.replace("<", ">") if "<" in comparison else comparison.replace(">", "<")
+    return f"write '{turned}', or mend the figure's 'better'"
+
+
+def tell_rows_against(read: ContractRead, tests: dict[str, Definition], told: Problems) -> None:
+    """Purpose: the same of a contract's rows; a row beside it that bounds the other side makes a band."""
+    for row in read.contract.rows:
+        side = "<=" if _is_open(row.low) else ">=" if row.high is None else ""
+        better = _written_better(tests.get(row.test), row.figure)
+        if not side or not better or not _wrong_way(side, better) or _banded(read.contract, row.name):
+            continue
+        at = read.written[row.name]
+        said = f"of {row.figure} {better} is better, and it must be {row.must}: the better it is, the less it is met"
+        told.file(at.path, said, "turn the bound around, or mend the figure's 'better'", at.line, at.column)
+
+
+def _is_open(low: float | None) -> bool:
+    """Whether a lower bound asks for nothing: a figure is hardly ever below nothing."""
+    return low is None or low <= 0
+
+
+def _written_better(test: Definition | None, figure: str) -> str:
+    if figure == ELAPSED:
+        return "lower"
+    entry = (test.values.get("figures") or {}).get(figure_of(figure)) if test and test.good else None
+    return str((entry or {}).get("better", ""))
+
+
+def _banded(contract: Contract, name: str) -> bool:
+    """Whether another row of the figure bounds its other side."""
+    row = next(row for row in contract.rows if row.name == name)
+    return any(
+        (other.test, other.figure) == (row.test, row.figure)
+        and other is not row
+        and (_is_open(other.low) != _is_open(row.low) or (other.high is None) != (row.high is None))
+        and not (_is_open(other.low) and other.high is None)
+        for other in contract.rows
+    )
