@@ -125,7 +125,7 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
             "there is no seal: who changes a line and makes all sums and the chain again is not found"
         )
         found.unchecked.append(
-            "kept outputs: only a seal holds their digests; without one they are held against the verdicts"
+            "kept outputs: only a seal holds their digests; without one they are held against their sums and the verdicts"
         )
     else:
         found.checked.append(
@@ -135,7 +135,9 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
         if later > 0:
             came = "1 event" if later == 1 else f"{later} events"
             found.unchecked.append(f"{came} came after the newest seal, under none: seal again")
-        found.unchecked.append("builds/ and work/ are not sealed: programs and what runs left in their directories")
+        found.unchecked.append(
+            "builds/, jobs/, payloads/ and work/ are not sealed: programs, scripts and what runs left in their directories"
+        )
     if chain.torn_bytes:
         found.unchecked.append(f"{chain.torn_bytes} bytes at the end of the log are no whole line, and no part of it")
     if chain.late_bytes:

@@ -210,7 +210,7 @@ def _evaluate(item: Item, reader: RunReader, limits: ReadingLimits) -> Result:
         if item.kind == "exists":
             return extract.exists(item, reader.look(item.subject))
         if item.kind == "golden":
-            return extract.golden(item, reader.sums(item.subject, _golden_paths(item)))
+            return extract.golden(item, reader.digests(item.subject, _golden_paths(item)))
         return extract.check(item, reader.read(item.subject))
     except MemoryError:
         return without(item, f"it takes more memory than the {show_bytes(limits.memory)} that a run may take")
@@ -243,6 +243,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
         last_lines,
         trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
+        sums=within(limits.excerpt, reader.sums) or {},
     )
 
 
