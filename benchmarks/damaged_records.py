@@ -1,6 +1,6 @@
 """Damage records at random, and see that no reader is led astray: 2,000 damages take some forty minutes on four cores.
 
-    benchmarks/damaged_records.py [COUNT] [SEED]
+    benchmarks/damaged_records.py [COUNT] [SEED] [PROCESSES]
 
 Status 1 where a promise of ``tests/support/damages.py`` was broken; each such damage is printed with the seed that makes it again.
 """
@@ -17,20 +17,24 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 import damages
+from damages import Damage, Source
 
 
 def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    processes = int(sys.argv[3]) if len(sys.argv) > 3 else 4
     with tempfile.TemporaryDirectory(prefix="shakedown-damages-") as folder:
         sources = damages.make_records(Path(folder))
         for source in sources:
             damages.learn(source, Path(folder) / "scratch")
-        work = [(sources[seed % len(sources)], Path(folder), seed) for seed in range(first, first + count)]
+        others = tuple(source.root for source in sources)
+        Path(folder).chmod(0o755)  # some commands run as another user
+        work = [(sources[seed % len(sources)], others, Path(folder), seed) for seed in range(first, first + count)]
         bad, kinds = 0, Counter[str]()
-        with multiprocessing.get_context("fork").Pool(4) as pool:
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
             for seed, name, done, broken in pool.imap_unordered(_one, work):
-                kinds[done.split()[0]] += 1
+                kinds[done.kind] += 1
                 bad += bool(broken)
                 for sentence in broken:
                     print(f"seed {seed}, {name}, {done}: {sentence}", flush=True)
@@ -38,12 +42,12 @@ def main() -> int:
     return 1 if bad else 0
 
 
-def _one(work: tuple[damages.Source, Path, int]) -> tuple[int, str, str, list[str]]:
-    source, folder, seed = work
+def _one(work: tuple[Source, tuple[Path, ...], Path, int]) -> tuple[int, str, Damage, list[str]]:
+    source, others, folder, seed = work
     chance = random.Random(seed)
     site = damages.copy(source, folder / f"copy-{multiprocessing.current_process().pid}")
-    done = damages.damage(site / source.campaign, chance)
-    return seed, source.name, str(done), damages.try_commands(source, site, done, chance, 5)
+    done = damages.damage(site / source.campaign, chance, others)
+    return seed, source.name, done, damages.try_commands(source, site, done, chance, 5)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import socket
@@ -18,9 +19,11 @@ from shakedown.events.campaigns import write_document
 from shakedown.events.chain import Unwhole, damage_of
 from shakedown.events.lines import encode_event
 from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
 from shakedown.events.segments import first_header, segment_path
 from shakedown.events.sums import begin_end, end_path, first_broken, read_end
 from shakedown.events.verification import verify
+from shakedown.events.writer import DiskFull
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
@@ -140,6 +143,53 @@ def test_a_log_that_is_gone_is_damage_where_the_lease_proves_a_past(
     damage = damage_of(layout)
     assert damage is not None
     assert str(damage) == "log: it is empty or missing, and lease/log-end says that it held 20 events"
+
+
+@pytest.mark.parametrize("boot", ["this one", "another", "unknown"])
+def test_lines_that_were_written_and_not_synced_are_missed_until_the_machine_is_booted(
+    open_writer: Open, layout: Layout, events: Events, monkeypatch: pytest.MonkeyPatch, boot: str
+) -> None:
+    """Who kills a driver takes no written line; a power cut does, and then nobody can tell."""
+    writer = open_writer(segment_bytes=100_000)
+    writer.append(events(5))
+    writer.commit()
+    writer.append(events(5, after=5))
+    writer.flush()
+    path = segment_path(layout.log, 1)
+    whole = path.read_bytes()
+    end = read_end(layout.log)
+    assert end is not None and (end.seq, end.written) == (5, len(whole)) and damage_of(layout) is None
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    if boot != "this one":
+        monkeypatch.setattr(chain, "this_boot", lambda: "" if boot == "unknown" else "0123")
+    damage = damage_of(layout)
+    assert (damage is not None) is (boot == "this one")
+    assert (
+        damage is None
+        or f"were written to byte {len(whole)} (lease/log-end) since this machine was booted" in damage.why
+    )
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:5]))  # an event that was durable is missed by everybody
+    damage = damage_of(layout)
+    assert damage is not None and "event 5 (lease/log-end)" in damage.why
+
+
+def test_lines_that_the_disk_takes_back_at_the_sync_are_not_missed(
+    open_writer: Open, layout: Layout, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = open_writer(segment_bytes=100_000, reserve_bytes=0)
+    writer.append(events(5))
+    writer.flush()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fdatasync", full)
+    with pytest.raises(DiskFull):
+        writer.commit()
+    assert damage_of(layout) is None
+    monkeypatch.undo()
+    writer.commit()
+    assert damage_of(layout) is None and [event.seq for event in read_events(layout.log)] == [1, 2, 3, 4, 5]
 
 
 def test_a_log_that_is_gone_is_damage_where_claims_prove_a_past(interrupted: Path, layout: Layout) -> None:

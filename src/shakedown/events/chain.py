@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from shakedown.events.damage import LaterVersion
+from shakedown.events.identity import this_boot
 from shakedown.events.lease import last_host
 from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.seal_check import Damage, closing_damage
@@ -63,6 +64,10 @@ def damage_of(layout: Layout) -> Damage | None:
     """
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
     damage = _look(layout, end)
+    if (
+        damage is not None and (now := read_end(layout.log)) != end
+    ):  # it was written to meanwhile, or cut back on a full disk
+        damage = _look(layout, now)
     if damage is not None and _is_news_from_elsewhere(layout):
         return _look(layout, None, compares_end=False)
     return damage
@@ -211,6 +216,10 @@ def _open_segment(span: Span, end: LogEnd | None, plans: dict[str, None]) -> Dam
         why = (
             f"its lines end at byte {len(data)}, but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
         )
+        return Damage(_name(span), why, span.number)
+    if len(data) < end.written and end.boot == this_boot() != "":
+        before = f"but were written to byte {end.written} (lease/log-end) since this machine was booted"
+        why = f"its lines end at byte {len(data)}, {before}"
         return Damage(_name(span), why, span.number)
     if zlib.crc32(data[: end.bytes]) == end.crc:
         return None
