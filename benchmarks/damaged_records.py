@@ -2,7 +2,8 @@
 
     benchmarks/damaged_records.py [COUNT] [SEED] [PROCESSES]
 
-Status 1 where a promise of ``tests/support/damages.py`` was broken; each such damage is printed with the seed that makes it again.
+Ctrl-C ends it early, with what was counted until then. Status 1 where a promise of ``tests/support/damages.py`` was broken; each
+such damage is printed with the seed that makes it again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -32,13 +34,13 @@ def main() -> int:
         Path(folder).chmod(0o755)  # some commands run as another user
         work = [(sources[seed % len(sources)], others, Path(folder), seed) for seed in range(first, first + count)]
         bad, kinds = 0, Counter[str]()
-        with multiprocessing.get_context("fork").Pool(processes) as pool:
+        with multiprocessing.get_context("fork").Pool(processes) as pool, suppress(KeyboardInterrupt):
             for seed, name, done, broken in pool.imap_unordered(_one, work):
                 kinds[done.kind] += 1
                 bad += bool(broken)
                 for sentence in broken:
                     print(f"seed {seed}, {name}, {done}: {sentence}", flush=True)
-    print(f"{count} damages, {bad} of them broke a promise; by kind: {dict(kinds)}")
+    print(f"{kinds.total()} damages, {bad} of them broke a promise; by kind: {dict(kinds.most_common())}")
     return 1 if bad else 0
 
 

@@ -187,8 +187,13 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
             return Damage(str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), _GONE, event=row.seq)
     for path, why in _named_files(layout, record):
         if why:
-            return Damage(path, why)
+            return Damage(path, why, event=_first_naming(layout, Path(path).stem))
     return None
+
+
+def _first_naming(layout: Layout, digest: str) -> int:
+    """The first event that names a file by its digest."""
+    return next((event.seq for event in read_events(layout.log) if digest in str(event.value)), 0)
 
 
 _GONE = "the log says that the record was sealed under this digest, and the seal is gone"
