@@ -168,3 +168,16 @@ def test_judging_again_gives_an_old_output_its_sum(room: Room) -> None:
 
 def test_evidence_that_says_nothing_adds_nothing() -> None:
     assert Evidence("r000001").sums == {}
+
+
+def test_marks_are_found_by_the_path_of_an_output_as_the_layout_makes_it(room: Room) -> None:
+    layout = room.layout
+
+    def marks(output: Path) -> tuple[Path, ...]:
+        return layout.marks_of(str(output.relative_to(layout.root)))
+
+    for job, restart in (("j000012", 0), ("j002345", 3)):
+        control = layout.job(job)
+        assert marks(layout.job_output(job, restart)) == (control / f"claim.{restart}", control / f"marks.{restart}")
+    assert marks(layout.part_output("j002345", "r004711")) == (layout.part_mark("j002345", "r004711"),)
+    assert marks(layout.output("r000012")) == () == layout.marks_of("outputs/../../j000012.0.out")

@@ -25,6 +25,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -228,7 +229,9 @@ def tell(site: Path, *words: str, limit_s: float = 60.0, as_nobody: bool = False
             time.sleep(0.002)
         if status == -999:
             status = 0 if limit_s < 60 else status
-            os.killpg(child, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has no group of its own yet
+                os.killpg(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
         out.seek(0)
         err.seek(0)
