@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import socket
@@ -171,6 +172,29 @@ def test_lines_that_were_written_and_not_synced_are_missed_until_the_machine_is_
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:5]))  # an event that was durable is missed by everybody
     damage = damage_of(layout)
     assert damage is not None and "event 5 (lease/log-end)" in damage.why
+
+
+def test_the_log_of_another_campaign_is_not_taken_for_this_ones_though_it_went_on(
+    open_writer: Open, layout: Layout, events: Events
+) -> None:
+    """What the lease knows lies in a segment that is sealed in the log that took its place."""
+    writer = open_writer(segment_bytes=100_000)
+    writer.append(events(5))
+    writer.commit()
+    end = end_path(layout.log).read_bytes()
+    writer.close()
+    end_path(layout.log).write_bytes(end)
+    assert damage_of(layout) is None  # a driver that was killed before it said more
+    path = segment_path(layout.log, 1)
+    content = path.read_bytes().replace(b"r000003", b"r000004")
+    path.write_bytes(content)
+    header = segment_path(layout.log, 2)
+    kept = msgspec.json.decode(header.read_bytes())
+    kept |= {"previous": hashlib.sha256(content).hexdigest()}
+    header.write_bytes(msgspec.json.encode(kept) + b"\n")
+    damage = damage_of(layout)
+    assert damage is not None
+    assert str(damage) == "log/000001.jsonl: it does not begin with what was durable up to event 5 (lease/log-end)"
 
 
 def test_lines_that_the_disk_takes_back_at_the_sync_are_not_missed(

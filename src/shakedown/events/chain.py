@@ -103,7 +103,7 @@ def _look(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Dama
             return damage
     if compares_end and end is None and found[0].header.end:
         return Damage(str(end_path(layout.log).relative_to(layout.root)), _NO_END)
-    return _too_short(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
+    return _too_short(found, end) or _other_log(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
 
 
 _NO_END = "it is missing or damaged; it says how long the log was, and without it nobody sees whether the log's end was cut off"
@@ -255,6 +255,22 @@ def _too_short(found: list[Span], end: LogEnd | None) -> Damage | None:
         return None
     why = f"it is the last segment, but the log went on to segment {end.segment}, event {end.seq} (lease/log-end)"
     return Damage(_name(last), why, last.number)
+
+
+def _other_log(found: list[Span], end: LogEnd | None) -> Damage | None:
+    """A segment that was sealed after ``lease/log-end`` was written must still begin with what was durable then."""
+    span = next((span for span in found if end is not None and end.segment == span.number), None)
+    if end is None or span is None or span.end is None:
+        return None
+    crc, left = 0, end.bytes
+    with open_plain(span.path) as file:
+        while left > 0 and (block := file.read(min(_BLOCK, left))):
+            crc, left = zlib.crc32(block, crc), left - len(block)
+    if left == 0 and crc == end.crc:
+        return None
+    return Damage(
+        _name(span), f"it does not begin with what was durable up to event {end.seq} (lease/log-end)", span.number
+    )
 
 
 def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | None:
