@@ -282,7 +282,7 @@ def test_random_damages_break_no_promise(records: dict[str, Source], name: str, 
     for seed in range(10):
         chance = random.Random(seed)
         site = damages.copy(source, tmp_path / "copy")
-        done = damages.damage(site / source.campaign, chance)
+        done = damages.damage(site / source.campaign, chance, [other.root for other in records.values()])
         broken = damages.try_commands(source, site, done, chance, 2, cheap, limit_s=2.0)
         assert not broken, f"seed {seed}, {name}, {done}: {broken}"
 

@@ -514,7 +514,7 @@ def try_commands(
     ``limit_s``: of ``resume``, which may wait a minute for a run that no source knows any more.
     """
     broken: list[str] = []
-    bound = more_damages.needs_nobody(done.kind)
+    bound = more_damages.needs_nobody(done.kind, site)
     if bound:
         more_damages.give_to_nobody(site)
     known = [words for words in readers if words in source.reference]
