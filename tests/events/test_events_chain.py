@@ -17,7 +17,7 @@ import pytest
 
 from shakedown.events import chain
 from shakedown.events.campaigns import write_document
-from shakedown.events.chain import Unwhole, damage_of
+from shakedown.events.chain import Unwhole, bytes_lost, damage_of
 from shakedown.events.lines import encode_event
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
@@ -160,11 +160,13 @@ def test_lines_that_were_written_and_not_synced_are_missed_until_the_machine_is_
     whole = path.read_bytes()
     end = read_end(layout.log)
     assert end is not None and (end.seq, end.written) == (5, len(whole)) and damage_of(layout) is None
+    assert bytes_lost(layout) == 0
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
     if boot != "this one":
         monkeypatch.setattr(chain, "this_boot", lambda: "" if boot == "unknown" else "0123")
     damage = damage_of(layout)
     assert (damage is not None) is (boot == "this one")
+    assert bytes_lost(layout) == len(whole.splitlines(keepends=True)[-1])
     assert (
         damage is None
         or f"were written to byte {len(whole)} (lease/log-end) since this machine was booted" in damage.why

@@ -32,7 +32,7 @@ _SUM = re.compile(rb',"sum":"[0-9a-f]{8}"\}\n')
 
 
 def needs_nobody(kind: str, site: Path) -> bool:
-    """Purpose: whether commands are to be run as a user whom permissions bind, as they do not bind root; if that user gets there."""
+    """Purpose: whether commands are run as a user whom permissions bind, as they do not bind root; if that user gets there."""
     return kind == "no permission" and os.geteuid() == 0 and all(place.stat().st_mode & 1 for place in site.parents)
 
 

@@ -20,6 +20,7 @@ from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
+from shakedown.events.chain import bytes_lost
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
@@ -76,6 +77,7 @@ def verify_campaign(
         record = fold_runs(read_events(layout.log))
         found.damage = _beside_the_log(layout, record, seals)
         _say_log(found, chain, seals, record)
+        _say_lost(found, layout)
         _say_made(found, layout)
         for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
             found.unchecked.append(
@@ -145,6 +147,13 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     found.unchecked += [
         f"{count} events '{name}' are of a later version" for name, count in chain.unknown_events.items()
     ]
+
+
+def _say_lost(found: Verified, layout: Layout) -> None:
+    lost = bytes_lost(layout) if found.damage is None else 0
+    if lost:
+        why = "they were not durable: a power cut takes them, and so could a person"
+        found.unchecked.append(f"{lost} bytes that were written behind the log's end are gone; {why}")
 
 
 def _hold_outputs(found: Verified, layout: Layout) -> None:

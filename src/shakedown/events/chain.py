@@ -117,6 +117,19 @@ def _no_folder(layout: Layout) -> Damage | None:
     return None
 
 
+def bytes_lost(layout: Layout) -> int:
+    """Purpose: how many bytes were written behind the log's end, were not durable yet, and are gone; 0 where that is not known.
+
+    Since the machine was booted that is damage; before, a power cut may have taken them, or a person.
+    """
+    end = read_end(layout.log)
+    last = spans(layout.log)[-1:]
+    if end is None or not last or last[0].number != end.segment:
+        return 0
+    data = read_plain(last[0].path)
+    return max(0, end.written - data.rfind(b"\n") - 1)
+
+
 # ---- a log that is not there -----------------------------------------------------------------------------------------------
 
 
