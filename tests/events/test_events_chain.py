@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import socket
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from shakedown.events.lines import encode_event
 from shakedown.events.opening import open_log
 from shakedown.events.reader import read_events
 from shakedown.events.segments import first_header, segment_path
-from shakedown.events.sums import begin_end, end_path, first_broken, read_end
+from shakedown.events.sums import begin_end, end_path, first_broken, read_end, with_sum
 from shakedown.events.verification import verify
 from shakedown.events.writer import DiskFull
 from shakedown.model.events import Event
@@ -338,3 +339,31 @@ def test_the_end_of_a_log_on_another_host_may_be_seen_before_its_last_segment(
     assert damage_of(layout) is None
     os.utime(end_path(layout.log), (0, 0))
     assert damage_of(layout) is not None
+
+
+@pytest.mark.parametrize("kept", [1, 4, 20])
+def test_lines_that_were_cut_off_are_named_by_the_first_event_that_is_gone(
+    interrupted: Path, layout: Layout, kept: int
+) -> None:
+    """``kept``: lines, with the header. So the event that is gone first has that number."""
+    interrupted.write_bytes(b"".join(interrupted.read_bytes().splitlines(keepends=True)[:kept]))
+    damage = damage_of(layout)
+    assert damage is not None and (damage.path, damage.event) == ("log/000001.jsonl", kept)
+    found = verify(layout.log)
+    assert (found.path, found.event) == ("log/000001.jsonl", kept)
+
+
+def test_where_all_sums_were_made_again_no_line_is_blamed(interrupted: Path, layout: Layout) -> None:
+    lines, crc = interrupted.read_bytes().splitlines(keepends=True), 0
+    made = []
+    for line in lines:
+        if b'"sum":"' in line:
+            line, crc = with_sum(line[:-19].replace(b"r000007", b"r000008") + b"}\n", crc)
+        else:
+            crc = zlib.crc32(line, crc)
+        made.append(line)
+    assert made != lines and first_broken(iter(made)) is None
+    interrupted.write_bytes(b"".join(made))
+    damage = damage_of(layout)
+    assert damage is not None and (damage.line, damage.event) == (0, 0)
+    assert damage.why == "one of its lines up to event 20 is not what was written: lease/log-end has another sum"

@@ -225,18 +225,24 @@ def _open_segment(span: Span, end: LogEnd | None, plans: dict[str, None]) -> Dam
         )
     if end is None or end.segment != span.number:
         return None
+    return _against_end(span, data, end, found)
+
+
+def _against_end(span: Span, data: bytes, end: LogEnd, last: tuple[int, int] | None) -> Damage | None:
+    """The lines of the open segment against what ``lease/log-end`` says of them. ``last``: their last sum, which holds."""
+    gone = ""
     if len(data) < end.bytes:
-        why = (
-            f"its lines end at byte {len(data)}, but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
-        )
-        return Damage(_name(span), why, span.number)
-    if len(data) < end.written and end.boot == this_boot() != "":
-        before = f"but were written to byte {end.written} (lease/log-end) since this machine was booted"
-        why = f"its lines end at byte {len(data)}, {before}"
-        return Damage(_name(span), why, span.number)
+        gone = f"but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
+    elif len(data) < end.written and end.boot == this_boot() != "":
+        gone = f"but were written to byte {end.written} (lease/log-end) since this machine was booted"
+    if gone:
+        first = _event_of(span.path, data.count(b"\n") + 1)
+        return Damage(_name(span), f"its lines end at byte {len(data)}, {gone}", span.number, event=first)
     if zlib.crc32(data[: end.bytes]) == end.crc:
         return None
-    line = data.count(b"\n", 0, found[0]) + 2 if found is not None else 0  # all before it have their sum
+    summed = data.count(b"\n", 0, last[0]) + 1 if last is not None else 0  # all up to this line have their sum
+    behind = last is not None and data.find(b"\n", last[0]) + 1 < end.bytes
+    line = summed + 1 if behind else 0  # where all have one, somebody made the sums again
     why = (
         "the line is not what was written"
         if line
