@@ -1,8 +1,9 @@
 """Damage records at random, and see that no reader is led astray: 2,000 damages take some forty minutes on four cores.
 
-    benchmarks/damaged_records.py [COUNT] [SEED]
+    benchmarks/damaged_records.py [COUNT] [SEED] [PROCESSES]
 
-Status 1 where a promise of ``tests/support/record_damages.py`` was broken; each is printed with the seed that makes it again.
+Ctrl-C ends it early, with what was counted until then. Status 1 where a promise of ``tests/support/record_damages.py`` was
+broken; each such damage is printed with the seed that makes it again.
 """
 
 from __future__ import annotations
@@ -12,38 +13,43 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 import record_damages
+from record_damages import Damage, Source
 
 
 def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    processes = int(sys.argv[3]) if len(sys.argv) > 3 else 4
     with tempfile.TemporaryDirectory(prefix="shakedown-damages-") as folder:
         sources = record_damages.make_records(Path(folder))
         for source in sources:
             record_damages.learn(source, Path(folder) / "scratch")
-        work = [(sources[seed % len(sources)], Path(folder), seed) for seed in range(first, first + count)]
+        others = tuple(source.root for source in sources)
+        Path(folder).chmod(0o755)  # some commands run as another user
+        work = [(sources[seed % len(sources)], others, Path(folder), seed) for seed in range(first, first + count)]
         bad, kinds = 0, Counter[str]()
-        with multiprocessing.get_context("fork").Pool(4) as pool:
+        with multiprocessing.get_context("fork").Pool(processes) as pool, suppress(KeyboardInterrupt):
             for seed, name, done, broken in pool.imap_unordered(_one, work):
-                kinds[done.split()[0]] += 1
+                kinds[done.kind] += 1
                 bad += bool(broken)
                 for sentence in broken:
                     print(f"seed {seed}, {name}, {done}: {sentence}", flush=True)
-    print(f"{count} damages, {bad} of them broke a promise; by kind: {dict(kinds)}")
+    print(f"{kinds.total()} damages, {bad} of them broke a promise; by kind: {dict(kinds.most_common())}")
     return 1 if bad else 0
 
 
-def _one(work: tuple[record_damages.Source, Path, int]) -> tuple[int, str, str, list[str]]:
-    source, folder, seed = work
+def _one(work: tuple[Source, tuple[Path, ...], Path, int]) -> tuple[int, str, Damage, list[str]]:
+    source, others, folder, seed = work
     chance = random.Random(seed)
     site = record_damages.copy(source, folder / f"copy-{multiprocessing.current_process().pid}")
-    done = record_damages.damage(site / source.campaign, chance)
-    return seed, source.name, str(done), record_damages.try_commands(source, site, done, chance, 5)
+    done = record_damages.damage(site / source.campaign, chance, others)
+    return seed, source.name, done, record_damages.try_commands(source, site, done, chance, 5)
 
 
 if __name__ == "__main__":

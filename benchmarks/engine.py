@@ -29,7 +29,9 @@ def seconds_per_event(document: Document, ends: int) -> tuple[float, float]:
         over += driven.end_one()
     seconds = time.perf_counter() - start
     gc.enable()
-    assert document.components[0].sweep or driven.state.campaign.next_job > first, "no batch of new orders was among the ends"
+    assert document.components[0].sweep or driven.state.campaign.next_job > first, (
+        "no batch of new orders was among the ends"
+    )
     return seconds / (driven.state.seq - events), seconds / over
 
 

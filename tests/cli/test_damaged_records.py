@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import killing
 import pytest
 import record_damages
 from record_damages import Source, Told, tell
@@ -175,7 +176,8 @@ def test_verify_misses_an_environment_that_is_not_sealed(opened: Open, spoil: st
         os.mkfifo(kept)
     found = json.loads(say(source, "verify", "--json").out)
     assert not found["whole"] and found["damage"]["path"] == f"environments/{kept.name}", found
-    assert found["damage"]["why"]
+    names = next(event for event in read_events(source.root / "log") if kept.stem in str(event.value))
+    assert found["damage"]["why"] and found["damage"]["event"] == names.seq > 0
 
 
 def test_an_emptied_log_is_the_newest_campaign_and_damaged(opened: Open) -> None:
@@ -280,6 +282,12 @@ def test_random_damages_break_no_promise(records: dict[str, Source], name: str, 
     for seed in range(10):
         chance = random.Random(seed)
         site = record_damages.copy(source, tmp_path / "copy")
-        done = record_damages.damage(site / source.campaign, chance)
+        done = record_damages.damage(site / source.campaign, chance, [other.root for other in records.values()])
         broken = record_damages.try_commands(source, site, done, chance, 2, cheap, limit_s=2.0)
         assert not broken, f"seed {seed}, {name}, {done}: {broken}"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_command_that_is_killed_leaves_nothing_or_all(records: dict[str, Source], tmp_path: Path, seed: int) -> None:
+    """A sample of ``benchmarks/killed_commands.py``, each of another command."""
+    assert killing.trial(records["finished"], tmp_path / "scratch", seed) == []

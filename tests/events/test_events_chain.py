@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import hashlib
 import os
 import shutil
 import socket
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +18,14 @@ import pytest
 
 from shakedown.events import chain
 from shakedown.events.campaigns import write_document
-from shakedown.events.chain import Unwhole, damage_of
+from shakedown.events.chain import Unwhole, bytes_lost, damage_of
 from shakedown.events.lines import encode_event
 from shakedown.events.opening import open_log
+from shakedown.events.reader import read_events
 from shakedown.events.segments import first_header, segment_path
-from shakedown.events.sums import begin_end, end_path, first_broken, read_end
+from shakedown.events.sums import begin_end, end_path, first_broken, read_end, with_sum
 from shakedown.events.verification import verify
+from shakedown.events.writer import DiskFull
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
 
@@ -140,6 +145,78 @@ def test_a_log_that_is_gone_is_damage_where_the_lease_proves_a_past(
     damage = damage_of(layout)
     assert damage is not None
     assert str(damage) == "log: it is empty or missing, and lease/log-end says that it held 20 events"
+
+
+@pytest.mark.parametrize("boot", ["this one", "another", "unknown"])
+def test_lines_that_were_written_and_not_synced_are_missed_until_the_machine_is_booted(
+    open_writer: Open, layout: Layout, events: Events, monkeypatch: pytest.MonkeyPatch, boot: str
+) -> None:
+    """Who kills a driver takes no written line; a power cut does, and then nobody can tell."""
+    writer = open_writer(segment_bytes=100_000)
+    writer.append(events(5))
+    writer.commit()
+    writer.append(events(5, after=5))
+    writer.flush()
+    path = segment_path(layout.log, 1)
+    whole = path.read_bytes()
+    end = read_end(layout.log)
+    assert end is not None and (end.seq, end.written) == (5, len(whole)) and damage_of(layout) is None
+    assert bytes_lost(layout) == 0
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    if boot != "this one":
+        monkeypatch.setattr(chain, "this_boot", lambda: "" if boot == "unknown" else "0123")
+    damage = damage_of(layout)
+    assert (damage is not None) is (boot == "this one")
+    assert bytes_lost(layout) == len(whole.splitlines(keepends=True)[-1])
+    assert (
+        damage is None
+        or f"were written to byte {len(whole)} (lease/log-end) since this machine was booted" in damage.why
+    )
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:5]))  # an event that was durable is missed by everybody
+    damage = damage_of(layout)
+    assert damage is not None and "event 5 (lease/log-end)" in damage.why
+
+
+def test_the_log_of_another_campaign_is_not_taken_for_this_ones_though_it_went_on(
+    open_writer: Open, layout: Layout, events: Events
+) -> None:
+    """What the lease knows lies in a segment that is sealed in the log that took its place."""
+    writer = open_writer(segment_bytes=100_000)
+    writer.append(events(5))
+    writer.commit()
+    end = end_path(layout.log).read_bytes()
+    writer.close()
+    end_path(layout.log).write_bytes(end)
+    assert damage_of(layout) is None  # a driver that was killed before it said more
+    path = segment_path(layout.log, 1)
+    content = path.read_bytes().replace(b"r000003", b"r000004")
+    path.write_bytes(content)
+    header = segment_path(layout.log, 2)
+    kept = msgspec.json.decode(header.read_bytes())
+    kept |= {"previous": hashlib.sha256(content).hexdigest()}
+    header.write_bytes(msgspec.json.encode(kept) + b"\n")
+    damage = damage_of(layout)
+    assert damage is not None
+    assert str(damage) == "log/000001.jsonl: it does not begin with what was durable up to event 5 (lease/log-end)"
+
+
+def test_lines_that_the_disk_takes_back_at_the_sync_are_not_missed(
+    open_writer: Open, layout: Layout, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = open_writer(segment_bytes=100_000, reserve_bytes=0)
+    writer.append(events(5))
+    writer.flush()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fdatasync", full)
+    with pytest.raises(DiskFull):
+        writer.commit()
+    assert damage_of(layout) is None
+    monkeypatch.undo()
+    writer.commit()
+    assert damage_of(layout) is None and [event.seq for event in read_events(layout.log)] == [1, 2, 3, 4, 5]
 
 
 def test_a_log_that_is_gone_is_damage_where_claims_prove_a_past(interrupted: Path, layout: Layout) -> None:
@@ -262,3 +339,31 @@ def test_the_end_of_a_log_on_another_host_may_be_seen_before_its_last_segment(
     assert damage_of(layout) is None
     os.utime(end_path(layout.log), (0, 0))
     assert damage_of(layout) is not None
+
+
+@pytest.mark.parametrize("kept", [1, 4, 20])
+def test_lines_that_were_cut_off_are_named_by_the_first_event_that_is_gone(
+    interrupted: Path, layout: Layout, kept: int
+) -> None:
+    """``kept``: lines, with the header. So the event that is gone first has that number."""
+    interrupted.write_bytes(b"".join(interrupted.read_bytes().splitlines(keepends=True)[:kept]))
+    damage = damage_of(layout)
+    assert damage is not None and (damage.path, damage.event) == ("log/000001.jsonl", kept)
+    found = verify(layout.log)
+    assert (found.path, found.event) == ("log/000001.jsonl", kept)
+
+
+def test_where_all_sums_were_made_again_no_line_is_blamed(interrupted: Path, layout: Layout) -> None:
+    lines, crc = interrupted.read_bytes().splitlines(keepends=True), 0
+    made = []
+    for line in lines:
+        if b'"sum":"' in line:
+            line, crc = with_sum(line[:-19].replace(b"r000007", b"r000008") + b"}\n", crc)
+        else:
+            crc = zlib.crc32(line, crc)
+        made.append(line)
+    assert made != lines and first_broken(iter(made)) is None
+    interrupted.write_bytes(b"".join(made))
+    damage = damage_of(layout)
+    assert damage is not None and (damage.line, damage.event) == (0, 0)
+    assert damage.why == "one of its lines up to event 20 is not what was written: lease/log-end has another sum"

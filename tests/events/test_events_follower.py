@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from shakedown.events import chain
 from shakedown.events import follower as following
 from shakedown.events.follower import Follower
 from shakedown.events.segments import Position
@@ -79,9 +80,9 @@ def test_half_a_line_is_waited_for(open_writer: Open, directory: Path, events: E
 
 
 def test_a_log_that_was_cut_back_is_read_again_from_good_ground(
-    open_writer: Open, directory: Path, events: Events
+    open_writer: Open, directory: Path, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two events were seen that were never durable; other ones took their place."""
+    """A power cut took two events that were seen and never durable; other ones took their place."""
     writer = open_writer(segment_bytes=800)
     writer.append(events(9))
     writer.flush()
@@ -91,6 +92,7 @@ def test_a_log_that_was_cut_back_is_read_again_from_good_ground(
     kept = path.read_bytes().split(b"\n")
     first = msgspec.json.decode(kept[1])["seq"]
     path.write_bytes(b"\n".join(kept[:-3]) + b"\n")
+    monkeypatch.setattr(chain, "this_boot", lambda: "after the power cut")
     again = open_writer(segment_bytes=800)
     again.append(events(3, after=7))
     again.commit()

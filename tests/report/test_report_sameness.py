@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shakedown.report import write_report
+import pytest
+
+from shakedown.report import write_report, writing
 
 if TYPE_CHECKING:
     from tests.report.conftest import CampaignBuilder
@@ -83,3 +85,29 @@ def test_a_second_report_takes_away_figures_that_are_no_more_and_nothing_else(sm
     write_report(campaign)
     assert not stale.exists()
     assert mine.exists() and outside.exists() and (campaign / "log/000001.jsonl").exists()
+
+
+def test_a_report_that_was_interrupted_leaves_sums_that_tell_and_the_next_one_takes_away_the_rest(
+    small: CampaignBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small.run("hello", "main")
+    campaign = small.save()
+    write_report(campaign)
+    sums = campaign / "report/SHA256SUMS"
+    stale = campaign / "report/figures/stale.svg"
+    stale.write_text("old")
+    sums.write_text(sums.read_text() + f"{'0' * 64}  report/figures/stale.svg\n")
+    before, replace = sums.read_text(), writing._replace
+
+    def interrupted(path: Path, data: bytes) -> None:
+        if path.name == "report.html":
+            raise KeyboardInterrupt
+        replace(path, data)
+
+    monkeypatch.setattr(writing, "_replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(campaign)
+    assert sums.read_text() == before and stale.exists()
+    monkeypatch.undo()
+    write_report(campaign)
+    assert not stale.exists() and "stale" not in sums.read_text()

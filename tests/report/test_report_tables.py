@@ -63,3 +63,15 @@ def test_superseded_verdicts_are_rows_too(small: CampaignBuilder) -> None:
     first, second = rows_of(write_report(small.save()).parent, "runs.csv")
     assert (first["verdict"], first["superseded_by"]) == ("incorrect", second["event"])
     assert (second["verdict"], second["supersedes"]) == ("passed", first["event"])
+
+
+def test_where_an_output_is_stands_in_the_table_without_the_sums_of_a_jobs_marks(
+    small: CampaignBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {"file": "outputs/000/j000001.0.out", "bytes": 7, "crc": "0123abcd", "marks": {"marks.0": "00000000"}}
+    monkeypatch.setattr(type(small), "keep", lambda *_: kept)
+    small.run("hello", "main", output="Hello\n")
+    campaign = small.save()
+    write_report(campaign)
+    rows = (campaign / "report/tables/runs.csv").read_text()
+    assert "file=outputs/000/j000001.0.out bytes=7 crc=0123abcd," in rows and "marks" not in rows

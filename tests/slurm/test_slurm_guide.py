@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from slurm_cluster import Cluster
 
+from shakedown.events.reader import read_events
+from shakedown.model.layout import Layout
+
 pytestmark = pytest.mark.slurm
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "slurm.md"
 BLOCKS = re.findall(r"```yaml\n# (\S+\.yaml)\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
@@ -39,3 +42,21 @@ def test_the_guide_leads_from_init_to_the_report(accounting_cluster: Cluster, tm
     assert "report.html" in shakedown(site, "report")
     shakedown(site, "export", "r000005", "somewhere")
     assert '"ranks":4' in (site / "somewhere" / "output").read_text()
+    _what_jobs_wrote_is_held(site)
+
+
+def _what_jobs_wrote_is_held(site: Path) -> None:
+    """Each output and mark has a sum since its run was judged, so a change is found, with its file."""
+    (campaign,) = (site / "campaigns").iterdir()
+    judged = [event for event in read_events(campaign / "log") if event.event == "verdict"]
+    outputs = [event.value["output"] for event in judged]
+    assert all(len(output["marks"]) == 2 and ("crc" in output or not output["bytes"]) for output in outputs), outputs
+    assert "without a sum" not in shakedown(site, "verify")
+    job = judged[-1].job
+    for path in (campaign / outputs[-1]["file"], Layout(campaign).job(job) / "marks.0"):
+        content = path.read_bytes()
+        path.write_bytes(content.replace(content[:1], b"#", 1))
+        with pytest.raises(AssertionError, match=re.escape(str(path.relative_to(campaign)))):
+            shakedown(site, "verify")
+        path.write_bytes(content)
+    assert "without a sum" not in shakedown(site, "verify")

@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from stories import SHAKEDOWN
@@ -34,6 +35,17 @@ ERRORS = {
     "pipe": (errno.EMFILE, errno.ENFILE),
     "fork": (errno.EAGAIN, errno.ENOMEM),
 }
+# What a network file system answers whose server was away: a handle that it does not know any more.
+STALE = {
+    "open": (errno.ESTALE, errno.EACCES),
+    "stat": (errno.ESTALE, errno.EIO),
+    "list": (errno.ESTALE, errno.EIO),
+    "read": (errno.ESTALE,),
+    "write": (errno.ESTALE,),
+    "sync": (errno.ESTALE,),
+    "rename": (errno.ESTALE,),
+    "unlink": (errno.ESTALE,),
+}
 TESTS = {
     "truth": (
         "parameters: {n: [" + ", ".join(map(str, range(COUNT))) + "]}\n"
@@ -46,6 +58,8 @@ TESTS = {
         'check:\n  - output contains "right"\n  - file "answer" contains "answer"\n'
     )
 }
+# A call that fails forty times is asked for again in pauses that grow: the trouble of a real disk passes with time, not with calls.
+PATIENCE_S = 40.0
 BAD_WORDS = ("Traceback", "fault of Shakedown itself")
 
 
@@ -54,24 +68,37 @@ def right_verdict(number: int) -> str:
     return "failed" if number % 5 == 4 else "incorrect" if number % 3 == 0 else "passed"
 
 
-def wish(seed: int) -> str:
+def wish(seed: int, errors: Mapping[str, Sequence[int]] = ERRORS) -> str:
     """Which call fails in this trial, from which on, how often, with what."""
     draw = random.Random(seed)
-    call = draw.choice(list(ERRORS))
-    most = {"write": 60, "open": 120, "read": 60, "mkdir": 30, "sync": 20, "pipe": 40, "fork": 3}.get(call, 8)
-    return f"{call}:{draw.randint(1, most)}:{draw.choice((1, 1, 3, 40))}:{draw.choice(ERRORS[call])}"
+    call = draw.choice(list(errors))
+    most = {
+        "write": 60,
+        "open": 120,
+        "stat": 300,
+        "list": 20,
+        "read": 60,
+        "mkdir": 30,
+        "sync": 20,
+        "pipe": 40,
+        "fork": 3,
+    }.get(call, 8)
+    return f"{call}:{draw.randint(1, most)}:{draw.choice((1, 1, 3, 40))}:{draw.choice(errors[call])}"
 
 
-def trial(site: Path, library: Path | None, seed: int, kills: int = 0) -> list[str]:
-    """Purpose: what went wrong in one campaign that met errors, or was killed at random moments, and was then resumed."""
+def trial(site: Path, library: Path | None, trouble: str | int, kills: int = 0) -> list[str]:
+    """Purpose: what went wrong in one campaign that met errors, or was killed at random moments, and was then resumed.
+
+    ``trouble``: what ``wish`` says; for kills the seed of their moments.
+    """
     environment = os.environ | {"TRUTH": str(site / "truth"), "COLUMNS": "200"}
     environment["XDG_CACHE_HOME"] = str(site / "cache")
     said: list[str] = []
     if library is not None:
-        trouble = {"LD_PRELOAD": str(library), "INJECT": wish(seed), "INJECT_UNDER": str(site / "campaigns")}
-        said.append(_drive(site, ("run", "p", "-q"), environment | trouble))
+        injected = {"LD_PRELOAD": str(library), "INJECT": str(trouble), "INJECT_UNDER": str(site / "campaigns")}
+        said.append(_drive(site, ("run", "p", "-q"), environment | injected, PATIENCE_S))
     else:
-        said += _killed(site, environment, random.Random(seed), kills)
+        said += _killed(site, environment, random.Random(trouble), kills)
     if not _has_begun(site):  # nothing was ordered of it: it is made anew
         shutil.rmtree(site / "campaigns/p-1", ignore_errors=True)
         said.append(_drive(site, ("run", "p", "-q"), environment))
@@ -83,11 +110,19 @@ def trial(site: Path, library: Path | None, seed: int, kills: int = 0) -> list[s
     return wrong + _against_the_truth(site)
 
 
-def _drive(site: Path, words: Sequence[str], environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        [*SHAKEDOWN, *words], cwd=site, env=environment, capture_output=True, text=True, timeout=120, check=False
+def _drive(site: Path, words: Sequence[str], environment: dict[str, str], patience_s: float = 0.0) -> str:
+    """What a command says. ``patience_s``: after so long it is told to leave, as a person would do; 0: it has to end by itself."""
+    process = subprocess.Popen(
+        [*SHAKEDOWN, *words], cwd=site, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    return f"{done.stdout}{done.stderr}"
+    try:
+        if patience_s:
+            with suppress(subprocess.TimeoutExpired):
+                return process.communicate(timeout=patience_s)[0]
+            process.terminate()
+        return process.communicate(timeout=120)[0]
+    finally:
+        process.kill()
 
 
 def _killed(site: Path, environment: dict[str, str], draw: random.Random, kills: int) -> list[str]:

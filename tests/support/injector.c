@@ -4,6 +4,7 @@
  * pipes and new processes always. Counting begins with the first such call of the process, and goes on in its children.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -154,6 +155,34 @@ int ftruncate64(int descriptor, off64_t size)
     if (is_file_there(descriptor) && fails("truncate"))
         return -1;
     return REAL(int, "ftruncate64", int, off64_t)(descriptor, size);
+}
+
+int stat64(const char *path, struct stat64 *found)
+{
+    if (is_there(path) && fails("stat"))
+        return -1;
+    return REAL(int, "stat64", const char *, struct stat64 *)(path, found);
+}
+
+int lstat64(const char *path, struct stat64 *found)
+{
+    if (is_there(path) && fails("stat"))
+        return -1;
+    return REAL(int, "lstat64", const char *, struct stat64 *)(path, found);
+}
+
+int fstat64(int descriptor, struct stat64 *found)
+{
+    if (strcmp(call, "stat") == 0 && is_file_there(descriptor) && fails("stat"))
+        return -1;
+    return REAL(int, "fstat64", int, struct stat64 *)(descriptor, found);
+}
+
+DIR *opendir(const char *path)
+{
+    if (is_there(path) && fails("list"))
+        return NULL;
+    return REAL(DIR *, "opendir", const char *)(path);
 }
 
 int pipe2(int pair[2], int flags)

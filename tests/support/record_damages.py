@@ -9,9 +9,12 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import importlib
 import io
 import os
+import pkgutil
 import random
 import re
 import shutil
@@ -22,10 +25,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import more_damages
 import msgspec
 
 SHAKEDOWN = [sys.executable, "-m", "shakedown"]
@@ -63,6 +68,13 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("reference", "--from"),
     ("report", "--no-pdf"),
     ("export", "r000002", "exported"),
+    ("acts",),
+    ("acts", "--json"),
+    ("why", "ok"),
+    ("nodes", "--json"),
+    ("failures", "--json"),
+    ("verify", "--json"),
+    ("rehearse", "p", "--scenario", "past", "--no-try", "-q", "--id", "as-then"),
 )
 ACTS: tuple[tuple[str, ...], ...] = (
     ("seal", "--open", "--by", "A"),
@@ -100,11 +112,15 @@ class Source:
         return self.site / self.campaign
 
 
-def make_records(folder: Path) -> list[Source]:
+KINDS = ("finished", "sealed", "interrupted", "killed", "rehearsed")
+
+
+def make_records(folder: Path, kinds: Sequence[str] = KINDS) -> list[Source]:
     """Purpose: the records that are spoilt: each in a site of its own."""
+    _import_all()
     crashing = [sys.executable, str(Path(__file__).with_name("crash_points.py"))]
     records = []
-    for name in ("finished", "sealed", "interrupted", "killed", "rehearsed"):
+    for name in kinds:
         site = folder / name
         _make_site(site)
         if name in ("finished", "sealed"):
@@ -125,6 +141,30 @@ def make_records(folder: Path) -> list[Source]:
     return records
 
 
+_WHEN_NEEDED = (
+    "difflib",
+    "traceback",
+    "tempfile",
+    "csv",
+    "textwrap",
+    "stringprep",
+)  # perhaps not everybody may read them
+_CODECS = ("utf_8_sig", "unicode_escape", "raw_unicode_escape", "idna", "ascii", "latin_1", "hex_codec")
+
+
+def _import_all() -> None:
+    """Every command is run in a fork of this process: what it imports is there already."""
+    import shakedown
+
+    for module in pkgutil.walk_packages(shakedown.__path__, "shakedown."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in _WHEN_NEEDED:
+        importlib.import_module(name)
+    for name in _CODECS:
+        codecs.lookup(name)
+
+
 def _make_site(site: Path) -> None:
     for place in ("tests", "plans", "systems", "campaigns"):
         (site / place).mkdir(parents=True)
@@ -132,6 +172,8 @@ def _make_site(site: Path) -> None:
     for test, text in TESTS.items():
         (site / f"tests/{test}.yaml").write_text(f"test: {test}\n{text}")
     (site / "plans/p.yaml").write_text(PLAN)
+    (site / "rehearsals").mkdir()
+    (site / "rehearsals/past.yaml").write_text("rehearsal: past\ntimes: {from: p-1}\n")
 
 
 def _run(words: list[str], site: Path) -> None:
@@ -141,8 +183,11 @@ def _run(words: list[str], site: Path) -> None:
 # ---- commands, each in a fork: nothing is imported twice ---------------------------------------------------------------------
 
 
-def tell(site: Path, *words: str, limit_s: float = 60.0) -> Told:
-    """Purpose: what a command says in a site; status 0 where it was ended at its limit: a resume may wait for one."""
+def tell(site: Path, *words: str, limit_s: float = 60.0, as_nobody: bool = False) -> Told:
+    """Purpose: what a command says in a site; status 0 where it was ended at its limit: a resume may wait for one.
+
+    ``as_nobody``: as a user whom permissions bind.
+    """
     from shakedown.cli import main
 
     with (site / ".out").open("w+b") as out, (site / ".err").open("w+b") as err:
@@ -152,6 +197,10 @@ def tell(site: Path, *words: str, limit_s: float = 60.0) -> Told:
             try:
                 os.setsid()
                 os.chdir(site)
+                if as_nobody:
+                    os.setgroups([])
+                    os.setgid(more_damages.NOBODY)
+                    os.setuid(more_damages.NOBODY)
                 os.dup2(out.fileno(), 1)
                 os.dup2(err.fileno(), 2)
                 sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), write_through=True)
@@ -180,7 +229,9 @@ def tell(site: Path, *words: str, limit_s: float = 60.0) -> Told:
             time.sleep(0.002)
         if status == -999:
             status = 0 if limit_s < 60 else status
-            os.killpg(child, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has no group of its own yet
+                os.killpg(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
         out.seek(0)
         err.seek(0)
@@ -192,6 +243,8 @@ def words_of(source: Source, words: tuple[str, ...]) -> tuple[str, ...]:
     place = source.campaign
     if words[0] in ("show", "export", "rule", "rejudge"):
         return (*words, "--campaign", place)
+    if words[0] == "rehearse":
+        return words
     if words[0] == "reference":
         return (*words, place)
     return (*words[:2], place, *words[2:]) if words[0] == "why" else (words[0], place, *words[1:])
@@ -200,6 +253,8 @@ def words_of(source: Source, words: tuple[str, ...]) -> tuple[str, ...]:
 def learn(source: Source, scratch: Path, readers: Sequence[tuple[str, ...]] = READERS) -> None:
     """Purpose: what each reader says of the whole record, twice."""
     for words in readers:
+        if words[0] == "rehearse" and source.name in ("rehearsed", "interrupted", "killed"):
+            continue  # no campaign, or none of whose runs came to an end
         told = []
         for _ in range(2):
             site = copy(source, scratch)
@@ -266,8 +321,10 @@ _LINES = ("line dropped", "line doubled", "lines swapped")
 _FIELDS = ("field removed", "field retyped", "value removed", "value retyped", "value changed")
 
 
-def damage(root: Path, chance: random.Random) -> Damage:
-    """Purpose: spoil one thing of the campaign in ``root``."""
+def damage(root: Path, chance: random.Random, others: Sequence[Path] = ()) -> Damage:
+    """Purpose: spoil one thing of the campaign in ``root``. ``others``: campaigns whose files may get into it."""
+    if others and chance.random() < 0.5:
+        return _more(root, chance, others)
     path = _pick(root, chance)
     name = str(path.relative_to(root))
     if path.suffix == ".jsonl" and path.parent.name == "log":
@@ -287,6 +344,21 @@ def damage(root: Path, chance: random.Random) -> Damage:
     else:
         _spoil_file(path, kind, chance)
     return done
+
+
+def _more(root: Path, chance: random.Random, others: Sequence[Path]) -> Damage:
+    """One of those kinds that keep a record looking like one."""
+    if chance.random() < 0.15:
+        kind = chance.choice(more_damages.OF_A_RECORD)
+        return Damage(kind, ".", more_damages.spoil_record(root, kind, chance, others))
+    path = _pick(root, chance)
+    name = str(path.relative_to(root))
+    if path.is_dir():
+        kinds: tuple[str, ...] = more_damages.OF_A_FOLDER
+    else:
+        kinds = more_damages.OF_A_FILE + more_damages.STRANGE * (2 if path.suffix == ".jsonl" else 1)
+    kind = chance.choice(kinds)
+    return Damage(kind, name, more_damages.spoil(path, kind, chance, chance.choice(others) / name))
 
 
 def _pick(root: Path, chance: random.Random) -> Path:
@@ -442,11 +514,15 @@ def try_commands(
     ``limit_s``: of ``resume``, which may wait a minute for a run that no source knows any more.
     """
     broken: list[str] = []
-    for words in chance.sample(readers, min(commands, len(readers))):
-        told = tell(site, *words_of(source, words))
+    bound = more_damages.needs_nobody(done.kind, site)
+    if bound:
+        more_damages.give_to_nobody(site)
+    known = [words for words in readers if words in source.reference]
+    for words in chance.sample(known, min(commands, len(known))):
+        told = tell(site, *words_of(source, words), as_nobody=bound)
         broken += [f"{' '.join(words)}: {what}" for what in _broken(source, words, told, done)]
     for words in (chance.choice(ACTS), ("resume", "-q")):
-        told = tell(site, *words_of(source, words), limit_s=limit_s if words[0] == "resume" else 60.0)
+        told = tell(site, *words_of(source, words), limit_s=limit_s if words[0] == "resume" else 60.0, as_nobody=bound)
         broken += [f"{' '.join(words)}: {what}" for what in _faults(told)]
     counted = Counter((site / "truth").read_text().split()) if (site / "truth").is_file() else Counter()
     broken += [f"run {run} was executed {count} times" for run, count in counted.items() if count > 1]
@@ -470,11 +546,13 @@ def _broken(source: Source, words: tuple[str, ...], told: Told, done: Damage) ->
     found = _faults(told)
     reference = source.reference[words]
     about_lease = "lease file is damaged" in told.out + told.err  # who drives is no part of the record
-    if told.damaged and told.status != 3 and words != ("verify",) and not about_lease:
+    if told.damaged and told.status != 3 and words[0] != "verify" and not about_lease:
         found.append(f"it says damaged, and its status is {told.status}")
     trusted = not done.remade or source.name == "sealed"
     if trusted and not told.damaged and told.status in (0, 1, 4) and words not in source.unsteady:
         new = _numbers(told) - _numbers(reference)
+        if words[0] in ("status", "runs", "failures", "nodes", "log", "acts"):
+            new |= _numbers(reference) - _numbers(told)  # what is missing is as wrong
         if new and "verify" not in words[0] and "--verify" not in words:
             found.append(f"other numbers, and no word: {dict(list(new.items())[:4])}")
     return found

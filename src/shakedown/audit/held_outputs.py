@@ -17,12 +17,13 @@ from shakedown.audit.rejudge import FROM_OUTPUT, Act, Judged, judge_again, read_
 from shakedown.checks.trim import TRIMMED
 from shakedown.events.campaigns import read_document
 from shakedown.events.seal_check import Damage
+from shakedown.metrics.words import plural
 from shakedown.model.checks import is_of_exit_status
 from shakedown.model.events import Event
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document, Test
-from shakedown.schedulers.output_archive import output_damage
+from shakedown.schedulers.output_sums import damage_of_output, has_grown, has_sum
 
 _ACT = Act("verify", "held against its kept output")
 
@@ -40,12 +41,10 @@ def hold_outputs(layout: Layout, events: Iterable[Event]) -> Held:
     """Purpose: evaluate every kept output again. Changes nothing. Errors: RecordError where a frozen plan cannot be read."""
     found, unread = Held(), Counter[str]()
     judged = read_verdicts(events)
-    for run, old in judged.verdicts.items():
-        output = old.value.get("output") or {}
-        why = output_damage(layout.root, output)
-        if why:
-            found.damage = Damage(_place(output), f"{run}: {why}", event=old.seq)
-            return found
+    found.damage = _changed(layout, judged)
+    if found.damage is not None:
+        return found
+    found.remarks = _remarks(layout, judged)
     for digest, mine in _by_plan(judged).items():
         document = thaw(read_document(layout, digest))
         different = 0
@@ -55,6 +54,36 @@ def hold_outputs(layout: Layout, events: Iterable[Event]) -> Held:
         found.same += sum(old.value.get("verdict") in FROM_OUTPUT for old in mine.verdicts.values()) - different
     found.unread = dict(unread)
     return found
+
+
+def _changed(layout: Layout, judged: Judged) -> Damage | None:
+    """The first output, or mark of a job, that is not what it was when its run was judged."""
+    for run, old in judged.verdicts.items():
+        damage = damage_of_output(layout.root, old.value.get("output") or {})
+        if damage is not None:
+            return Damage(damage.path, f"{run}: {damage}", event=old.seq)
+    return None
+
+
+def _remarks(layout: Layout, judged: Judged) -> list[str]:
+    """What no sum holds: outputs without one, the middle of large ones, and what came after a run was judged."""
+    outputs = [old.value.get("output") or {} for old in judged.verdicts.values()]
+    bare = sum(not has_sum(output) for output in outputs)
+    large = sum("ends" in output for output in outputs)
+    grown = sum(has_grown(layout.root, output) for output in outputs)
+    said = []
+    if bare:
+        why = "nobody read them to judge their runs, or an older version did; without a seal a change of them is not found"
+        said.append(f"{plural(bare, 'kept output')} without a sum: {why}")
+    if large:
+        said.append(
+            f"{plural(large, 'large output')}: their length, beginning and end have sums, what lies between has none"
+        )
+    if grown:
+        said.append(
+            f"{plural(grown, 'output')} longer than when the run was judged: what came later is no part of the record"
+        )
+    return said
 
 
 def _by_plan(judged: Judged) -> dict[str, Judged]:

@@ -28,7 +28,7 @@ from shakedown.model.judging import ContractRow
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document, Test
 from shakedown.model.ports import Collector, CollectOrder, Evidence, JobReport
-from shakedown.schedulers.output_archive import output_damage
+from shakedown.schedulers.output_sums import output_damage
 
 FROM_OUTPUT = frozenset(
     {"passed", "failed", "incorrect", "performance", UNDETERMINED}
@@ -228,6 +228,8 @@ def _judge_one(
     if not _differs(old, judgement):
         return None
     facts = {name: old.value[name] for name in _FACTS if name in old.value}
+    if evidence.sums:
+        facts["output"] = facts.get("output", {}) | evidence.sums
     facts |= {"supersedes": old.seq, "was": old.value.get("verdict", ""), "rejudged": act.value()}
     if old.value.get("verdict") == UNDETERMINED and judgement.verdict in NEVER_RETRIED:
         facts["final"] = True  # it is the first verdict that says anything

@@ -20,6 +20,7 @@ from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
+from shakedown.events.chain import bytes_lost
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
@@ -76,6 +77,7 @@ def verify_campaign(
         record = fold_runs(read_events(layout.log))
         found.damage = _beside_the_log(layout, record, seals)
         _say_log(found, chain, seals, record)
+        _say_lost(found, layout)
         _say_made(found, layout)
         for name in Snapshots(layout, Documents(layout)).do_not_follow() if found.damage is None else ():
             found.unchecked.append(
@@ -125,7 +127,7 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
             "there is no seal: who changes a line and makes all sums and the chain again is not found"
         )
         found.unchecked.append(
-            "kept outputs: only a seal holds their digests; without one they are held against the verdicts"
+            "kept outputs: only a seal holds their digests; without one they are held against their sums and the verdicts"
         )
     else:
         found.checked.append(
@@ -135,7 +137,9 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
         if later > 0:
             came = "1 event" if later == 1 else f"{later} events"
             found.unchecked.append(f"{came} came after the newest seal, under none: seal again")
-        found.unchecked.append("builds/ and work/ are not sealed: programs and what runs left in their directories")
+        found.unchecked.append(
+            "builds/, jobs/, payloads/ and work/ are not sealed: programs, scripts and what runs left in their directories"
+        )
     if chain.torn_bytes:
         found.unchecked.append(f"{chain.torn_bytes} bytes at the end of the log are no whole line, and no part of it")
     if chain.late_bytes:
@@ -143,6 +147,13 @@ def _say_log(found: Verified, chain: Verification, seals: SealCheck, record: Rec
     found.unchecked += [
         f"{count} events '{name}' are of a later version" for name, count in chain.unknown_events.items()
     ]
+
+
+def _say_lost(found: Verified, layout: Layout) -> None:
+    lost = bytes_lost(layout) if found.damage is None else 0
+    if lost:
+        why = "they were not durable: a power cut takes them, and so could a person"
+        found.unchecked.append(f"{lost} bytes that were written behind the log's end are gone; {why}")
 
 
 def _hold_outputs(found: Verified, layout: Layout) -> None:
@@ -185,8 +196,13 @@ def _beside_the_log(layout: Layout, record: Record, seals: SealCheck) -> Damage 
             return Damage(str((seals_of(layout) / f"{row.digest}.json").relative_to(layout.root)), _GONE, event=row.seq)
     for path, why in _named_files(layout, record):
         if why:
-            return Damage(path, why)
+            return Damage(path, why, event=_first_naming(layout, Path(path).stem))
     return None
+
+
+def _first_naming(layout: Layout, digest: str) -> int:
+    """The first event that names a file by its digest."""
+    return next((event.seq for event in read_events(layout.log) if digest in str(event.value)), 0)
 
 
 _GONE = "the log says that the record was sealed under this digest, and the seal is gone"

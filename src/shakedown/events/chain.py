@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from shakedown.events.damage import LaterVersion
+from shakedown.events.identity import this_boot
 from shakedown.events.lease import last_host
 from shakedown.events.plain_files import open_plain, read_plain
 from shakedown.events.seal_check import Damage, closing_damage
@@ -63,6 +64,10 @@ def damage_of(layout: Layout) -> Damage | None:
     """
     end = read_end(layout.log)  # before the log: it is never ahead of what is read after it
     damage = _look(layout, end)
+    if (
+        damage is not None and (now := read_end(layout.log)) != end
+    ):  # it was written to meanwhile, or cut back on a full disk
+        damage = _look(layout, now)
     if damage is not None and _is_news_from_elsewhere(layout):
         return _look(layout, None, compares_end=False)
     return damage
@@ -98,7 +103,7 @@ def _look(layout: Layout, end: LogEnd | None, compares_end: bool = True) -> Dama
             return damage
     if compares_end and end is None and found[0].header.end:
         return Damage(str(end_path(layout.log).relative_to(layout.root)), _NO_END)
-    return _too_short(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
+    return _too_short(found, end) or _other_log(found, end) or _seals(layout, found, digests) or _plans(layout, plans)
 
 
 _NO_END = "it is missing or damaged; it says how long the log was, and without it nobody sees whether the log's end was cut off"
@@ -110,6 +115,19 @@ def _no_folder(layout: Layout) -> Damage | None:
         if os.path.lexists(path) and not path.is_dir():
             return Damage(name, "it is no directory")
     return None
+
+
+def bytes_lost(layout: Layout) -> int:
+    """Purpose: how many bytes were written behind the log's end, were not durable yet, and are gone; 0 where that is not known.
+
+    Since the machine was booted that is damage; before, a power cut may have taken them, or a person.
+    """
+    end = read_end(layout.log)
+    last = spans(layout.log)[-1:]
+    if end is None or not last or last[0].number != end.segment:
+        return 0
+    data = read_plain(last[0].path)
+    return max(0, end.written - data.rfind(b"\n") - 1)
 
 
 # ---- a log that is not there -----------------------------------------------------------------------------------------------
@@ -207,14 +225,24 @@ def _open_segment(span: Span, end: LogEnd | None, plans: dict[str, None]) -> Dam
         )
     if end is None or end.segment != span.number:
         return None
+    return _against_end(span, data, end, found)
+
+
+def _against_end(span: Span, data: bytes, end: LogEnd, last: tuple[int, int] | None) -> Damage | None:
+    """The lines of the open segment against what ``lease/log-end`` says of them. ``last``: their last sum, which holds."""
+    gone = ""
     if len(data) < end.bytes:
-        why = (
-            f"its lines end at byte {len(data)}, but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
-        )
-        return Damage(_name(span), why, span.number)
+        gone = f"but they went on to byte {end.bytes}, event {end.seq} (lease/log-end)"
+    elif len(data) < end.written and end.boot == this_boot() != "":
+        gone = f"but were written to byte {end.written} (lease/log-end) since this machine was booted"
+    if gone:
+        first = _event_of(span.path, data.count(b"\n") + 1)
+        return Damage(_name(span), f"its lines end at byte {len(data)}, {gone}", span.number, event=first)
     if zlib.crc32(data[: end.bytes]) == end.crc:
         return None
-    line = data.count(b"\n", 0, found[0]) + 2 if found is not None else 0  # all before it have their sum
+    summed = data.count(b"\n", 0, last[0]) + 1 if last is not None else 0  # all up to this line have their sum
+    behind = last is not None and data.find(b"\n", last[0]) + 1 < end.bytes
+    line = summed + 1 if behind else 0  # where all have one, somebody made the sums again
     why = (
         "the line is not what was written"
         if line
@@ -246,6 +274,22 @@ def _too_short(found: list[Span], end: LogEnd | None) -> Damage | None:
         return None
     why = f"it is the last segment, but the log went on to segment {end.segment}, event {end.seq} (lease/log-end)"
     return Damage(_name(last), why, last.number)
+
+
+def _other_log(found: list[Span], end: LogEnd | None) -> Damage | None:
+    """A segment that was sealed after ``lease/log-end`` was written must still begin with what was durable then."""
+    span = next((span for span in found if end is not None and end.segment == span.number), None)
+    if end is None or span is None or span.end is None:
+        return None
+    crc, left = 0, end.bytes
+    with open_plain(span.path) as file:
+        while left > 0 and (block := file.read(min(_BLOCK, left))):
+            crc, left = zlib.crc32(block, crc), left - len(block)
+    if left == 0 and crc == end.crc:
+        return None
+    return Damage(
+        _name(span), f"it does not begin with what was durable up to event {end.seq} (lease/log-end)", span.number
+    )
 
 
 def _seals(layout: Layout, found: list[Span], digests: list[str]) -> Damage | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import time
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -66,6 +67,12 @@ def _boot_id() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
+
+
+@cache
+def this_boot() -> str:
+    """Purpose: a short name of this machine since it was booted, "" where it has none."""
+    return _boot_id().replace("-", "")[:16]
 
 
 def _pid_space() -> str:

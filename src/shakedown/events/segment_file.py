@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from shakedown.events.segments import Header, segment_path, sha256
-from shakedown.events.sums import LogEnd, with_sum
+from shakedown.events.sums import EndFile, LogEnd, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError
 from shakedown.model.events import LINE_VERSION
 
@@ -126,7 +126,7 @@ class SegmentFile:
     def sync(self) -> None:
         """Purpose: make all that was written since the last time durable.
 
-        Errors: NoRoom where the room was only promised (network file systems): the segment is cut back to its durable length.
+        Errors: NoRoom where the room was only promised (network file systems): ``fall_back`` comes next.
         """
         try:
             if self.eager:
@@ -134,8 +134,6 @@ class SegmentFile:
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise unwritable(self.path, error) from error
-            self._cut(self.durable)
-            self.size, self.lines, self._crc, self._fresh = self.durable, self.durable_lines, self._durable_crc, []
             raise NoRoom(error.strerror) from error
         self.durable, self.durable_lines, self._durable_crc = self.size, self.lines, self._crc
         for line in self._fresh:
@@ -144,9 +142,15 @@ class SegmentFile:
             self.last_line = self._fresh[-1]
         self._fresh = []
 
+    def fall_back(self, end: EndFile, seq: int) -> None:
+        """Purpose: cut the segment back to what is durable. ``end`` is told before, so that nobody takes it for damage."""
+        self.size, self.lines, self._crc, self._fresh = self.durable, self.durable_lines, self._durable_crc, []
+        end.say(self.end(seq))
+        self._cut(self.durable)
+
     def end(self, seq: int) -> LogEnd:
-        """Where the durable part of this segment ends; ``seq`` is that of the last event in it."""
-        return LogEnd(self.header.segment, self.durable, self._durable_crc, seq)
+        """Where the durable part of this segment ends, and how much is written; ``seq`` is that of the last durable event."""
+        return LogEnd(self.header.segment, self.durable, self._durable_crc, seq, self.size)
 
     def next_header(self, first: int, epoch: int) -> Header:
         """The header of the segment after this one; everything here must be durable."""

@@ -17,8 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from shakedown.events.damage import NOT_JSON
+from shakedown.events.identity import this_boot
 from shakedown.events.plain_files import read_plain
 
 SUM_BYTES = len(b',"sum":"00000000"')
@@ -71,12 +73,18 @@ def last_sum(data: bytes) -> tuple[int, int] | None:
 
 
 class LogEnd(msgspec.Struct, frozen=True):
-    """How far the log was durable: ``bytes`` of this segment, their CRC-32, and the last event."""
+    """How far the log was durable: ``bytes`` of this segment, their CRC-32, and the last event.
+
+    ``written`` bytes were in the file, synced or not: whoever kills a process does not take them, a power cut may. So they count
+    only on the machine, and since the boot, that ``boot`` names.
+    """
 
     segment: int
     bytes: int
     crc: int
     seq: int
+    written: int = 0
+    boot: str = ""
 
 
 def end_path(log: Path) -> Path:
@@ -95,10 +103,10 @@ class EndFile:
             self._fd = os.open(end_path(log), flags, 0o644)
 
     def say(self, end: LogEnd) -> None:
-        """Purpose: note what is durable now. One system call; not synced itself, so it is never ahead of the log."""
+        """Purpose: note what is durable and what is written now. One system call, not synced: it is never ahead of the log."""
         if self._fd >= 0:
             with suppress(OSError):
-                os.pwrite(self._fd, _line_of(end), 0)
+                os.pwrite(self._fd, _line_of(structs.replace(end, boot=this_boot())), 0)
 
     def close(self) -> None:
         if self._fd >= 0:

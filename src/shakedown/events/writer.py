@@ -183,7 +183,7 @@ class LogWriter:
             self._check()
             self._write_or_use_reserve(sync)
             self._check()
-            if sync and self._eager:
+            if self._eager:
                 self._end.say(self._segment.end(self._durable))
         except DiskFull:
             raise
@@ -245,6 +245,7 @@ class LogWriter:
         except NoRoom:
             self._lines[:0] = self._written
             self._written = []
+            self._segment.fall_back(self._end, self._durable)
             raise
         self._written, self._since = [], None
 

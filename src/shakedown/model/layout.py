@@ -5,10 +5,13 @@ A campaign directory can be moved: nothing inside it holds its own absolute path
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 RUNS_PER_DIRECTORY = 1000
+_OF_A_JOB = re.compile(r"outputs/[0-9]+/([a-z]+[0-9]+)\.([0-9]+)\.out")
+_OF_A_PART = re.compile(r"outputs/[0-9]+/([a-z]+[0-9]+)\.0/([a-z]+[0-9]+)\.out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,17 @@ class Layout:
 
     def part_output(self, job: str, run: str) -> Path:
         return self.part_outputs(job) / f"{run}.out"
+
+    def marks_of(self, output: str) -> tuple[Path, ...]:
+        """Where a cluster's job, or a part of one, says how it began and ended. Empty for runs of this machine's own.
+
+        ``output``: the path of its output inside the campaign, as the record has it.
+        """
+        whole, part = _OF_A_JOB.fullmatch(output), _OF_A_PART.fullmatch(output)
+        if whole is not None:
+            control = self.job(whole[1])
+            return (control / f"claim.{whole[2]}", control / f"marks.{whole[2]}")
+        return (self.part_mark(part[1], part[2]),) if part is not None else ()
 
     @property
     def payloads(self) -> Path:

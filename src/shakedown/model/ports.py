@@ -118,7 +118,8 @@ class JobReport(Struct, frozen=True):
     """What one source says of one job now.
 
     ``exit_status`` is -N for signal N, None where not known. ``elapsed_s`` is between two readings of one clock on one host.
-    ``output`` points to the kept output: {"pack", "offset", "bytes", "crc"} or {"file", "bytes"}; {} where there is none.
+    ``output`` points to the kept output: {"pack", "offset", "bytes", "crc"} or {"file", "bytes"}; {} where there is none. The
+    verdict adds the sums of a file that was read (``Evidence.sums``).
     ``began`` and ``over``: when, in seconds since 1970; None where nobody says. ``began`` is by the clock of the file system, where
     the job wrote marks; otherwise, as ``over``, by the scheduler's.
     ``cause``: what ended the start before, of a requeued job: "node_fail", "interrupted"; "" not known.
@@ -290,6 +291,9 @@ class Evidence(Struct, frozen=True):
         None  # what the most telling line says, should it be judged to have failed; None: not looked at
     )
     trouble: str = ""
+    sums: dict[str, Any] = field(
+        default_factory=dict
+    )  # of an output whose pointer has none: what is added to the pointer
 
 
 class Collector(Protocol):

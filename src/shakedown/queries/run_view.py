@@ -18,7 +18,8 @@ from shakedown.model.nouns import Case, Document, System
 from shakedown.schedulers.cluster.job_places import payload_path
 from shakedown.schedulers.cluster.job_script import cluster_script, payload_script
 from shakedown.schedulers.local_host.script import case_environment, job_script
-from shakedown.schedulers.output_archive import output_damage, read_output
+from shakedown.schedulers.output_archive import read_output
+from shakedown.schedulers.output_sums import output_damage
 
 SHOWN_BYTES = 64 * 1024  # of the output; export writes all of it
 COPY_BYTES = 1 << 20

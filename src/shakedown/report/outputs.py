@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shakedown.model.units import show_bytes
-from shakedown.schedulers.output_archive import output_damage
+from shakedown.schedulers.output_sums import output_damage
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,18 +97,25 @@ def _sums(files: dict[str, bytes]) -> bytes:
 
 
 def _write(target: Path, files: dict[str, bytes]) -> None:
-    """Each file whole or not at all; then what an earlier report left and this one does not have is taken away."""
+    """Each file whole or not at all; then what an earlier report left and this one does not have is taken away.
+
+    The sums come last: who is killed before leaves sums that do not agree, and the next report still knows what to take away.
+    """
     try:
         stale = _written_before(target) - set(files)
-        for name, data in sorted(files.items(), key=lambda item: item[0] == "report.html"):  # the page comes last
+        for name, data in sorted(files.items(), key=lambda item: _TURNS.get(item[0], 0)):
+            if name == SUMS:
+                for old in stale:
+                    (target / old).unlink(missing_ok=True)
             _replace(target / name, data)
-        for name in stale:
-            (target / name).unlink(missing_ok=True)
     except OSError as error:
         raise RecordError(
             f"the report cannot be written to {target}: {error.strerror or error}",
             hint="give another place with --output DIR",
         ) from error
+
+
+_TURNS = {"report.html": 1, SUMS: 2}
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -163,26 +163,6 @@ def read_output(layout: Layout, output: Mapping[str, Any], start: int = 0, limit
     return data
 
 
-def output_damage(root: Path, output: Mapping[str, Any]) -> str:
-    """Purpose: why a kept output is not what was kept, "" where it is. Of some no sum is known, and others are gone: "" too.
-
-    ``root``: the campaign's directory.
-    """
-    wanted, name = output.get("crc"), f"packs/{output['pack']}" if "pack" in output else str(output.get("file", ""))
-    if not isinstance(wanted, str):
-        return ""
-    so_far, left = 0, int(output.get("bytes", 0))
-    try:
-        with open_plain(root / name) as file:
-            file.seek(int(output.get("offset", 0)))
-            while left > 0 and (data := file.read(min(left, _BUFFER_BYTES))):
-                so_far, left = zlib.crc32(data, so_far), left - len(data)
-    except (OSError, ValueError, OverflowError):
-        return ""
-    same = left > 0 or f"{so_far:08x}" == wanted
-    return "" if same else f"the output in {name} is damaged: it is not what was kept of the run"
-
-
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:

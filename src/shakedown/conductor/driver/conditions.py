@@ -115,7 +115,7 @@ class Conditions:
             return keep_named(
                 self.layout, json.dumps({"inputs": self.known}, sort_keys=True, ensure_ascii=True).encode()
             )
-        except OSError:
+        except (OSError, RecordError):
             return ""
 
     # ---- looking ----

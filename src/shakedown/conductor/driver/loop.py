@@ -245,7 +245,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         elapsed_s=facts.get("elapsed_s"),
         nodes=facts.get("nodes", ""),
         message=facts.get("words", ""),
-        output=facts.get("output", {}),
+        output=facts.get("output", {}) | evidence.sums,
     )
     unwanted = state.index.components[run.component].name == NO_LONGER_WANTED  # its rows' names are other rows' by now
     rows = () if unwanted else rows_of(state.index.document, case)
@@ -257,8 +257,8 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         value |= {"supersedes": state.agenda.undetermined[run.id].seq, "was": UNDETERMINED}
     if judgement.verdict == UNDETERMINED and "lost" in facts.get("output", {}):
         value["gone"] = True
-    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "output", "halted_s") if k in facts}
-    value |= _present(message=report.message)
+    value |= {k: facts[k] for k in ("elapsed_s", "exit", "nodes", "halted_s") if k in facts}
+    value |= _present(output=report.output, message=report.message)
     value |= _present(
         figures=dict(judgement.figures),
         checks=[[c.text, c.held, c.detail] for c in judgement.checks],

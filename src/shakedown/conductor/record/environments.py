@@ -12,9 +12,12 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from shakedown.events.damage import NOT_JSON
 from shakedown.events.plain_files import read_plain
+from shakedown.events.segment_file import sync_directory
 from shakedown.model.errors import RecordError
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -76,14 +79,18 @@ def keep_environment(layout: Layout, environment: Environment) -> str:
 
 
 def keep_named(layout: Layout, data: bytes) -> str:
-    """Purpose: store what a driver found, once, under its digest, which is returned. Raises OSError."""
+    """Purpose: store what a driver found, once and durable, under its digest, which is returned. Raises OSError."""
     name = digest(data)
     path = layout.root / "environments" / f"{name}.json"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
         draft = path.with_name(f".{name}.{os.getpid()}")
-        draft.write_bytes(data)
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         draft.replace(path)
+        sync_directory(path.parent)
     return name
 
 
@@ -108,8 +115,11 @@ def read_named(layout: Layout, name: str) -> dict[str, Any]:
     if digest(data) != name:
         why = f"the record is damaged: {path} was changed: its bytes no longer match its name"
         raise RecordError(why, hint="put it back from a backup")
-    found: dict[str, Any] = json.loads(data)
-    return found
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except NOT_JSON as error:
+        why = f"the record is damaged: {path} is none of what a driver keeps: {error}"
+        raise RecordError(why, hint="put it back from a backup") from error
 
 
 def words_for(environment: Environment) -> str:

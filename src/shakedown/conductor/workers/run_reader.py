@@ -20,6 +20,7 @@ from typing import Any
 from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, excerpt, joined, printable
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.schedulers.output_sums import needs_sums, sums_of_marks, sums_of_parts
 
 MOST_JOINED = 100  # files that one pattern of a check or a figure may find
 _PATTERN = re.compile(r"[*?\[]")
@@ -86,6 +87,7 @@ class RunReader:
     trouble: list[str] = field(default_factory=list)  # what could not be read for reasons that are not the run's
     _known: dict[str, Contents] = field(default_factory=dict)
     _roots: list[str] = field(default_factory=list)
+    _sums: dict[str, Any] = field(default_factory=dict)
 
     def read(self, subject: str) -> Contents:
         """Purpose: the contents of ``output`` or of a file in the run's directory."""
@@ -112,7 +114,7 @@ class RunReader:
         os.close(handle)
         return None
 
-    def sums(self, glob: str, wanted: Collection[str]) -> dict[str, str | Missing]:
+    def digests(self, glob: str, wanted: Collection[str]) -> dict[str, str | Missing]:
         """Purpose: the sha256 of every file that the glob finds and of every wanted one that is there."""
         found: dict[str, str | Missing] = {}
         for path in dict.fromkeys([*self._glob(glob, found), *wanted]):
@@ -134,6 +136,17 @@ class RunReader:
         if known is None:
             known = self._read_output(tail, head)
         return known.parts if isinstance(known, Text) else ()
+
+    def sums(self) -> dict[str, Any]:
+        """Purpose: what the record holds a cluster's output and marks to later: sums of what was read. {} of what has its sum.
+
+        Where no check and no figure asked for the whole output, it is read for this. What cannot be read has no sum.
+        """
+        if not needs_sums(self.output):
+            return {}
+        if not self._sums:
+            self._read_output()
+        return self._sums | sums_of_marks(self.layout, self.output)
 
     def problems(self) -> list[str]:
         """Sentences about what was read, in the order in which it was read."""
@@ -180,15 +193,22 @@ class RunReader:
                 if head
                 else decode("output", end)
             )
-        return self._decode("output", descriptor, offset, size)
+        parts = self._parts(descriptor, offset, size)
+        self._sums = sums_of_parts(parts)
+        return self._decode("output", parts, size)
 
-    def _decode(self, subject: str, descriptor: int, offset: int, size: int) -> Text:
+    def _parts(self, descriptor: int, offset: int, size: int) -> tuple[bytes, ...]:
         """All of it, or its beginning and end where it is larger than what is scanned."""
         if size <= self.limits.scanned:
-            return decode(subject, _read(descriptor, offset, size), limit=self.limits.line)
+            return (_read(descriptor, offset, size),)
         half = self.limits.scanned // 2
-        head, tail = _read(descriptor, offset, half), _read(descriptor, offset + size - half, half)
-        return decode(subject, head, tail, size - 2 * half, self.limits.line)
+        return _read(descriptor, offset, half), _read(descriptor, offset + size - half, half)
+
+    def _decode(self, subject: str, parts: tuple[bytes, ...], size: int) -> Text:
+        if len(parts) == 1:
+            return decode(subject, parts[0], limit=self.limits.line)
+        head, tail = parts
+        return decode(subject, head, tail, size - len(head) - len(tail), self.limits.line)
 
     # ---- files ----
 
@@ -220,7 +240,8 @@ class RunReader:
         if isinstance(descriptor, Missing):
             return descriptor
         try:
-            return self._decode(path, descriptor, 0, os.fstat(descriptor).st_size)
+            size = os.fstat(descriptor).st_size
+            return self._decode(path, self._parts(descriptor, 0, size), size)
         except OSError as error:
             return Missing(path, f"file {printable(path)} cannot be read: {error.strerror}", trouble=True)
         finally:

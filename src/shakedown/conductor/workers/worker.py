@@ -198,7 +198,7 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
         if kind.reads == "presence":
             return extract.check(check, reader.look(check.subject))
         if kind.reads == "sums":
-            return extract.check(check, reader.sums(check.subject, _golden_paths(check)))
+            return extract.check(check, reader.digests(check.subject, _golden_paths(check)))
         return extract.check(check, reader.read(check.subject))
     except (TimeUp, MemoryError, OSError):
         raise
@@ -239,6 +239,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
         last_lines,
         trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
+        sums=within(limits.excerpt, reader.sums) or {},
     )
 
 

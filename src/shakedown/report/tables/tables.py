@@ -156,7 +156,7 @@ def _runs(evidence: Evidence) -> Iterable[Sequence[Cell]]:
             row.result, row.verdict, row.reason, row.seq, row.supersedes or None, row.superseded_by or None, row.epoch,
             row.seq in counted, case is not None and counts_as_passed(row, case.case), row.ruling, aside.get(row.run, ""),
             row.started, row.over, row.elapsed_s, row.exit, row.nodes, row.job, row.retried,
-            " ".join(f"{key}={value}" for key, value in row.output.items()),
+            " ".join(f"{key}={value}" for key, value in row.output.items() if not isinstance(value, dict | list)),
             row.failure_class, row.failure_family, row.failure_line, row.judged_by, row.judged_because,
         )  # fmt: skip
 

@@ -1,0 +1,159 @@
+"""Sums of what a verdict rests on: a run's kept output, and the marks of a cluster's job. Whoever changes them later is found.
+
+An output that came through a pipe has its sum from the conductor that kept it. A cluster's job writes its own: its sum is taken
+of the very bytes that are read when the run is judged. Of a large output only the beginning and the end are read, so only these
+have sums; its length is held as well. ``damage_of_output`` is the way in for who reads an output later.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from shakedown.events.plain_files import open_plain, read_plain
+from shakedown.model.layout import Layout
+
+_BLOCK = 1 << 20
+_MARK_BYTES = 64 << 10
+_WHOLE = b" .\n"  # how a mark ends that was written to its end
+
+
+class OutputDamage(NamedTuple):
+    """Which file, by its path inside the campaign, is not what it was; and how, in words."""
+
+    path: str
+    why: str
+
+    def __str__(self) -> str:
+        what = "the mark" if self.path.startswith("jobs/") else "the output in"
+        return f"{what} {self.path} is damaged: {self.why}"
+
+
+# ---- taken when a run is judged --------------------------------------------------------------------------------------------
+
+
+def needs_sums(output: Mapping[str, Any]) -> bool:
+    """Purpose: whether a pointer is to a file whose sum nobody has taken yet."""
+    return "file" in output and "crc" not in output and "lost" not in output
+
+
+def sums_of_parts(parts: Sequence[bytes]) -> dict[str, Any]:
+    """Purpose: what is added to a pointer, by the bytes that were read: ``crc`` of all; or ``ends``, where there are two parts.
+
+    ``ends``: how many bytes the beginning and the end have, and the CRC-32 of each.
+    """
+    if len(parts) == 1:
+        return {"crc": _shown(zlib.crc32(parts[0]))}
+    head, tail = parts
+    return {"ends": [len(head), _shown(zlib.crc32(head)), len(tail), _shown(zlib.crc32(tail))]}
+
+
+def sums_of_marks(layout: Layout, output: Mapping[str, Any]) -> dict[str, Any]:
+    """Purpose: ``marks``, the CRC-32 of each file of marks by its name; {} where none was written to its end."""
+    found = {}
+    for path in layout.marks_of(str(output.get("file", ""))):
+        data = _mark(path)
+        if data is not None and data.endswith(_WHOLE):
+            found[path.name] = _shown(zlib.crc32(data))
+    return {"marks": found} if found else {}
+
+
+def _mark(path: Path) -> bytes | None:
+    try:
+        return read_plain(path, _MARK_BYTES)
+    except OSError:
+        return None
+
+
+def _shown(sum_of_bytes: int) -> str:
+    return f"{sum_of_bytes:08x}"
+
+
+# ---- held against what is there --------------------------------------------------------------------------------------------
+
+
+def damage_of_output(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
+    """Purpose: what of a kept output, or of its marks, is not as it was, None where all is. Some have no sum,
+    and others are gone: None too.
+
+    ``root``: the campaign's directory.
+    """
+    return _of_bytes(root, output) or _of_marks(root, output)
+
+
+def output_damage(root: Path, output: Mapping[str, Any]) -> str:
+    """Purpose: the same as a sentence, "" where there is none."""
+    damage = damage_of_output(root, output)
+    return "" if damage is None else str(damage)
+
+
+def has_sum(output: Mapping[str, Any]) -> bool:
+    """Purpose: whether a change of an output can be found. What holds no byte, or is lost, cannot be changed."""
+    return "crc" in output or "ends" in output or "lost" in output or not output.get("bytes")
+
+
+def has_grown(root: Path, output: Mapping[str, Any]) -> bool:
+    """Purpose: whether an output of a file of its own is longer than it was when its run was judged."""
+    if not isinstance(output.get("file"), str) or not isinstance(output.get("bytes"), int):
+        return False
+    try:
+        size = (root / str(output["file"])).stat().st_size
+    except (OSError, ValueError):
+        return False
+    return size > int(output["bytes"])
+
+
+_CHANGED = "it is not what was kept of the run"
+
+
+def _of_bytes(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
+    name = f"packs/{output['pack']}" if "pack" in output else str(output.get("file", ""))
+    try:
+        spans = _spans(output)
+        if not spans:
+            return None
+        with open_plain(root / name) as file:
+            for offset, length, wanted in spans:
+                file.seek(offset)
+                found, left = 0, length
+                while left > 0 and (data := file.read(min(left, _BLOCK))):
+                    found, left = zlib.crc32(data, found), left - len(data)
+                if left > 0:
+                    return _cut_short(name, output)
+                if _shown(found) != wanted:
+                    return OutputDamage(name, _CHANGED)
+    except (OSError, ValueError, TypeError, OverflowError):
+        return None
+    return None
+
+
+def _cut_short(name: str, output: Mapping[str, Any]) -> OutputDamage | None:
+    """A power cut may take the end of a pack; a job's own file was there when it was judged."""
+    if "directory" not in output:
+        return None
+    return OutputDamage(name, f"it had {output['bytes']} bytes when the run was judged, and is shorter")
+
+
+def _spans(output: Mapping[str, Any]) -> list[tuple[int, int, str]]:
+    """Place, length and sum of each stretch that has one. Raises ValueError, TypeError where the record makes no sense."""
+    offset, length = int(output.get("offset", 0)), int(output.get("bytes", 0))
+    if isinstance(output.get("crc"), str):
+        return [(offset, length, output["crc"])]
+    if isinstance(output.get("ends"), list):
+        head, of_head, tail, of_tail = output["ends"]
+        return [(0, int(head), of_head), (length - int(tail), int(tail), of_tail)]
+    return []
+
+
+def _of_marks(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
+    wanted = output.get("marks")
+    if not isinstance(wanted, dict):
+        return None
+    for path in Layout(root).marks_of(str(output.get("file", ""))):
+        data = _mark(path) if path.name in wanted else None
+        if data is not None and _shown(zlib.crc32(data)) != wanted[path.name]:
+            why = "it is not what it was when the run was judged"
+            return OutputDamage(str(path.relative_to(root)), why)
+    return None
