@@ -17,6 +17,7 @@ MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
+_LONGEST_HISTORY, _LONGEST_REGISTER = 320, 400  # of what the site's register says
 _LONGEST_ACT, _LONGEST_REASON, _LONGEST_STANDING = 90, 40, 66
 _TABLE_MM = 24.0  # of the table of acts beside its rows, and one restriction
 _ROOM_MM = (9.5, 22.0, 54.0)  # for restrictions and acts: with more than two parties, with signatures, else
@@ -62,16 +63,33 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(signed.get("sealed_at", 0.0))))
     rows = [
         ("Campaign", signed.get("campaign", "")),
+        ("Of this plan", _register(signed)),
         ("Plan", signed.get("plan", "")),
         ("System", signed.get("system", "")),
         ("Contracts", ", ".join(contracts) if len(contracts) > 1 else ""),
         ("Epochs", signed.get("epochs", 1)),
         ("Sealed", f"{when}, by {signed.get('sealed_by', '')}"),
     ]
+    longest = {"Of this plan": _LONGEST_REGISTER}
     cells = "".join(
-        f"<dt>{name}</dt><dd>{_text(str(value), _LONGEST_NAME)}</dd>" for name, value in rows if value not in ("", None)
+        f"<dt>{name}</dt><dd>{_text(str(value), longest.get(name, _LONGEST_NAME))}</dd>"
+        for name, value in rows
+        if value not in ("", None)
     )
     return f"<dl>{cells}</dl>"
+
+
+def _register(signed: Mapping[str, Any]) -> str:
+    """Which campaign of its plan it is, how the others ended, and the line of the site's register that the seal vouches for."""
+    said = signed.get("register")
+    if not isinstance(said, Mapping):
+        return ""
+    words = str(said.get("words", ""))
+    words = words if len(words) <= _LONGEST_HISTORY else f"{words[: _LONGEST_HISTORY - 3]}..."
+    sum_ = str(said.get("sha256", ""))
+    return words + (
+        f". Register {said.get('register', '')}, entry {said.get('entry', '')}: {sum_[:16]}" if sum_ else ""
+    )
 
 
 def _spare(title: str, summary: str, signatures: int) -> float:
