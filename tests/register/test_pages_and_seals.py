@@ -19,8 +19,8 @@ from shakedown.events.inbox import post
 from shakedown.events.reader import read_events
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
-from shakedown.report.page.pdf import pdf_text, trouble
 from shakedown.report.page.page_text import differences, lines_of_page
+from shakedown.report.page.pdf import pdf_text, trouble
 from shakedown.report.writing import make_report
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -28,7 +28,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def pages(two_campaigns: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``p-1`` with the pages of its first seal, as ``first.html``, ``first.pdf`` and ``sign.html``; then a waiver, and a second seal."""
+    """``p-1`` with the pages of its first seal, ``first.html``, ``first.pdf`` and ``sign.html``; then a waiver, a second seal."""
     site = Path(shutil.copytree(two_campaigns, tmp_path_factory.mktemp("pages") / "site"))
     layout = Layout(site / "campaigns/p-1")
     make_report(layout.root, pdf=not trouble())
@@ -116,16 +116,17 @@ def test_a_page_of_an_older_seal_is_told_and_is_no_damage(pages: Path, people: R
     assert newest.returncode == 0, newest.stdout
 
 
-@pytest.mark.parametrize(
-    "name, before, after, told",
-    [
-        ("first.html", "<strong>Rejected</strong>", "<strong>Accepted</strong>", "in the cover: the record gives: Rejected; the page says: Accepted"),
-        ("first.html", "<b>1</b><span>attempts judged", "<b>9</b><span>attempts judged", "in the cover: the record gives: 1; the page says: 9"),
-        ("first.html", "For the vendor", "For nobody", "in 'Scorecard': the record gives: For the vendor; the page says: For nobody"),
-        ("sign.html", '<p class="outcome">Rejected</p>', '<p class="outcome">Accepted</p>', "in the cover: the record gives: Rejected; the page says: Accepted"),
-        ("sign.html", "<p>None.</p>", "<p>Some.</p>", "in 'Restrictions': the record gives: None.; the page says: Some."),
-    ],
-)  # fmt: skip
+COVER_SAYS = "in the cover: the record gives: Rejected; the page says: Accepted"
+ALTERED = [
+    ("first.html", "<strong>Rejected</strong>", "<strong>Accepted</strong>", COVER_SAYS),
+    ("first.html", "<b>1</b><span>attempts", "<b>9</b><span>attempts", "in the cover: the record gives: 1; the page says: 9"),
+    ("first.html", "For the vendor", "For no", "in 'Scorecard': the record gives: For the vendor; the page says: For no"),
+    ("sign.html", '<p class="outcome">Rejected</p>', '<p class="outcome">Accepted</p>', COVER_SAYS),
+    ("sign.html", "<p>None.</p>", "<p>Some.</p>", "in 'Restrictions': the record gives: None.; the page says: Some."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, before, after, told", ALTERED)
 def test_a_page_that_was_altered_by_hand_is_refused(
     pages: Path, tmp_path: Path, name: str, before: str, after: str, told: str
 ) -> None:

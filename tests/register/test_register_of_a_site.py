@@ -8,14 +8,15 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from shakedown.audit.register_check import own_entry, verify_register
+from shakedown.audit.register_check import claims_rightly, own_entry, verify_register
 from shakedown.conductor.record import registering
 from shakedown.conductor.record.register_words import history
 from shakedown.conductor.record.registering import enter, ready
 from shakedown.events.campaigns import create_campaign
-from shakedown.events.entered import read_entry
+from shakedown.events.entered import keep_entry, read_entry, vouched_by
 from shakedown.events.reader import first_event
 from shakedown.events.register import read_register, register_path
 from shakedown.model.errors import RecordError, UsageError
@@ -325,8 +326,6 @@ def test_campaigns_of_before_are_found(site: Path, people: Run) -> None:
     first = first_event(log)
     assert first is not None
     older = {key: value for key, value in first.value.items() if key != "register"}
-    import msgspec
-
     for path in log.glob("*.jsonl"):
         path.unlink()
     shutil.rmtree(site / "campaigns/p-1/seals")
@@ -380,3 +379,26 @@ def test_a_copy_elsewhere_says_that_the_register_is_not_there(site: Path, tmp_pa
     done = people(tmp_path, "verify", str(copy))
     assert done.returncode == 0
     assert f"not checked: the register of its site is not here: it was entry 2 of {name}" in done.stdout
+
+
+def test_what_a_campaign_claims_of_others_is_held_against_the_register(site: Path) -> None:
+    """Its note of before is not believed, and its first event is checked."""
+    layout = new(site)
+    said = read_entry(layout)
+    keep_entry(layout, said | {"words": "the only campaign of this plan"})
+    assert enter(layout, plan_of(site)[1])["words"].startswith("third of three campaigns of this plan ")
+    register = read_register(site)
+    vouched = vouched_by(Layout(site / "campaigns/p-2"))
+    assert vouched is not None and claims_rightly(register, vouched)
+    for words in ("the only campaign of this plan (of 1 of the site, entry 5 of its register)", "", "second of two"):
+        assert not claims_rightly(register, msgspec.structs.replace(vouched, words=words))
+
+
+def test_a_campaign_that_begins_outside_of_its_site_says_so(site: Path, tmp_path: Path) -> None:
+    layout = new(site)
+    elsewhere = Layout(Path(shutil.move(layout.root, tmp_path / "p-3")))
+    said = enter(elsewhere, plan_of(site)[1])
+    assert said["words"] == f"entry {said['entry']} of the register of its site, which is not where it began"
+    assert (said["register"], said["sha256"]) == (read_register(site).name, read_register(site).sums[-1])
+    (tmp_path / "p-3/entry.json").unlink()
+    assert enter(elsewhere, plan_of(site)[1]) == {"words": registering.IN_NO_SITE}

@@ -18,6 +18,7 @@ from shakedown.conductor.record.register_words import (
     NOT_BEGUN,
     OTHER,
     Standing,
+    claim_at,
     first_line,
     in_all,
     place_of,
@@ -25,7 +26,7 @@ from shakedown.conductor.record.register_words import (
 )
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
 from shakedown.events.chain import damage_of
-from shakedown.events.entered import begun_anew, disowned, site_of, vouched_by
+from shakedown.events.entered import Vouched, begun_anew, disowned, site_of, vouched_by
 from shakedown.events.reader import Reader
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register, read_register
 from shakedown.metrics.words import plural
@@ -94,7 +95,23 @@ def own_entry(layout: Layout) -> tuple[list[str], list[str], list[str]]:
         return [], [], [f"the register of the site is not the one that it was entered in: {wrong}"]
     if said.campaign != name:
         return [], [], [f"this is campaign {said.campaign}, {_became(register, layout, said.campaign)}"]
+    if not claims_rightly(register, said):
+        return [], [], [f"{_CLAIM}: {said.words}"]
     return [f"register: entry {said.entry} of {said.register}, as its first event says"], [], []
+
+
+_CLAIM = "what its first event says of other campaigns is not what the register had then"
+
+
+def claims_rightly(register: Register, said: Vouched) -> bool:
+    """Purpose: whether what a first event says of other campaigns is what the register had then. Those of
+    a campaign that began outside of its site say so, and claim nothing of others.
+    """
+    entry = register.entries[said.entry - 1]
+    outside = said.words == f"entry {said.entry} of the register of its site, which is not where it began"
+    # another one may have been entered between its line and its first event
+    later = (one.entry for one in register.campaigns() if one.entry >= entry.entry)
+    return outside or any(said.words.startswith(claim_at(register, entry.entry, upto)) for upto in later)
 
 
 def _no_register(found: RegisterVerified, there: list[Path]) -> None:
@@ -117,7 +134,7 @@ def _of_the_file(register: Register) -> Iterator[str]:
         yield f"this register was begun anew by {first.by}: {first.because}"
 
 
-def _said(layout: Layout) -> Any:
+def _said(layout: Layout) -> Vouched | None:
     try:
         return vouched_by(layout)
     except (RecordError, OSError):
@@ -144,6 +161,8 @@ def _campaign(register: Register, layout: Layout) -> Iterator[str]:
         why = disowned(register, said)
         if why:
             yield f"{name}: the register is not the one that it was entered in: {why}"
+        elif not claims_rightly(register, said):
+            yield f"{name}: {_CLAIM}: {said.words}"
         return
     first = first_line(layout)
     if not first or register.entered(name) is not None:

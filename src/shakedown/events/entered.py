@@ -25,12 +25,15 @@ from shakedown.model.layout import Layout
 
 
 class Vouched(Struct, frozen=True):
-    """What a campaign's first event says: the register's name, the line by which it was entered, and the sum of that line."""
+    """What a campaign's first event says: the register's name, the line by which it was entered, the sum of that line, and in words
+    which campaign of its plan it is.
+    """
 
     register: str
     entry: int
     sha256: str
     campaign: str
+    words: str = ""
 
 
 def site_of(layout: Layout) -> Path | None:
@@ -61,7 +64,8 @@ def vouched_by(layout: Layout) -> Vouched | None:
         return None
     entry = said.get("entry")
     number = entry if isinstance(entry, int) else 0
-    return Vouched(str(said["register"]), number, str(said.get("sha256", "")), str(first.value.get("campaign", "")))
+    campaign = str(first.value.get("campaign", ""))
+    return Vouched(str(said["register"]), number, str(said.get("sha256", "")), campaign, str(said.get("words", "")))
 
 
 def disowned(register: Register, said: Vouched) -> str:

@@ -104,11 +104,22 @@ def history(site: Path, register: Register, campaign: str) -> str:
     others = standings(site, register)
     of_plan = [one for one in others if one.plan == own.plan]
     place = next(place for place, one in enumerate(of_plan) if one.campaign == campaign)
-    named = _which(place + 1, len(of_plan))
-    found = ", found there when the register was opened" if own.fact == FOUND else ""
-    parts = [f"{named} (of {len(others)} of the site, entry {own.entry} of its register{found})"]
+    parts = [_claim(own, place + 1, len(of_plan), len(others))]
     parts += _counted("earlier", of_plan[:place]) + _counted("later", of_plan[place + 1 :])
     return "; ".join([*parts, *_anew(register)])
+
+
+def claim_at(register: Register, entry: int, upto: int) -> str:
+    """Purpose: how the words of a campaign must begin that are of the moment when the register ended with the line ``upto``."""
+    own = register.entries[entry - 1]
+    there = [one for one in register.campaigns() if one.entry <= upto]
+    of_plan = [one for one in there if one.plan == own.plan]
+    return _claim(own, of_plan.index(own) + 1, len(of_plan), len(there))
+
+
+def _claim(own: Entry, place: int, of_plan: int, of_site: int) -> str:
+    found = ", found there when the register was opened" if own.fact == FOUND else ""
+    return f"{_which(place, of_plan)} (of {of_site} of the site, entry {own.entry} of its register{found})"
 
 
 def _which(place: int, count: int) -> str:

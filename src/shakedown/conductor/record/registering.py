@@ -120,12 +120,9 @@ def enter(layout: Layout, document: Document, site: Path | None = None) -> dict[
 
     Errors: UsageError where its name was used before; RecordError where the register is damaged or cannot be written.
     """
-    said = read_entry(layout)
-    if said.get("entry") and said.get("campaign") == layout.root.absolute().name:
-        return {key: said[key] for key in ("register", "entry", "sha256", "words") if key in said}
     site = site or site_of(layout)
     if site is None:
-        return {"words": IN_NO_SITE}
+        return _outside(layout)
     ready(site)
     identity, name = identity_of(layout), layout.root.absolute().name
     with open_register(site) as register:
@@ -135,6 +132,15 @@ def enter(layout: Layout, document: Document, site: Path | None = None) -> dict[
         vouching["words"] = history(site, found, name)[:600]
     keep_entry(layout, {"identity": identity, "campaign": name, **vouching})
     return vouching
+
+
+def _outside(layout: Layout) -> dict[str, Any]:
+    """Of a campaign that begins where no register is. What it noted of its entry is believed where a register bears it out."""
+    said = read_entry(layout)
+    if not said.get("entry") or said.get("campaign") != layout.root.absolute().name:
+        return {"words": IN_NO_SITE}
+    kept = {key: said[key] for key in ("register", "entry", "sha256") if key in said}
+    return kept | {"words": f"entry {said['entry']} of the register of its site, which is not where it began"}
 
 
 def _entry_of(register: OpenRegister, layout: Layout, document: Document, identity: str) -> int:
