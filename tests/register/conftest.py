@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from stories import SHAKEDOWN
+
+from shakedown.cli.main import main
 
 PLAN = """plan: p
 system: here
@@ -31,7 +35,7 @@ def two_campaigns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site / "tests/bad.yaml").write_text('test: bad\nrun: {command: "exit 3"}\n')
     (site / "plans/p.yaml").write_text(PLAN.replace("TEST", "bad"))
     assert _run(site, "run", "p", "-q").returncode == 1
-    assert _run(site, "seal", "p-1", "--by", "Ada").returncode == 0
+    assert _give(site, "seal", "p-1", "--by", "Ada").returncode == 0
     (site / "plans/p.yaml").write_text(PLAN.replace("TEST", "ok"))
     done = _run(site, "run", "p", "-q")
     assert done.returncode == 0, done.stderr + done.stdout
@@ -46,11 +50,30 @@ def site(two_campaigns: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def people() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a command in a site; what it printed, as text."""
+    """Give a command in a site, in this process; its status and what it printed."""
+    return _give
+
+
+@pytest.fixture
+def drive() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The same as a process of its own, for a command that drives a campaign."""
     return _run
 
 
-def _run(site: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def _give(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    out, told, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["shakedown", *words]
+    try:
+        with contextlib.chdir(site), contextlib.redirect_stdout(out), contextlib.redirect_stderr(told):
+            main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0
+    finally:
+        sys.argv = before
+    return subprocess.CompletedProcess(words, status, out.getvalue(), told.getvalue())
+
+
+def _run(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*SHAKEDOWN, *words],
         cwd=site,
@@ -59,5 +82,4 @@ def _run(site: Path, *words: str, **options: Any) -> subprocess.CompletedProcess
         text=True,
         timeout=180,
         check=False,
-        **options,
     )

@@ -31,6 +31,12 @@ def facts(site: Path) -> list[tuple[str, str, str]]:
     return [(one.fact, one.campaign, one.outcome) for one in read_register(site).entries]
 
 
+def judging_page() -> str:
+    """docs/concepts/judging.md on one line."""
+    page = (Path(__file__).parents[2] / "docs/concepts/judging.md").read_text()
+    return " ".join(page.replace("\n> ", "\n").split())
+
+
 def plan_of(site: Path) -> tuple[bytes, Document]:
     frozen = next((site / "campaigns/p-2/documents").glob("*.json")).read_bytes()
     return frozen, thaw(frozen)
@@ -78,10 +84,10 @@ def test_what_is_as_it_was_is_whole(site: Path, people: Run) -> None:
     assert (checked, unchecked, wrong) == ([f"register: entry 5 of {name}, as its first event says"], [], [])
 
 
-def test_deleted_and_run_again_is_on_both_pages(site: Path, people: Run) -> None:
+def test_deleted_and_run_again_is_on_both_pages(site: Path, people: Run, drive: Run) -> None:
     """The example of docs/concepts/judging.md."""
     shutil.rmtree(site / "campaigns/p-1")
-    assert people(site, "run", "p", "-q").returncode == 0
+    assert drive(site, "run", "p", "-q").returncode == 0
     assert not (site / "campaigns/p-1").exists()
     words = (
         "third of three campaigns of this plan (of 3 of the site, entry 7 of its register); "
@@ -94,11 +100,10 @@ def test_deleted_and_run_again_is_on_both_pages(site: Path, people: Run) -> None
     assert sealed["register"]["words"] == words
     head = sealed["register"]
     page = (site / "campaigns/p-3/signature.html").read_text()
-    assert f"{words}. Register {head['register']}, entry {head['entry']}: {head['sha256'][:16]}" in page
+    assert f"T{words[1:]}. Register {head['register']}, entry {head['entry']}: {head['sha256'][:16]}" in page
     told = verify_register(site).troubles
     assert told == ["p-1: it is gone: removed after its seal (rejected)"]
-    judging = (Path(__file__).parents[2] / "docs/concepts/judging.md").read_text()
-    assert " ".join(words.split("; ")[1].split()) in " ".join(judging.replace("\n>", "").split())
+    assert words in judging_page()
 
 
 def test_a_name_is_never_used_twice(site: Path, people: Run) -> None:
@@ -113,9 +118,9 @@ def test_a_name_is_never_used_twice(site: Path, people: Run) -> None:
     assert not (site / "campaigns/p-1").exists()
 
 
-def test_a_rehearsal_is_not_in_it(site: Path, people: Run) -> None:
+def test_a_rehearsal_is_not_in_it(site: Path, drive: Run) -> None:
     before = register_path(site).read_bytes()
-    done = people(site, "rehearse", "p", "-q")
+    done = drive(site, "rehearse", "p", "-q")
     assert (site / "rehearsed/p-3").is_dir(), done.stderr
     assert register_path(site).read_bytes() == before
 
@@ -293,9 +298,28 @@ def test_killed_between_the_line_and_the_first_event_enters_once(site: Path, mon
     assert enter(layout, document) == said
 
 
-def test_a_campaign_that_was_entered_begins_with_resume(site: Path, people: Run) -> None:
+def test_killed_before_the_line_leaves_a_campaign_that_is_entered_when_it_begins(site: Path) -> None:
+    frozen, document = plan_of(site)
+    layout = create_campaign(site / "campaigns", "p-3", frozen)
+    assert verify_register(site).whole
+    assert enter(layout, document)["entry"] == 7
+    assert verify_register(site).whole
+
+
+def test_another_site_directory_is_what_one_side_can_still_make(site: Path, tmp_path: Path) -> None:
+    """The example of docs/concepts/judging.md: nothing of the first site is on its pages but another name of a register."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "site.yaml").write_text("site: other\n")
+    said = read_entry(new(other, "p-1", plan=site))
+    assert said["words"] == "the only campaign of this plan (of 1 of the site, entry 2 of its register)"
+    assert said["register"] not in ("", read_register(site).name)
+    assert judging_page().count(said["words"]) == 2
+
+
+def test_a_campaign_that_was_entered_begins_with_resume(site: Path, drive: Run) -> None:
     new(site)
-    assert people(site, "resume", "p-3", "-q").returncode == 0
+    assert drive(site, "resume", "p-3", "-q").returncode == 0
     assert facts(site)[-2:] == [("begun", "p-3", ""), ("ended", "p-3", "accepted")]
     assert verify_register(site).whole
 

@@ -185,8 +185,10 @@ def _told(wanted: bytes, there: bytes) -> list[str]:
         pairs = zip(wanted, there, strict=False)
         at = next((place for place, pair in enumerate(pairs) if pair[0] != pair[1]), min(len(wanted), len(there)))
         line = there[:at].count(b"\n") + 1
+        where = f"from line {line} on (byte {at})"
         return [
-            f"it says what the record gives, and its markup, style or a figure is another one, from line {line} on (byte {at})"
+            f"it says what the record gives, and its markup, style or a figure is another one, {where}: that was altered, or "
+            "another version of Shakedown or of matplotlib made it"
         ]
     more = [f"and {plural(len(lines) - _MOST, 'difference')} more"] if len(lines) > _MOST else []
     return [*lines[:_MOST], *more]
