@@ -30,6 +30,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def pages(two_campaigns: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``p-1`` with the pages of its first seal, ``first.html``, ``first.pdf`` and ``sign.html``; then a waiver, a second seal."""
     site = Path(shutil.copytree(two_campaigns, tmp_path_factory.mktemp("pages") / "site"))
+    (site / "plans/p.yaml").write_text(
+        (site / "plans/p.yaml").read_text().replace("[ok]", "[bad]")
+    )  # as p-1 began with
     layout = Layout(site / "campaigns/p-1")
     make_report(layout.root, pdf=not trouble())
     shutil.copy(layout.report, site / "first.html")
@@ -119,7 +122,10 @@ def test_a_page_of_an_older_seal_is_told_and_is_no_damage(pages: Path, people: R
 COVER_SAYS = "in the cover: the record gives: Rejected; the page says: Accepted"
 ALTERED = [
     ("first.html", "<strong>Rejected</strong>", "<strong>Accepted</strong>", COVER_SAYS),
-    ("first.html", "<b>1</b><span>attempts", "<b>9</b><span>attempts", "in the cover: the record gives: 1; the page says: 9"),
+    (
+        "first.html", "<b>1</b><span>attempts judged", "<b>9</b><span>attempts judged",
+        "in 'What stands against acceptance': the record gives: 1attempts judged; the page says: 9attempts judged",
+    ),
     ("first.html", "For the vendor", "For no", "in 'Scorecard': the record gives: For the vendor; the page says: For no"),
     ("sign.html", '<p class="outcome">Rejected</p>', '<p class="outcome">Accepted</p>', COVER_SAYS),
     ("sign.html", "<p>None.</p>", "<p>Some.</p>", "in 'Restrictions': the record gives: None.; the page says: Some."),
