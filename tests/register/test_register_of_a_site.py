@@ -123,6 +123,10 @@ def test_a_rehearsal_is_not_in_it(site: Path, drive: Run) -> None:
     done = drive(site, "rehearse", "p", "-q")
     assert (site / "rehearsed/p-3").is_dir(), done.stderr
     assert register_path(site).read_bytes() == before
+    shutil.copytree(site / "rehearsed/p-3", site / "campaigns/q-3")
+    ready(site)
+    assert register_path(site).read_bytes() == before
+    assert verify_register(site).whole
 
 
 @pytest.mark.parametrize("keeps", [True, False])

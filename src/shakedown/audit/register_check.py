@@ -24,7 +24,7 @@ from shakedown.conductor.record.register_words import (
     place_of,
     standings,
 )
-from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
+from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, rehearsal_of
 from shakedown.events.chain import damage_of
 from shakedown.events.entered import Vouched, begun_anew, disowned, site_of, vouched_by
 from shakedown.events.reader import Reader
@@ -165,7 +165,7 @@ def _campaign(register: Register, layout: Layout) -> Iterator[str]:
             yield f"{name}: {_CLAIM}: {said.words}"
         return
     first = first_line(layout)
-    if not first or register.entered(name) is not None:
+    if not first or register.entered(name) is not None or rehearsal_of(layout) is not None:
         return
     same = next((one.campaign for one in register.campaigns() if one.first == first), "")
     if same:

@@ -12,7 +12,7 @@ from typing import Any
 
 from shakedown.conductor.record.register_words import first_line, history
 from shakedown.conductor.record.settling import settled
-from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
+from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, rehearsal_of
 from shakedown.events.entered import (
     begun_anew,
     disowned,
@@ -244,7 +244,8 @@ def _strangers(site: Path, register: Register, all_of_them: bool = False) -> lis
             entered = vouched_by(layout) is not None and not all_of_them
             first = first_line(layout)
             copied = any(one.first == first for one in register.campaigns())
-            if first and not (entered or copied) and register.entered(path.name) is None:
+            rehearsed = first != "" and rehearsal_of(layout) is not None  # it was brought here: it is no campaign
+            if first and not (entered or copied or rehearsed) and register.entered(path.name) is None:
                 found.append(_found(layout))
         except (ShakedownError, OSError):
             found.append((0.0, {"campaign": path.name, "outcome": "damaged"}))
