@@ -104,8 +104,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             real.clock.idle_look = lambda now: conditions.consider(conductor, now)
             driver |= {"replaced": lease.replaced} if lease.replaced else {}
             with closing(fingerprints):
-                start = documents.start_value(state)
-                start |= {"register": enter(layout, document)} if state.phase == "" else {}
+                start = documents.start_value(state) | ({} if state.phase else {"register": enter(layout, document)})
                 again = snapshots.take_away()
                 room = Room(layout, real.clock.log, watchers.say)
                 try:
