@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -430,3 +430,24 @@ def test_a_campaign_that_begins_outside_of_its_site_says_so(site: Path, tmp_path
     assert (said["register"], said["sha256"]) == (read_register(site).name, read_register(site).sums[-1])
     (tmp_path / "p-3/entry.json").unlink()
     assert enter(elsewhere, plan_of(site)[1]) == {"words": registering.IN_NO_SITE}
+
+
+def test_a_campaign_that_begins_while_another_one_looks_is_no_older_copy(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its line is there before its first event: who has seen the event reads the register after that."""
+    from shakedown.events import entered
+
+    look = entered.vouchers
+    register = read_register(site)
+    later = entered.Vouched(register.name, 7, "", "p-3")
+
+    def begun_meanwhile(where: Path) -> Iterator[entered.Vouched]:
+        yield from look(where)
+        if len(read_register(where).entries) == 6:
+            monkeypatch.setattr(entered, "vouchers", look)  # the one that begins looks too
+            new(where)
+            yield msgspec.structs.replace(later, sha256=read_register(where).sums[6])
+
+    monkeypatch.setattr(entered, "vouchers", begun_meanwhile)
+    assert entered.read_vouched(site)[1] == ""

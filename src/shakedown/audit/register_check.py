@@ -60,7 +60,15 @@ class _Told(Struct):
 
 
 def verify_register(site: Path) -> RegisterVerified:
-    """Purpose: check the register of a site against its campaigns. Errors: RecordError where it cannot be read."""
+    """Purpose: check the register of a site against its campaigns. Errors: RecordError where it cannot be read.
+
+    Campaigns may begin and end meanwhile: what is only so for a moment is not so when it is looked at again.
+    """
+    found = _look(site)
+    return found if found.whole else _look(site)
+
+
+def _look(site: Path) -> RegisterVerified:
     register = read_register(site)
     found = RegisterVerified(register.name, str(register.path), len(register.entries))
     there = campaigns_in(site / CAMPAIGNS)

@@ -18,7 +18,7 @@ from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
 from shakedown.events.damage import NOT_JSON
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import first_event
-from shakedown.events.register import Register, new_name
+from shakedown.events.register import Register, new_name, read_register
 from shakedown.events.segment_file import sync_directory, unwritable
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
@@ -82,20 +82,22 @@ def disowned(register: Register, said: Vouched) -> str:
     return ""
 
 
-def first_disowned(site: Path, register: Register) -> str:
-    """Purpose: the first campaign of a site that the register does not know any more, in a sentence; "" where it knows them all.
+def read_vouched(site: Path) -> tuple[Register, str]:
+    """Purpose: the register of a site, and the first campaign that it does not know any more, in a sentence; "" where it knows all.
 
-    Looks at first events alone. A register that was begun anew does not know those of before, and says so itself.
+    Looks at first events alone, and at them first: a campaign that begins meanwhile has its line before them. A register that was
+    begun anew does not know those of before, and says so itself. Errors: RecordError where the register cannot be read.
     """
-    for said in vouchers(site):
+    said_by_all = list(vouchers(site))
+    register = read_register(site)
+    for said in said_by_all:
         if register.entries and said.register != register.name and begun_anew(register):
             continue
         why = disowned(register, said)
         if why:
-            return (
-                f"{why}, and campaign {said.campaign} says that it was entered as entry {said.entry} of {said.register}"
-            )
-    return ""
+            entry = f"entry {said.entry} of {said.register}"
+            return register, f"{why}, and campaign {said.campaign} says that it was entered as {entry}"
+    return register, ""
 
 
 def vouchers(site: Path) -> Iterator[Vouched]:

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from shakedown.conductor.record.register_words import Standing, in_all, standings
 from shakedown.events.campaigns import CAMPAIGNS, campaigns_in
-from shakedown.events.entered import first_disowned
-from shakedown.events.register import read_register
+from shakedown.events.entered import read_vouched
 
 
 class CampaignsSeen(Struct):
@@ -26,9 +25,8 @@ class CampaignsSeen(Struct):
 
 def campaigns_of(site: Path) -> CampaignsSeen:
     """Purpose: every campaign that was ever entered, and every directory that was not. Errors: RecordError."""
-    register = read_register(site)
+    register, why = read_vouched(site)
     found = standings(site, register)
     known = {one.campaign for one in found}
     others = [path.name for path in campaigns_in(site / CAMPAIGNS) if path.name not in known]
-    trouble = register.damage or first_disowned(site, register)
-    return CampaignsSeen(register.name, in_all(found), found, others, trouble)
+    return CampaignsSeen(register.name, in_all(found), found, others, register.damage or why)

@@ -16,10 +16,10 @@ from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, rehearsal_of
 from shakedown.events.entered import (
     begun_anew,
     disowned,
-    first_disowned,
     identity_of,
     keep_entry,
     read_entry,
+    read_vouched,
     site_of,
     vouched_by,
 )
@@ -56,8 +56,7 @@ def ready(site: Path) -> Register:
 
     Errors: RecordError where it is damaged, is not the one that a campaign was entered in, or cannot be written.
     """
-    refuse_another(site, read_register(site))
-    strangers = _strangers(site, read_register(site))
+    strangers = _strangers(site, refuse_another(site))
     with open_register(site) as register:
         if register.found.damage:
             raise damaged(register.found)
@@ -69,13 +68,14 @@ def ready(site: Path) -> Register:
         return register.found
 
 
-def refuse_another(site: Path, register: Register) -> None:
-    """Raise RecordError where the register is damaged, or a campaign of the site says that it was entered in another one."""
+def refuse_another(site: Path) -> Register:
+    """Purpose: the register as it is. Raises RecordError where it is damaged, or is not the one that a campaign was entered in."""
+    register, why = read_vouched(site)
     if register.damage:
         raise damaged(register)
-    why = first_disowned(site, register)
     if why:
         raise RecordError(f"the register of this site, {register_path(site)}, is not what it was: {why}", hint=LOST)
+    return register
 
 
 def begin_anew(site: Path, by: str, because: str) -> Register:
@@ -83,8 +83,8 @@ def begin_anew(site: Path, by: str, because: str) -> Register:
 
     Errors: UsageError where nothing is wrong with the one that is there; RecordError where it cannot be written.
     """
-    register = read_register(site)
-    if register.entries and not register.damage and not first_disowned(site, register):
+    register, why = read_vouched(site)
+    if register.entries and not register.damage and not why:
         raise UsageError(
             f"nothing is wrong with {register.path}", hint="a register is begun anew only where it is lost or damaged"
         )
