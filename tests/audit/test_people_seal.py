@@ -332,6 +332,7 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
         "without": "rejected",
     }
     acted = signed | {"acts": [act] * 20, "acts_in_all": 40, "without_acts": "rejected"}
+    acted["register"] = {"register": 16 * "0", "entry": 12345, "sha256": 64 * "0", "words": 4 * long}
     for count in (0, 6):
         with_acts = render_signature_page("0123456789abcdef" * 4, 4711, acted, [signature] * count)
         assert len(weasyprint.HTML(string=with_acts.decode()).render().pages) == 1

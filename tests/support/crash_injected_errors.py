@@ -100,7 +100,7 @@ def trial(site: Path, library: Path | None, trouble: str | int, kills: int = 0) 
     else:
         said += _killed(site, environment, random.Random(trouble), kills)
     if not _has_begun(site):  # nothing was ordered of it: it is made anew
-        shutil.rmtree(site / "campaigns/p-1", ignore_errors=True)
+        _as_new(site)
         said.append(_drive(site, ("run", "p", "-q"), environment))
     for _ in range(4):
         said.append(_drive(site, ("resume", "-q", "--if-needed"), environment))
@@ -137,8 +137,14 @@ def _killed(site: Path, environment: dict[str, str], draw: random.Random, kills:
         if _has_begun(site):
             words = ("resume", "-q", "--if-needed")
         else:
-            shutil.rmtree(site / "campaigns/p-1", ignore_errors=True)
+            _as_new(site)
     return said
+
+
+def _as_new(site: Path) -> None:
+    """A campaign that has not begun, and the register in which its name is used, are taken away."""
+    shutil.rmtree(site / "campaigns/p-1", ignore_errors=True)
+    (site / "register.jsonl").unlink(missing_ok=True)
 
 
 def _has_begun(site: Path) -> bool:

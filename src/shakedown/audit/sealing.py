@@ -15,7 +15,8 @@ from msgspec import Struct
 from shakedown.audit.verifying import verify_campaign
 from shakedown.conductor.commands.offline import carry_out
 from shakedown.conductor.record.documents import Documents
-from shakedown.conductor.record.settling import settle_campaign
+from shakedown.conductor.record.registering import head_for_a_seal, note_end, note_seal
+from shakedown.conductor.record.settling import parties_at, settle_campaign
 from shakedown.conductor.record.signing import counter_seals, sides_of
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
@@ -34,7 +35,7 @@ from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError
 from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Document, Party
+from shakedown.model.nouns import Document
 from shakedown.report.terminal import standing_words
 
 MOST_PARTIES = 4
@@ -74,6 +75,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
             hint="put that file back from a backup; 'shakedown verify' says more",
         )
     if record.seals and record.seals[-1].seq == record.seq:
+        note_seal(layout, record.seals[-1])
         return _again(layout, record.seals[-1])
     document = Documents(layout)(record.document)
     scorecard = settle_campaign(layout, document, record)
@@ -82,7 +84,17 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
             f"{layout.root.name} is not over: {scorecard.summary}",
             hint="let it end, or seal it as it is with --open; the page to sign then says so",
         )
-    return _seal(layout, document, record, scorecard, by, because)
+    note_end(layout, scorecard.outcome)
+    sealed = _seal(layout, document, record, scorecard, by, because)
+    words = "it is sealed, and not in the register of the site yet: "
+    row = SealRow(sealed.digest, by[:100], record.seq, scorecard.outcome, seq=sealed.event)
+    try:
+        note_seal(layout, row)
+    except RecordError as error:
+        raise RecordError(
+            words + error.message, hint=f"{error.hint}; then seal it again: nothing new is made"
+        ) from error
+    return sealed
 
 
 def find_seal(layout: Layout, beginning: str) -> Sealed:
@@ -117,9 +129,11 @@ def _seal(layout: Layout, document: Document, record: Record, scorecard: Scoreca
             if tail.seq != record.seq:
                 raise UsageError(f"{layout.root.name} went on just now", hint="seal it again")
             now = max(tail.time, time.time())
+            register = head_for_a_seal(layout)
             signed = signed_words(layout, document, scorecard, by, now)
+            signed |= {"register": register} if register else {}
             value = {"digest": NO_DIGEST, "through": record.seq, "outcome": scorecard.outcome, "by": by[:100]}
-            value |= {"who": user_name(os.getuid())}
+            value |= {"who": user_name(os.getuid())} | ({"register": register} if register else {})
             event = Event("sealed", record.seq + 1, now, value=value, reason=because or scorecard.summary)
             _, digest = make_seal(layout, spans(layout.log), event, signed)
             value["digest"] = digest
@@ -188,14 +202,9 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
 
 def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:
     """Purpose: which parties signed which seal, in sentences."""
-    return counter_seals(_parties(layout), signatures)
+    return counter_seals(parties_at(layout), signatures)
 
 
 def _sides(layout: Layout) -> Mapping[str, str]:
     """Fingerprint of a key -> the party whose key it is by the plan in force."""
-    return sides_of(_parties(layout))
-
-
-def _parties(layout: Layout) -> tuple[Party, ...]:
-    record = fold_runs(event for event in read_events(layout.log) if event.event in ("campaign_start", "amended"))
-    return Documents(layout)(record.document).parties if record.document else ()
+    return sides_of(parties_at(layout))

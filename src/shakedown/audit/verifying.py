@@ -15,6 +15,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from shakedown.audit.held_outputs import hold_outputs
+from shakedown.audit.page_check import PageCheck, check_page
+from shakedown.audit.register_check import own_entry
+from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_no_seal
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
@@ -41,7 +44,9 @@ _DIGEST = re.compile("[0-9a-fA-F]{8,64}")
 
 class Verified(Struct):
     """What was found. ``damage``: the first place where the record is not whole; ``changed``: files of the site that are no longer
-    what the campaign began with; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties signed which seal."""
+    what the campaign began with; ``checked`` and ``unchecked``: sentences; ``counter_seals``: which parties signed which seal;
+    ``sealed``: each seal with its outcome; ``newer``: that a newer seal than the one asked for stands; ``register``: why the site's
+    register is not the one that it was entered in; ``page``: how a page compares."""
 
     campaign: str
     whole: bool = True
@@ -53,15 +58,30 @@ class Verified(Struct):
     signatures: list[Signature] = []
     signatures_hold: bool = True
     counter_seals: list[str] = []
+    sealed: list[SealSeen] = []
+    newer: str = ""
+    register: list[str] = []
+    page: PageCheck | None = None
+
+    @property
+    def as_it_was(self) -> bool:
+        """Whether nothing at all is to be told that a person must look at."""
+        troubles = (self.damage, self.changed, self.newer, self.register)
+        return not any(troubles) and self.signatures_hold and (self.page is None or not self.page.differs)
 
 
 def verify_campaign(
-    layout: Layout, site: Path | None = None, digest: str | None = None, allowed: Path | None = None
+    layout: Layout,
+    site: Path | None = None,
+    digest: str | None = None,
+    allowed: Path | None = None,
+    page: Path | None = None,
 ) -> Verified:
     """Purpose: check everything that can be checked here. ``site``: where its files are; found from the campaign's place if None.
 
     ``digest``: as it stands on a signed page, or its beginning. ``allowed``: a file of allowed signers, if not the site's own.
-    Errors: RecordError where there is no log, UsageError where ``digest`` can be none or ``allowed`` cannot be read.
+    ``page``: a report or a page to sign, held against the record. Errors: RecordError where there is no log, UsageError where
+    ``digest`` can be none, ``allowed`` cannot be read or ``page`` is none of ours.
     """
     if digest is not None and not _DIGEST.fullmatch("".join(digest.split())):
         shown = f"'{digest[:80]}' is no digest, nor its beginning"
@@ -87,11 +107,37 @@ def verify_campaign(
             _hold_outputs(found, layout)
         if found.damage is None:
             _compare_sources(found, layout, record, site)
-    if found.damage is None and digest:
-        found.damage = _signed(digest, found)
+        if found.damage is None:
+            _say_seals(found, layout, record, digest)
+        if found.damage is None and page is not None:
+            _hold_page(found, layout, page, site)
     _check_signatures(found, layout, allowed, site)
     found.whole = found.damage is None
     return found
+
+
+def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | None) -> None:
+    """Each seal with its outcome, the one on the signed page, and what the register of the site says of this campaign."""
+    parties = thaw(read_document(layout, record.document)).parties if record.document else ()
+    found.sealed = seals_seen(record, found.seals, parties)
+    found.unchecked += under_no_seal(record, found.sealed)
+    if digest:
+        found.damage = _signed(digest, found)
+        mine = [seal for seal in found.sealed if seal.digest.startswith("".join(digest.split()).lower())]
+        found.newer = newer_than(record, found.sealed, mine[-1].events) if mine else ""
+    if not record.rehearsal:
+        checked, unchecked, found.register = own_entry(layout)
+        found.checked += checked
+        found.unchecked += unchecked
+
+
+def _hold_page(found: Verified, layout: Layout, page: Path, site: Path | None) -> None:
+    """A page that somebody holds against what the record makes of it."""
+    found.page = held = check_page(layout, page, site)
+    found.checked += held.checked
+    found.unchecked += held.unchecked
+    record = fold_runs(read_events(layout.log))
+    found.newer = found.newer or newer_than(record, found.sealed, held.through)
 
 
 def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, site: Path | None) -> None:

@@ -14,6 +14,7 @@ from shakedown.model.layout import Layout
 
 if TYPE_CHECKING:
     from shakedown.conductor.session import Outcome
+    from shakedown.metrics.judging.scorecard import Scorecard
     from shakedown.model.nouns import System
     from shakedown.rehearsal.rehearse import Rehearsed
 
@@ -27,6 +28,7 @@ def new_campaign(
     """
     from shakedown.cli.unavailable import started
     from shakedown.conductor.driver.ports import clusters_of, refuse_cores_that_are_not_there, refuse_small_limits
+    from shakedown.conductor.record.registering import enter, ready, refuse_used
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
@@ -36,7 +38,13 @@ def new_campaign(
     clusters_of(document)  # says what no campaign can be made of, before there is one
     refuse_cores_that_are_not_there(document)
     refuse_small_limits(document)
-    return create_campaign(root / "campaigns", identifier or new_identifier(root, document.plan), freeze(document))
+    used = {entry.campaign for entry in ready(root).campaigns()}
+    if identifier:
+        refuse_used(root, identifier)
+    name = identifier or new_identifier(root, document.plan, used=used)
+    layout = create_campaign(root / "campaigns", name, freeze(document))
+    enter(layout, document, root)
+    return layout
 
 
 def site_of(plan: str) -> Path | None:
@@ -64,6 +72,7 @@ def drive_and_show(
     """
     from shakedown.cli.progress import Progress
     from shakedown.conductor.session import drive
+    from shakedown.metrics.judging.scorecard import exit_status
 
     with Progress(quiet=quiet) as progress:
         watchers = progress.watchers()
@@ -71,7 +80,10 @@ def drive_and_show(
         outcome = drive(layout, watchers, take_over=take_over)
     if not outcome.finished:
         say(f"{outcome.left}\nhint: go on with: shakedown resume {how_to_name(layout)}")
-    status = show_scorecard(layout, outcome, as_json)
+    scorecard = _shown(layout, as_json)
+    status = exit_status(scorecard) if outcome.finished else UNDECIDED
+    if outcome.finished:
+        _note_end(layout, scorecard.outcome)
     if report:
         from shakedown.report import write_report
 
@@ -79,6 +91,15 @@ def drive_and_show(
     elif not quiet:
         say(f"report: shakedown report {how_to_name(layout)}")
     return status
+
+
+def _note_end(layout: Layout, how: str) -> None:
+    """In the register of the site. That it cannot be written is said, and changes nothing that was measured."""
+    from shakedown.conductor.record.registering import note_end
+
+    trouble = note_end(layout, how)
+    if trouble:
+        say(f"note: how {layout.root.name} ended is not in the register of the site: {trouble}")
 
 
 def _nothing(text: str) -> None:
@@ -97,13 +118,19 @@ def how_to_name(layout: Layout) -> str:
 
 
 def show_scorecard(layout: Layout, outcome: Outcome | Rehearsed, as_json: bool) -> int:
-    from shakedown.conductor.record.settling import settled
     from shakedown.metrics.judging.scorecard import exit_status
+
+    scorecard = _shown(layout, as_json)
+    return exit_status(scorecard) if outcome.finished else UNDECIDED
+
+
+def _shown(layout: Layout, as_json: bool) -> Scorecard:
+    from shakedown.conductor.record.settling import settled
     from shakedown.report.terminal import render_scorecard
 
     scorecard = settled(layout)
     emit(scorecard, as_json, lambda: render_scorecard(scorecard))
-    return exit_status(scorecard) if outcome.finished else UNDECIDED
+    return scorecard
 
 
 def driver_needed(layout: Layout) -> str:

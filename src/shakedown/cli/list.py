@@ -33,7 +33,7 @@ class Asked:
 
 
 @click.command("list")
-@click.argument("what", default="tests", metavar="[tests|cases|systems|plans]")
+@click.argument("what", default="tests", metavar="[tests|cases|systems|plans|campaigns]")
 @click.option("--test", help="Only this test.")
 @click.option("--tag", help="Only tests with this tag.")
 @click.option("--plan", help="Only what this plan runs, on its system.")
@@ -49,7 +49,10 @@ def command(
     site: str | None,
     as_json: bool,
 ) -> None:
-    """List tests (the usual), cases, systems or plans. What cannot run here is shown with the reason."""
+    """List tests (the usual), cases, systems, plans or campaigns. What cannot run here is shown with the reason.
+
+    Campaigns are those of the site's register: also those whose directories are gone, with how they ended.
+    """
     if what not in LISTS:
         raise UsageError(f"there is no list of '{what}'", did_you_mean(what, LISTS) or f"there are: {', '.join(LISTS)}")
     found = _site_for(what, site)
@@ -141,7 +144,20 @@ def list_plans(asked: Asked) -> None:
     emit(plans, asked.as_json, lambda: table(("PLAN", "SYSTEM", "COMPONENTS", "ABOUT"), rows))
 
 
-LISTS = {"tests": list_tests, "cases": list_cases, "systems": list_systems, "plans": list_plans}
+def list_campaigns(asked: Asked) -> None:
+    """What the site's register has, the oldest first."""
+    from shakedown.cli.register import show_campaigns
+
+    show_campaigns(asked.site, asked.as_json)
+
+
+LISTS = {
+    "tests": list_tests,
+    "cases": list_cases,
+    "systems": list_systems,
+    "plans": list_plans,
+    "campaigns": list_campaigns,
+}
 
 
 # ---- what is asked for -----------------------------------------------------------------------------------------------

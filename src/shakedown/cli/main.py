@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rejudge": ("steer.rejudge", "Judge kept outputs again; the old verdicts stay visible."),
     "reference": ("reference", "Propose contract rows from what campaigns measured."),
     "seal": ("seal", "Close the record under a digest that both sides sign."),
+    "register": ("register", "The campaigns that a site ever had, and how they ended."),
     "verify": ("verify", "Check that a record is whole, and what it was sealed as."),
     "report": ("report", "Write the report: scorecard, figures, tables."),
     "nodes": ("nodes", "Which nodes stand out among failed and slow runs."),
@@ -78,7 +79,19 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "change",
         "fingerprint",
     ),
-    "Judge and sign": ("report", "rule", "waive", "attest", "acts", "agree", "withdraw", "rejudge", "seal", "verify"),
+    "Judge and sign": (
+        "report",
+        "rule",
+        "waive",
+        "attest",
+        "acts",
+        "agree",
+        "withdraw",
+        "rejudge",
+        "seal",
+        "verify",
+        "register",
+    ),
     "Model": ("rehearse", "twin"),
 }
 

@@ -181,7 +181,9 @@ def _limits_in_words(main: Limits | None) -> list[str]:
 def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     """Purpose: freeze the plan, read the scenario and make the rehearsal's directory."""
     from shakedown.cli.unavailable import warn_of_refusal
+    from shakedown.conductor.record.registering import refuse_used
     from shakedown.events.campaigns import REHEARSALS, create_campaign, new_identifier
+    from shakedown.events.register import read_register
     from shakedown.model.frozen import freeze
     from shakedown.plans import find_site, read_plan
     from shakedown.plans.rehearsals.scenarios import read_scenario
@@ -196,7 +198,10 @@ def new_rehearsal(wish: Wish) -> tuple[Layout, Rehearsal]:
     scenario = with_past_times(read_scenario(root, document, wish.scenario), root)
     asked = troubles(scenario, wish.faults, document.system)
     document = portable(document, root)
-    identifier = wish.identifier or new_identifier(root, document.plan, REHEARSALS)
+    used = {entry.campaign for entry in read_register(root).campaigns()}
+    if wish.identifier:
+        refuse_used(root, wish.identifier)
+    identifier = wish.identifier or new_identifier(root, document.plan, REHEARSALS, used)
     layout = create_campaign(root / REHEARSALS, identifier, freeze(document))
     seed = document.seed if wish.seed is None else wish.seed
     return layout, Rehearsal(asked, seed, wish.open_gates)

@@ -26,6 +26,7 @@ from shakedown.conductor.driver.snapshots import Snapshots, read_state
 from shakedown.conductor.driver.startup import begin
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import is_closed, refuse_unknown
+from shakedown.conductor.record.registering import enter
 from shakedown.engine import State, index_plan
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.events.campaigns import refuse_rehearsal
@@ -104,7 +105,7 @@ def drive(layout: Layout, watchers: Watchers, take_over: bool = False) -> Outcom
             real.clock.idle_look = lambda now: conditions.consider(conductor, now)
             driver |= {"replaced": lease.replaced} if lease.replaced else {}
             with closing(fingerprints):
-                start = documents.start_value(state)
+                start = documents.start_value(state) | ({} if state.phase else {"register": enter(layout, document)})
                 again = snapshots.take_away()
                 room = Room(layout, real.clock.log, watchers.say)
                 try:

@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +30,18 @@ _DOCUMENT = re.compile(r"[0-9a-f]{64}\.json")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS) -> str:
-    """Purpose: the next free id for a campaign of this plan: laptop-1, laptop-2... Its directory is made, empty, so it is ours."""
+def new_identifier(site: Path, plan: str, folder_name: str = CAMPAIGNS, used: Collection[str] = ()) -> str:
+    """Purpose: the next free id for a campaign of this plan: laptop-1, laptop-2... Its directory is made, empty, so it is ours.
+
+    ``used``: names that were given before, whatever became of their campaigns: no name is used twice.
+    """
     _check_identifier(plan)
     folder = site / folder_name
     pattern = re.compile(re.escape(plan) + r"-([1-9]\d*)")
     try:
         folder.mkdir(exist_ok=True)
         other = _other(folder)
-        there = [path.name for place in (folder, other) if place.is_dir() for path in place.iterdir()]
+        there = [path.name for place in (folder, other) if place.is_dir() for path in place.iterdir()] + list(used)
         taken = [int(match.group(1)) for name in there if (match := pattern.fullmatch(name))]
         number = max(taken, default=0) + 1
         while True:
@@ -205,6 +208,11 @@ def _campaigns_of(site: Path | None) -> Path | None:
 def _is_campaign(path: Path) -> bool:
     """A directory with a log, or with a frozen plan: that the log is gone is for whoever reads it to say."""
     return (path / "log").is_dir() or any(_DOCUMENT.fullmatch(found.name) for found in (path / "documents").glob("*"))
+
+
+def campaigns_in(folder: Path) -> list[Path]:
+    """Purpose: the directories of all campaigns in a folder, by their names."""
+    return [folder / name for name in _ids(folder)]
 
 
 def _ids(folder: Path | None) -> list[str]:

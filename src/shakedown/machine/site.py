@@ -24,7 +24,7 @@ def site_files(site: str, system: System, remarks: Remarks = NO_REMARKS) -> dict
         f"systems/{system.name}.yaml": system_yaml(system, remarks),
         "tests/hello-world.yaml": _TEST,
         "plans/first.yaml": _PLAN.format(system=(_HERE if local else _CLUSTER).format(system=system.name)),
-        ".gitignore": "# what campaigns record is kept, but not in git\ncampaigns/\nrehearsed/\n",
+        ".gitignore": "# what campaigns record is kept, but not in git\ncampaigns/\nrehearsed/\nregister.jsonl\n",
     }
 
 

@@ -31,8 +31,8 @@ class CampaignRead:
     damage: str = ""
 
 
-def read_campaign(directory: Path) -> CampaignRead:
-    """Purpose: read a campaign directory, wherever it lies.
+def read_campaign(directory: Path, through: int | None = None) -> CampaignRead:
+    """Purpose: read a campaign directory, wherever it lies; its first ``through`` events, where it is to be read as it was then.
 
     Errors: UsageError where it is no campaign, RecordError where its log or its frozen plan is damaged or missing.
     """
@@ -48,7 +48,7 @@ def read_campaign(directory: Path) -> CampaignRead:
             f"{directory} is not a campaign: it has no log",
             hint="name a directory campaigns/ID of a site, or go into the site and give the ID alone",
         )
-    record, record_digest = _fold(layout.log)
+    record, record_digest = _fold(layout.log, through)
     wanted = record.document or _only_document(layout)
     document = thaw(read_document(layout, wanted))
     return CampaignRead(layout, document, wanted, record, record_digest, str(damage) if damage is not None else "")
@@ -59,12 +59,14 @@ def scorecard_of(read: CampaignRead) -> Scorecard:
     return settle_campaign(read.layout, read.document, read.record)
 
 
-def _fold(log: Path) -> tuple[Record, str]:
-    """The log folded into rows, and the digest of its lines."""
+def _fold(log: Path, through: int | None) -> tuple[Record, str]:
+    """The log folded into rows, and the digest of its lines; up to one event, where that is named."""
     from shakedown.events.reader import Reader
 
     record, lines = Record(), hashlib.sha256()
     for event, line in Reader(log).lines():
+        if through is not None and event.seq > through:
+            break
         record.add(event)
         lines.update(line + b"\n")
     return record, lines.hexdigest()

@@ -21,6 +21,7 @@ from shakedown.report.evidence import Evidence, find_evidence
 from shakedown.report.figures.style import FORMATS
 from shakedown.report.page.site_templates import templates_of
 from shakedown.report.reading import CampaignRead, read_campaign, scorecard_of
+from shakedown.report.words import one_line
 
 PDF = "report.pdf"
 SUMS = "report/SHA256SUMS"
@@ -91,6 +92,21 @@ def compose(
 def _sums(files: dict[str, bytes]) -> bytes:
     """What ``sha256sum --check report/SHA256SUMS`` reads, in the directory of report.html."""
     return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
+
+
+def page_again(campaign: Path, through: int, there: str, templates: Path | None) -> bytes:
+    """Purpose: report.html as it was made when the record had ``through`` events. ``there``: the text of a page that somebody has:
+    of the signatures, which are no part of the log, those count that it has, for later ones may have come.
+    """
+    from shakedown.report.figures.registry import draw_all
+    from shakedown.report.page.page import render_page, signatures_on_page
+
+    read = read_campaign(campaign, through)
+    evidence = find_evidence(read.document, read.record, scorecard_of(read))
+    pictures = draw_all(read.layout.root, evidence)
+    flat = " ".join(there.split())
+    signatures = [pair for pair in signatures_on_page(read) if one_line(pair[0], 300) in flat]
+    return render_page(read, evidence, pictures, templates, signatures)
 
 
 # ---- on disk ---------------------------------------------------------------------------------------------------------

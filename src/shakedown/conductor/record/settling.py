@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 
 from shakedown.conductor.record.documents import Documents
 from shakedown.events.agreements import agreed_text, who_signed
@@ -12,13 +13,18 @@ from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import Record, fold_runs
+from shakedown.model.events import Event
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Document
+from shakedown.model.nouns import Document, Party
 
 
 def settle_campaign(layout: Layout, document: Document, record: Record) -> Scorecard:
     """Purpose: the scorecard of a campaign, with what it would be without each act of people, and who agreed to them."""
-    return settle(document, record, Documents(layout), lambda: read_events(layout.log), signatures_under(record))
+
+    def reread() -> Iterator[Event]:
+        return takewhile(lambda event: event.seq <= record.seq, read_events(layout.log))  # it may go on meanwhile
+
+    return settle(document, record, Documents(layout), reread, signatures_under(record))
 
 
 def settled(layout: Layout) -> Scorecard:
@@ -40,3 +46,10 @@ def signatures_under(record: Record) -> Mapping[int, Signed]:
             text = agreed_text(record.identity, row.acts, row.by, row.reason, row.at)
             found[row.seq] = Signed(*who_signed(text, row.signature))
     return found
+
+
+def parties_at(layout: Layout, through: int | None = None) -> tuple[Party, ...]:
+    """Purpose: the parties by the plan in force, now or at an event."""
+    events = (event for event in read_events(layout.log) if through is None or event.seq <= through)
+    record = fold_runs(event for event in events if event.event in ("campaign_start", "amended"))
+    return Documents(layout)(record.document).parties if record.document else ()

@@ -138,9 +138,16 @@ def seal_row(event: Event) -> SealRow:
     """Purpose: a seal, as the record names it."""
     through = event.value.get("through")
     number = through if isinstance(through, int) else event.seq
+    words = register_words(event)
     return SealRow(
-        _text(event, "digest"), _by(event), number, _text(event, "outcome"), event.reason, event.seq, event.time
+        _text(event, "digest"), _by(event), number, _text(event, "outcome"), event.reason, event.seq, event.time, words
     )
+
+
+def register_words(event: Event) -> str:
+    """Purpose: what the event that began a campaign, or a seal, says of the site's register."""
+    said = event.value.get("register")
+    return str(said.get("words", "")) if isinstance(said, dict) else ""
 
 
 def rejudged_row(event: Event) -> RejudgedRow:
@@ -287,6 +294,7 @@ def _rejudged(record: RecordRows, event: Event) -> None:
 
 def _sealed(record: RecordRows, event: Event) -> None:
     record.seals.append(seal_row(event))
+    record.register = record.seals[-1].register or record.register
     record.note(event)
 
 

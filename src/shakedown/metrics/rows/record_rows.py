@@ -38,6 +38,9 @@ class RecordRows(Struct):
     plan: str = ""
     document: str = ""
     seed: int = 0
+    register: str = (
+        ""  # which campaign of its plan it is by the site's register, when it began and when it was last sealed
+    )
     rehearsal: dict[str, Any] = {}  # what is said of the machine it was rehearsed on; {} of a real campaign
     started: float | None = None
     ended: float | None = None

@@ -244,6 +244,7 @@ class SealRow(Struct, frozen=True):
     reason: str = ""
     seq: int = 0
     time: float = 0.0
+    register: str = ""  # which campaign of its plan it is, by the site's register at that moment
 
 
 class OutcomeRow(Struct, frozen=True):

@@ -61,6 +61,7 @@ def _campaign_start(record: Record, event: Event) -> None:
     record.documents = [record.document]
     said = value.get("rehearsal")
     record.rehearsal = said if isinstance(said, dict) else {}
+    record.register = acts.register_words(event)
     record.started = event.time
     record.identity = acts.digest_of_event("", event)
     record.epochs = [acts.epoch_row(event, 1)]

@@ -63,11 +63,18 @@ class CaseLine:
         return getattr(self.summary, name)
 
 
-def render_page(campaign: CampaignRead, evidence: Evidence, pictures: Pictures, templates: Path | None = None) -> bytes:
-    """Purpose: report.html. ``templates``: the site's own, where it has any."""
+def render_page(
+    campaign: CampaignRead,
+    evidence: Evidence,
+    pictures: Pictures,
+    templates: Path | None = None,
+    signatures: list[tuple[str, str]] | None = None,
+) -> bytes:
+    """Purpose: report.html. ``templates``: the site's own, where it has any; ``signatures``: instead of all that there are."""
     from markupsafe import Markup
 
     facts = page_facts(campaign, evidence, pictures)
+    facts |= {} if signatures is None else {"signatures": signatures}
     facts |= {"css": Markup(style_sheet(templates)), "site_templates": digests(templates)}
     return render(templates, facts).encode("utf-8", "backslashreplace")
 
@@ -90,7 +97,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
-    facts["signatures"] = _signatures(campaign)
+    facts["signatures"] = signatures_on_page(campaign)
     facts |= {"worst_nodes": evidence.nodes.worst(WORST_LIMIT), "false_findings": FALSE_FINDINGS}
     facts["contents"] = _contents(facts)
     return facts
@@ -176,8 +183,8 @@ def _slowness(node: NodeMedian) -> float:
     return -node.score if is_time(node.unit) else node.score
 
 
-def _signatures(campaign: CampaignRead) -> list[tuple[str, str]]:
-    """Who signed which seal with which key, and for which party."""
+def signatures_on_page(campaign: CampaignRead) -> list[tuple[str, str]]:
+    """Purpose: who signed which seal with which key, and for which party, each with the digest of the seal."""
     from shakedown.conductor.record.signing import sides_of
     from shakedown.events.signatures import signatures_of
     from shakedown.report.page.signature import signature_words

@@ -65,6 +65,20 @@ def to_pdf(page: bytes) -> bytes:
     return stream.getvalue()
 
 
+def pdf_text(content: bytes) -> str:
+    """Purpose: the text of a PDF, page after page. Errors: UsageError where it cannot be read, or nothing here can read one."""
+    try:
+        import pypdfium2
+    except ImportError as error:
+        hint = "install it with: pip install 'shakedown[pdf]'; or hold report.html against the record"
+        raise UsageError("no PDF can be read here: pypdfium2 is not installed", hint=hint) from error
+    try:
+        document = pypdfium2.PdfDocument(content)
+        return "\n".join(page.get_textpage().get_text_bounded() for page in document)
+    except pypdfium2.PdfiumError as error:
+        raise UsageError(f"this PDF cannot be read: {error}") from error
+
+
 @contextmanager
 def _steady() -> Iterator[None]:
     """No clock: the libraries below stamp fonts with this time. What they would say of style sheets is not for people."""

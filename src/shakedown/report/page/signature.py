@@ -17,6 +17,7 @@ MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
+_LONGEST_HISTORY = 260  # of what the site's register says
 _LONGEST_ACT, _LONGEST_REASON, _LONGEST_STANDING = 90, 40, 66
 _TABLE_MM = 24.0  # of the table of acts beside its rows, and one restriction
 _ROOM_MM = (9.5, 22.0, 54.0)  # for restrictions and acts: with more than two parties, with signatures, else
@@ -60,18 +61,35 @@ def render_signature_page(
 
 def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(signed.get("sealed_at", 0.0))))
+    epochs, register = signed.get("epochs", 1), _register(signed)
+    one_row = bool(register)  # there is less room for rows then
+    plan = f"{str(signed.get('plan', ''))[:_LONGEST_NAME]}, epochs {epochs}" if one_row else signed.get("plan", "")
     rows = [
         ("Campaign", signed.get("campaign", "")),
-        ("Plan", signed.get("plan", "")),
+        ("Plan", plan),
         ("System", signed.get("system", "")),
         ("Contracts", ", ".join(contracts) if len(contracts) > 1 else ""),
-        ("Epochs", signed.get("epochs", 1)),
+        ("Epochs", "" if one_row else epochs),
         ("Sealed", f"{when}, by {signed.get('sealed_by', '')}"),
     ]
+    longest = _LONGEST_NAME + (15 if one_row else 0)
     cells = "".join(
-        f"<dt>{name}</dt><dd>{_text(str(value), _LONGEST_NAME)}</dd>" for name, value in rows if value not in ("", None)
+        f"<dt>{name}</dt><dd>{_text(str(value), longest if name == 'Plan' else _LONGEST_NAME)}</dd>"
+        for name, value in rows
+        if value not in ("", None)
     )
-    return f"<dl>{cells}</dl>"
+    return f"<dl>{cells}</dl>{register}"
+
+
+def _register(signed: Mapping[str, Any]) -> str:
+    """Which campaign of its plan it is, how the others ended, and the line of the site's register that the seal vouches for."""
+    said = signed.get("register")
+    if not isinstance(said, Mapping):
+        return ""
+    sum_ = str(said.get("sha256", ""))[:16]
+    vouched = f" Register {said.get('register', '')}, entry {said.get('entry', '')}: {sum_}." if sum_ else ""
+    words = _text(_capital(str(said.get("words", ""))), _LONGEST_HISTORY)
+    return f'<p class="small register">{words}.{_text(vouched)}</p>'
 
 
 def _spare(title: str, summary: str, signatures: int) -> float:
@@ -233,6 +251,8 @@ table {{ border-collapse: collapse; width: 100%; font-size: 7pt; line-height: 1.
 th, td {{ text-align: left; vertical-align: top; border-bottom: 0.4pt solid #999; padding: 0.3mm 2mm 0.3mm 0; }}
 td {{ overflow-wrap: anywhere; }}
 .small {{ font-size: 7.5pt; }}
+.register {{ line-height: 1.15; }} .register ~ h2 {{ margin-top: 2.4mm; }} .register ~ .outcome {{ margin-top: 2.4mm; }}
+.register ~ .digest {{ line-height: 1.3; }}
 .parties {{ display: grid; grid-template-columns: 1fr 1fr; gap: 3mm 10mm; margin-top: 3mm; }}
 .party {{ break-inside: avoid; }} .party p:first-child {{ min-height: 10mm; }}
 .line {{ border-top: 0.6pt solid #111; margin-top: 6.5mm; font-size: 8pt; line-height: 1.1; color: #555; }}

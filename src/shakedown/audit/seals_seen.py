@@ -1,0 +1,84 @@
+"""The seals of a record, each with its outcome, by whom and for whom, and what came after: whoever holds an older page is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from shakedown.metrics.judging.people import Act, acts_of
+from shakedown.metrics.rows.rows import SealRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.words import plural
+from shakedown.model.nouns import Party
+from shakedown.report.words import show_time
+
+_MOST_ACTS = 6  # that are named
+
+
+class SealSeen(Struct, frozen=True):
+    """A seal that holds. ``events``: it covers 1 to this one, its own; ``party``: whose name the plan says that is, "" where it
+    says nothing; ``newest``: no seal came after it.
+    """
+
+    digest: str
+    outcome: str
+    by: str
+    party: str
+    sealed: float
+    events: int
+    newest: bool
+
+    @property
+    def words(self) -> str:
+        who = f"{self.by or 'somebody'}{f' for {self.party}' if self.party else ''}"
+        place = "the newest seal" if self.newest else "an older seal"
+        when = f"{show_time(self.sealed)} UTC"
+        return f"{self.outcome or 'no outcome'}, sealed by {who} on {when}, events 1 to {self.events}: {place}"
+
+
+def seals_seen(record: Record, holding: Sequence[str], parties: Sequence[Party]) -> list[SealSeen]:
+    """Purpose: the seals that the log names and that hold, the oldest first. ``parties``: of the plan in force."""
+    rows = [row for row in record.seals if row.digest in holding]
+    return [_seen(row, parties, newest=row is rows[-1]) for row in rows]
+
+
+def _seen(row: SealRow, parties: Sequence[Party], newest: bool) -> SealSeen:
+    sides = [party.name for party in parties if row.by.casefold() in {person.casefold() for person in party.people}]
+    return SealSeen(
+        row.digest, row.outcome, row.by, sides[0] if len(sides) == 1 else "", row.time, row.seq, newest=newest
+    )
+
+
+def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:
+    """Purpose: what to tell the holder of a page that shows the record up to ``event``: the newest seal and the acts that came
+    after; "" where no seal is newer.
+    """
+    if not seals or seals[-1].events <= event:
+        return ""
+    newest = seals[-1]
+    who = f"{newest.by or 'somebody'}{f' for {newest.party}' if newest.party else ''}"
+    acts = [act for act in acts_of(record) if act.number > event]
+    came = "; ".join(_act(act) for act in acts[:_MOST_ACTS]) or "no act of a person"
+    more = f"; and {len(acts) - _MOST_ACTS} more" if len(acts) > _MOST_ACTS else ""
+    between = plural(newest.events - event, "event")
+    return (
+        f"a newer seal stands: outcome {newest.outcome}, sealed by {who} on {show_time(newest.sealed)} UTC "
+        f"({newest.digest[:16]}, {between} later); what came after: {came}{more}"
+    )
+
+
+def _act(act: Act) -> str:
+    because = f": {act.because}" if act.because else ""
+    return f"event {act.number}: {act.by or 'somebody'} {act.what}{because}"
+
+
+def under_no_seal(record: Record, seals: Sequence[SealSeen]) -> list[str]:
+    """Purpose: acts of people after the newest seal, in a sentence: the page that was signed does not have them."""
+    acts = [act for act in acts_of(record) if seals and act.number > seals[-1].events]
+    if not acts:
+        return []
+    more = f"; and {len(acts) - _MOST_ACTS} more" if len(acts) > _MOST_ACTS else ""
+    return [
+        f"{plural(len(acts), 'act')} after the newest seal: " + "; ".join(_act(act) for act in acts[:_MOST_ACTS]) + more
+    ]

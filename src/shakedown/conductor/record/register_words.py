@@ -1,0 +1,152 @@
+"""Which campaign of its plan a campaign is, and how the others of the plan ended, by the register and by what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from shakedown.events.campaigns import CAMPAIGNS
+from shakedown.events.entered import begun_anew, disowned, read_entry, vouched_by
+from shakedown.events.reader import Reader
+from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register
+from shakedown.events.segments import sha256
+from shakedown.metrics.words import plural
+from shakedown.model.errors import RecordError
+from shakedown.model.layout import Layout
+
+_ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+THERE, GONE, NOT_BEGUN, OTHER = "there", "gone", "not begun", "another"
+
+
+class Standing(Struct, frozen=True):
+    """A campaign of the register. ``place``: there, gone, not begun, or another one under its name; ``outcome``: the last one that
+    the register has of it, "" where it has none; ``sealed``: how often; ``found``: it was entered when the register was opened.
+    """
+
+    campaign: str
+    plan: str
+    entry: int
+    entered: float
+    place: str
+    outcome: str
+    sealed: int
+    found: bool
+
+    @property
+    def words(self) -> str:
+        """How it ended, or what became of it."""
+        if self.place in (THERE, NOT_BEGUN):
+            return self.outcome or ("not over" if self.place == THERE else "entered and not begun")
+        when = "after its seal" if self.sealed else "after its end" if self.outcome else "before its end"
+        became = "removed" if self.place == GONE else "replaced by another record"
+        return f"{became} {when}" + (f" ({self.outcome})" if self.outcome else "")
+
+
+def standings(site: Path, register: Register) -> list[Standing]:
+    """Purpose: every campaign of the register, in the order in which they were entered."""
+    return [_standing(site, register, entry) for entry in register.campaigns()]
+
+
+def _standing(site: Path, register: Register, entry: Entry) -> Standing:
+    told = [one for one in register.facts(entry.campaign, FOUND, SEALED, ENDED) if one.outcome]
+    sealed = sum(one.fact == SEALED for one in told) + (entry.fact == FOUND and bool(entry.digest))
+    place = place_of(site, register, entry)
+    outcome = told[-1].outcome if told else ""
+    return Standing(
+        entry.campaign, entry.plan, entry.entry, entry.time, place, outcome, sealed, found=entry.fact == FOUND
+    )
+
+
+def place_of(site: Path, register: Register, entry: Entry) -> str:
+    """Purpose: what lies where an entered campaign should: itself, nothing, or another record."""
+    layout = Layout(site / CAMPAIGNS / entry.campaign)
+    if not (layout.log.is_dir() or layout.documents.is_dir()):
+        return GONE
+    try:
+        said = vouched_by(layout)
+        if said is not None and (said.register == register.name or not begun_anew(register)):
+            return OTHER if said.entry != entry.entry or disowned(register, said) else THERE
+        first = first_line(layout)
+    except (RecordError, OSError):
+        return THERE  # it cannot be read: whoever checks it says so
+    if entry.fact == FOUND:
+        return THERE if entry.first in ("", first) else OTHER  # it was damaged already when it was found
+    if first:
+        return OTHER
+    return NOT_BEGUN if read_entry(layout).get("identity") == entry.identity else OTHER
+
+
+def first_line(layout: Layout) -> str:
+    """Purpose: the sha256 of the first event's line, "" where nothing began. Raises RecordError."""
+    if not layout.log.is_dir():
+        return ""
+    line = next((line for _, line in Reader(layout.log).lines()), None)
+    return sha256(line) if line is not None else ""
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------------
+
+
+def history(site: Path, register: Register, campaign: str) -> str:
+    """Purpose: "third of three campaigns of this plan (of 5 of the site, entry 9 of its register); 1 rejected, 1 removed ...".
+
+    "" where the register does not know the campaign.
+    """
+    known = register.entered(campaign)
+    if known is None:
+        return ""
+    own = known[1]
+    others = standings(site, register)
+    of_plan = [one for one in others if one.plan == own.plan]
+    place = next(place for place, one in enumerate(of_plan) if one.campaign == campaign)
+    parts = [_claim(own, place + 1, len(of_plan), len(others))]
+    parts += _counted("earlier", of_plan[:place]) + _counted("later", of_plan[place + 1 :])
+    return "; ".join([*parts, *_anew(register)])
+
+
+def claim_at(register: Register, entry: int, upto: int) -> str:
+    """Purpose: how the words of a campaign must begin that are of the moment when the register ended with the line ``upto``."""
+    own = register.entries[entry - 1]
+    there = [one for one in register.campaigns() if one.entry <= upto]
+    of_plan = [one for one in there if one.plan == own.plan]
+    return _claim(own, of_plan.index(own) + 1, len(of_plan), len(there))
+
+
+def _claim(own: Entry, place: int, of_plan: int, of_site: int) -> str:
+    found = ", found there when the register was opened" if own.fact == FOUND else ""
+    return f"{_which(place, of_plan)} (of {of_site} of the site, entry {own.entry} of its register{found})"
+
+
+def _which(place: int, count: int) -> str:
+    if count == 1:
+        return "the only campaign of this plan"
+    ordinal = _ORDINALS[place] if place < len(_ORDINALS) else f"number {place}"
+    number = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+    return f"{ordinal} of {number} campaigns of this plan"
+
+
+def _counted(when: str, others: Sequence[Standing]) -> list[str]:
+    if not others:
+        return []
+    counts = Counter(one.words for one in others)
+    return [f"{when}: " + ", ".join(f"{count} {words}" for words, count in counts.items())]
+
+
+def _anew(register: Register) -> list[str]:
+    if not begun_anew(register):
+        return []
+    first = register.entries[0]
+    when = f"{datetime.fromtimestamp(first.time, UTC):%Y-%m-%d}"
+    return [f"the register was begun anew on {when} by {first.by}: {first.because[:200]}"]
+
+
+def in_all(others: Sequence[Standing]) -> str:
+    """Purpose: one sentence on all campaigns of a site."""
+    counts = Counter(one.words for one in others)
+    ends = ", ".join(f"{count} {words}" for words, count in counts.items())
+    return f"{plural(len(others), 'campaign')} in the register" + (f": {ends}" if ends else "")

@@ -1,0 +1,265 @@
+"""What is entered in the register of a site, and when: a campaign before it begins, its end, its seals; what was there before.
+
+``ready`` is called before a campaign is made, ``enter`` before its first event, ``note_end`` and ``note_seal`` after theirs. Who is
+killed in between leaves a line too little: the next one who comes by adds it, and ``verify --register`` tells it meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from shakedown.conductor.record.register_words import first_line, history
+from shakedown.conductor.record.settling import settled
+from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, rehearsal_of
+from shakedown.events.entered import (
+    begun_anew,
+    disowned,
+    identity_of,
+    keep_entry,
+    read_entry,
+    read_vouched,
+    site_of,
+    vouched_by,
+)
+from shakedown.events.reader import Reader, read_events
+from shakedown.events.register import (
+    BEGUN,
+    ENDED,
+    FOUND,
+    LOST,
+    OPENED,
+    SEALED,
+    OpenRegister,
+    Register,
+    damaged,
+    new_name,
+    open_register,
+    read_register,
+    register_path,
+)
+from shakedown.metrics.rows.rows import SealRow
+from shakedown.metrics.rows.table import fold_runs
+from shakedown.model.errors import RecordError, ShakedownError, UsageError
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Document
+
+IN_NO_SITE = (
+    "it began in no site directory, so in no register: nobody can tell how many campaigns of its plan there were"
+)
+
+
+def ready(site: Path) -> Register:
+    """Purpose: the register of a site, ready for one campaign more. Where there is none, it is opened; campaigns that it does not
+    know are entered as found.
+
+    Errors: RecordError where it is damaged, is not the one that a campaign was entered in, or cannot be written.
+    """
+    strangers = _strangers(site, refuse_another(site))
+    with open_register(site) as register:
+        if register.found.damage:
+            raise damaged(register.found)
+        if not register.found.entries:
+            register.add(OPENED, register=new_name())
+        for said in strangers:
+            if register.found.entered(said["campaign"]) is None:
+                register.add(FOUND, **said)
+        return register.found
+
+
+def refuse_another(site: Path) -> Register:
+    """Purpose: the register as it is. Raises RecordError where it is damaged, or is not the one that a campaign was entered in."""
+    register, why = read_vouched(site)
+    if register.damage:
+        raise damaged(register)
+    if why:
+        raise RecordError(f"the register of this site, {register_path(site)}, is not what it was: {why}", hint=LOST)
+    return register
+
+
+def begin_anew(site: Path, by: str, because: str) -> Register:
+    """Purpose: a new register in the place of one that is lost or damaged, by a person's word. The old file keeps another name.
+
+    Errors: UsageError where nothing is wrong with the one that is there; RecordError where it cannot be written.
+    """
+    register, why = read_vouched(site)
+    if register.entries and not register.damage and not why:
+        raise UsageError(
+            f"nothing is wrong with {register.path}", hint="a register is begun anew only where it is lost or damaged"
+        )
+    before = ""
+    if register.path.exists():
+        content = register.path.read_bytes()
+        before = hashlib.sha256(content).hexdigest()
+        register.path.replace(register.path.with_name(f"register-{before[:8]}.jsonl"))
+    strangers = _strangers(site, Register(register.path), all_of_them=True)
+    with open_register(site) as opened:
+        if not opened.found.entries:
+            opened.add(OPENED, register=new_name(), by=by, because=because, before=before)
+        for said in strangers:
+            opened.add(FOUND, **said)
+        return opened.found
+
+
+def refuse_used(site: Path, identifier: str) -> None:
+    """Raise UsageError where a campaign of this name was entered before, whatever became of it."""
+    known = read_register(site).entered(identifier)
+    if known is not None:
+        raise UsageError(
+            f"the name {identifier} was used before: entry {known[1].entry} of {register_path(site)}",
+            hint="a name is used once, so that it means one campaign on every page: give another one with --id",
+        )
+
+
+# ---- one campaign ------------------------------------------------------------------------------------------------------------
+
+
+def enter(layout: Layout, document: Document, site: Path | None = None) -> dict[str, Any]:
+    """Purpose: enter a campaign that has not begun, once, and return what its first event says of that. ``site``: where it lies.
+
+    Errors: UsageError where its name was used before; RecordError where the register is damaged or cannot be written.
+    """
+    site = site or site_of(layout)
+    if site is None:
+        return _outside(layout)
+    ready(site)
+    identity, name = identity_of(layout), layout.root.absolute().name
+    with open_register(site) as register:
+        place = _entry_of(register, layout, document, identity)
+        found = register.found
+        vouching = {"register": found.name, "entry": place + 1, "sha256": found.sums[place]}
+        vouching["words"] = history(site, found, name)[:600]
+    keep_entry(layout, {"identity": identity, "campaign": name, **vouching})
+    return vouching
+
+
+def _outside(layout: Layout) -> dict[str, Any]:
+    """Of a campaign that begins where no register is. What it noted of its entry is believed where a register bears it out."""
+    said = read_entry(layout)
+    if not said.get("entry") or said.get("campaign") != layout.root.absolute().name:
+        return {"words": IN_NO_SITE}
+    kept = {key: said[key] for key in ("register", "entry", "sha256") if key in said}
+    return kept | {"words": f"entry {said['entry']} of the register of its site, which is not where it began"}
+
+
+def _entry_of(register: OpenRegister, layout: Layout, document: Document, identity: str) -> int:
+    """The place of the campaign's line: the one that is there where we were killed behind it, else a new one."""
+    name = layout.root.absolute().name
+    known = register.found.entered(name)
+    if known is None:
+        digest = next((path.stem for path in sorted(layout.documents.glob("*.json"))), "")
+        return register.add(BEGUN, campaign=name, plan=document.plan, document=digest, identity=identity).entry - 1
+    if known[1].identity != identity:
+        refuse_used(register.found.path.parent, name)
+    return known[0]
+
+
+def note_end(layout: Layout, outcome: str) -> str:
+    """Purpose: enter how a campaign ended, once. Returns what is in the way, "" where nothing is."""
+    site = _entered_in(layout)
+    if site is None:
+        return ""
+    event, log = _end_of(layout)
+    try:
+        with open_register(site) as register:
+            facts = register.found.facts(layout.root.absolute().name, ENDED)
+            if event and not any((one.event, one.log, one.outcome) == (event, log, outcome) for one in facts):
+                register.add(ENDED, campaign=layout.root.absolute().name, outcome=outcome, event=event, log=log)
+    except ShakedownError as error:
+        return str(error)
+    return ""
+
+
+def note_seal(layout: Layout, row: SealRow) -> None:
+    """Purpose: enter a seal, once. Errors: RecordError where the register cannot be written."""
+    site = _entered_in(layout)
+    name = layout.root.absolute().name
+    if site is None:
+        return
+    with open_register(site) as register:
+        if not any(one.digest == row.digest for one in register.found.facts(name, SEALED, FOUND)):
+            register.add(SEALED, campaign=name, outcome=row.outcome, event=row.seq, digest=row.digest, by=row.by)
+
+
+def head_for_a_seal(layout: Layout) -> dict[str, Any]:
+    """Purpose: what a seal says of the register: its last line and, in words, which campaign this is; {} where it knows none.
+
+    Errors: RecordError where the register is there and cannot be written: then nothing is sealed yet.
+    """
+    site = site_of(layout)
+    said = vouched_by(layout)
+    if site is None:
+        return (
+            {"words": "the register of its site is not here: how other campaigns of the plan ended is not known"}
+            if said
+            else {}
+        )
+    register = read_register(site)
+    of_before = said is not None and said.register != register.name and begun_anew(register)
+    why = disowned(register, said) if said is not None and not of_before else ""
+    if register.damage or why:
+        return {"words": f"THE REGISTER OF THE SITE IS NOT WHAT IT WAS: {register.damage or why}"[:600]}
+    if register.entered(layout.root.absolute().name) is None:
+        return {}
+    with open_register(site) as opened:
+        head = opened.found.head
+    return head | {"words": history(site, register, layout.root.absolute().name)[:600]}
+
+
+def _entered_in(layout: Layout) -> Path | None:
+    """The site whose register has this very campaign; None where no register has it."""
+    site = site_of(layout)
+    if site is None:
+        return None
+    register, said = read_register(site), vouched_by(layout)
+    if said is not None and (said.register == register.name or not begun_anew(register)):
+        return None if register.damage or disowned(register, said) else site
+    known = register.entered(layout.root.absolute().name)
+    return site if known is not None and known[1].first == first_line(layout) != "" else None
+
+
+def _end_of(layout: Layout) -> tuple[int, str]:
+    """The last event that ended the campaign, and the sha256 of all event lines up to it."""
+    hashed, seq, digest = hashlib.sha256(), 0, ""
+    for event, line in Reader(layout.log).lines():
+        hashed.update(line + b"\n")
+        if event.event == "campaign_end":
+            seq, digest = event.seq, hashed.hexdigest()
+    return seq, digest
+
+
+# ---- what was there before ---------------------------------------------------------------------------------------------------
+
+
+def _strangers(site: Path, register: Register, all_of_them: bool = False) -> list[dict[str, Any]]:
+    """Campaigns that the register does not know, as found, the oldest first. One that says that it was entered here is none.
+
+    ``all_of_them``: a register is begun anew, so what they say of the one before does not matter.
+    """
+    found: list[tuple[float, dict[str, Any]]] = []
+    for path in campaigns_in(site / CAMPAIGNS):
+        layout = Layout(path)
+        try:
+            entered = vouched_by(layout) is not None and not all_of_them
+            first = first_line(layout)
+            copied = any(one.first == first for one in register.campaigns())
+            rehearsed = first != "" and rehearsal_of(layout) is not None  # it was brought here: it is no campaign
+            if first and not (entered or copied or rehearsed) and register.entered(path.name) is None:
+                found.append(_found(layout))
+        except (ShakedownError, OSError):
+            found.append((0.0, {"campaign": path.name, "outcome": "damaged"}))
+    return [said for _, said in sorted(found, key=lambda pair: (pair[0], pair[1]["campaign"]))]
+
+
+def _found(layout: Layout) -> tuple[float, dict[str, Any]]:
+    """When it began, and what its line says."""
+    record = fold_runs(read_events(layout.log))
+    said: dict[str, Any] = {"campaign": layout.root.name, "plan": record.plan, "document": record.document}
+    said |= {"first": first_line(layout), "event": record.seq}
+    if record.seals:
+        said["digest"] = record.seals[-1].digest
+    if record.ended is not None:
+        end, log = _end_of(layout)
+        said |= {"outcome": settled(layout).outcome, "event": end, "log": log}
+    return record.started or 0.0, said
