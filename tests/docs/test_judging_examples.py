@@ -120,6 +120,7 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
     criteria = card.components[0].criteria
     found: dict[str, Any] = {
         "plan": card.outcome,
+        "summary": card.summary,
         "exit status": exit_status(card),
         "restrictions": len(card.restrictions),
     }

@@ -90,7 +90,9 @@ class _Settled:
         self.ended = replay(events).ended
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
-        self.void = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
+        lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
+        self.void = {n for n in lacking if self.acts[n].known}
+        self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"}}
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
@@ -105,7 +107,7 @@ class _Settled:
         others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
         hangs = [sorted(gone) for gone in others if _word(self.judged(gone)["outcome"], takes - gone) != word]
         return {
-            "outcome": "disputed" if hangs and self.ended else word,
+            "outcome": "disputed" if (hangs or self.unagreed) and self.ended else word,
             "without": {
                 str(act.number): _word(self.judged({act.number})["outcome"], takes - {act.number})
                 if act.known

@@ -157,14 +157,9 @@ def is_act(event: Event) -> bool:
 
 
 CONSENT: Final = (
-    "amend",
-    "attest",
-    "change",
-    "clock",
-    "rejudge",
-    "rule",
-    "waive",
-)  # acts that can wait for an agreement
+    *("amend", "attest", "change", "clock", "rejudge", "rule", "waive"),  # acts that can wait for an agreement
+    *("budget", "cap", "exclude", "pause"),  # those that cannot be undone: the outcome is disputed until it is there
+)
 
 
 def is_afterwards(event: Event) -> bool:
