@@ -150,6 +150,8 @@ class _Settled:
         rejudged = [line["seq"] for line in self.events if line["event"] == "rejudged"]
         for line in self.events:
             value = line.get("value", {})
+            if line["event"] == "amended" and line["seq"] in dropped and "stopped" in value:
+                yield {**line, "event": "stood still"}
             if line["seq"] in dropped or line["seq"] in taken_back:
                 continue
             if line["event"] == "verdict" and "rejudged" in value:

@@ -267,6 +267,12 @@ def _taken_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
         )
 
 
+def _only_stood_still(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    """An amendment that is left out of the log: the hours before it, in which nothing ran, stay what they were."""
+    for name, since in value["stopped"].items():
+        _stood_still(campaign, event, name, since)
+
+
 def _stood_still(campaign: Campaign, event: dict[str, Any], name: str, since: float) -> None:
     for act, at in (("stop", since), ("go on", event["time"])):
         said = {"component": name, "act": act, "from": at}
@@ -309,6 +315,7 @@ def _ended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
 _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "campaign_start": _start,
     "amended": _amended,
+    "stood still": _only_stood_still,
     "changed": _changed,
     "fingerprint": _fingerprint,
     "submit_order": _ordered,

@@ -152,11 +152,18 @@ class _Settling:
         """The campaign without these acts, beside those without effect."""
         gone = numbers | self.void
         if gone not in self.shared:
-            record = self.variants.without(gone) if gone else self.record
+            record = self._idle_kept(self.variants.without(gone)) if gone else self.record
             same = record.document == self.record.document or not record.document
             document = self.document if same else self.document_of(record.document)
             self.shared[gone] = (document, clocks_of(document, record), self._judged(document, record, gone))
         return self.shared[gone]
+
+    def _idle_kept(self, record: Record) -> Record:
+        """Hours in which nothing ran before an amendment took a component up again are none of its time without it either."""
+        there = {row.seq for row in record.standing}
+        idle = [row for row in self.record.standing if row.kind == "amended" and row.seq not in there]
+        record.standing = sorted([*record.standing, *idle], key=lambda row: row.seq) if idle else record.standing
+        return record
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
         """Without what ended a campaign early it is over only where nothing is left to come."""
