@@ -185,7 +185,20 @@ class _Settled:
             for name, times in other["stability"].items():
                 if times["clock"][2] > base["stability"].get(name, {"clock": [0, 0, 0]})["clock"][2] + 1e-6:
                     return True
-        return act.kind == "amend" and _asks_less(self.plans[other["plan"]], self.plans[base["plan"]])
+        if act.kind != "amend":
+            return False
+        before, after = self._step(act)
+        return _asks_less(before, after) and _asks_less(before, self.plans[base["plan"]])
+
+    def _step(self, act: Act) -> tuple[Json, Json]:
+        """The plan in force before an amendment, and its own."""
+        plan = ""
+        for line in self.events:
+            if line["seq"] == act.number:
+                return self.plans[plan], self.plans[line["value"]["document"]]
+            if line["event"] in ("campaign_start", "amended") and line["seq"] not in self.void:
+                plan = line["value"]["document"]
+        raise AssertionError
 
     # ---- who agreed ----------------------------------------------------------------------------------------------------
 
@@ -254,7 +267,56 @@ def _asks_less(old: Json, new: Json) -> bool:
                 return True
             if any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
                 return True
-    return False
+        if _runs_otherwise(part, now):
+            return True
+    return _cases_are_easier(old, new)
+
+
+def _runs_otherwise(part: Json, now: Json) -> bool:
+    """More attempts, an open gate, another clock, smaller shares, fewer rounds, less evidence."""
+    times = {retry["verdict"]: retry["times"] for retry in part["retry"]}
+    evidence = {item["name"]: item["evidence"] for item in now["procedures"]}
+    shares = dict(map(tuple, now["mix"]))
+    return (
+        any(retry["times"] > times.get(retry["verdict"], 0) for retry in now["retry"])
+        or (part["gate"] == "met" and now["gate"] != "met")
+        or bool(set(part["after"]) - set(now["after"]))
+        or part["clock"] != now["clock"]
+        or any(shares.get(test, 0.0) < share - 1e-9 for test, share in part["mix"])
+        or any(evidence.get(item["name"], 0) < item["evidence"] for item in part["procedures"])
+        or bool(part["sweep"] and (not now["sweep"] or now["sweep"]["rounds"] < part["sweep"]["rounds"]))
+    )
+
+
+def _cases_are_easier(old: Json, new: Json) -> bool:
+    """Cases of the same name with an expected verdict, a longer time limit, another program or size, checks gone; fewer nodes."""
+    after = {case["id"]: case for case in new["cases"]}
+    tests = [{test["name"]: test for test in plan["tests"]} for plan in (old, new)]
+    for case in old["cases"]:
+        now = after.get(case["id"])
+        if now is None:
+            continue
+        if now["expect"] not in ("", case["expect"]) or now["shape"]["time_limit_s"] > case["shape"]["time_limit_s"]:
+            return True
+        same = ("script", "build", "environment", "files", "partition")
+        size = ("nodes", "tasks_per_node", "cpus_per_task", "units")
+        if any(now[key] != case[key] for key in same) or any(now["shape"][key] != case["shape"][key] for key in size):
+            return True
+        its = [each.get(case["test"], {"checks": [], "figures": []}) for each in tests]
+        if any(one not in its[1][key] for key in ("checks", "figures") for one in its[0][key]):
+            return True
+    used, counts = (
+        {case["partition"] for case in old["cases"]},
+        [
+            {
+                f"{cluster['name']}:{part['name']}": part["count"]
+                for cluster in plan["system"]["clusters"]
+                for part in cluster["partitions"]
+            }
+            for plan in (old, new)
+        ],
+    )
+    return any(place in used and counts[1].get(place, 0) < count for place, count in counts[0].items())
 
 
 if __name__ == "__main__":

@@ -186,7 +186,16 @@ class _Settling:
         document, clocks, without = self._score(frozenset({act.number}))
         base_document, base_clocks, _ = self._score(frozenset())
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
-        return taken(act.kind, judged, without, (base_document, document), moved)
+        step = self._step(act) if act.kind == "amend" else None
+        return taken(act.kind, judged, without, (base_document, document), moved, step)
+
+    def _step(self, act: Act) -> tuple[Document, Document]:
+        """The plan that was in force before an amendment, and the one that it put into force."""
+        amends = [one for one in self.acts if one.kind == "amend"]
+        place = amends.index(act)
+        last = max((k for k in range(place) if amends[k].number not in self.void), default=-1)
+        before, after = (self.record.documents[k + 1] for k in (last, place))
+        return self.document_of(before), self.document_of(after)
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 
