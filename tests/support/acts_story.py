@@ -185,7 +185,7 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
     by, back = draw.choice(["Ada", "Bo", "Cy"]), told.now - draw.choice([0.0, 30.0, 80.0])
     component = draw.choice(["speed", "days"])
     words = ["rule", "waive", "agree", "agree", "withdraw"] if afterwards else ["rule", "waive", "agree", "change"]
-    words += [] if afterwards else ["clock", "pause", "cap", "amend"]
+    words += [] if afterwards else ["clock", "pause", "cap", "amend", "again"]
     word = draw.choice(words)
     if word == "rule":
         token = {"together": f"t{told.now}"} if draw.random() < 0.5 else {}
@@ -213,6 +213,8 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
         told.say("continued", {"component": "days", "by": by}, "x")
     elif word == "cap":
         told.say("capped", {"test": "stream", "copies": 1, "by": by}, "too loud")
+    elif word == "again":
+        told.say("again", {"component": "speed", "by": by}, "new cables")
     elif word == "amend":
         _amend(told, draw, by)
     else:

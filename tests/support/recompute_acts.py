@@ -22,7 +22,7 @@ KINDS = {
     "amended": "amend", "changed": "change", "ruled": "rule", "waived": "waive", "attested": "attest", "excluded": "exclude",
     "included": "include", "capped": "cap", "budget_set": "budget", "paused": "pause", "continued": "resume",
     "drain_request": "drain", "clock": "clock", "cancel_request": "cancel", "stop_request": "stop", "rejudged": "rejudge",
-    "withdrawn": "withdraw", "agreed": "agree",
+    "withdrawn": "withdraw", "agreed": "agree", "again": "again",
 }  # fmt: skip
 NOBODY_KNOWS = {"resume", "cap", "budget", "exclude", "include", "stop"}
 
@@ -34,6 +34,7 @@ class Act:
     by: str
     events: set[int] = field(default_factory=set)
     lines: list[Json] = field(default_factory=list)
+    timed: bool = False  # it had a component run again that runs for a time: nobody knows
 
     @property
     def back(self) -> bool:
@@ -41,7 +42,7 @@ class Act:
 
     @property
     def known(self) -> bool:
-        return self.kind not in NOBODY_KNOWS and (self.kind != "pause" or self.back)
+        return self.kind not in NOBODY_KNOWS and not self.timed and (self.kind != "pause" or self.back)
 
 
 def main(arguments: list[str]) -> int:
@@ -84,6 +85,9 @@ class _Settled:
     def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
         self.plans, self.acts = plans, find_acts(events)
         self.events = events
+        timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
+        for act in self.acts.values():
+            act.timed = act.kind == "again" and act.lines[0]["value"]["component"] in timed
         gone = [number for line in events if line["event"] == "withdrawn" for number in line["value"]["events"]]
         self.withdrawn = {act.number for act in self.acts.values() if act.events & set(gone)}
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
@@ -168,7 +172,7 @@ class _Settled:
 
     def _takes_away(self, act: Act, base: Json) -> bool:
         first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
-        if act.kind in NOBODY_KNOWS | {"waive", "withdraw"} or first is None or act.lines[0]["time"] < first:
+        if act.kind in NOBODY_KNOWS | {"waive", "withdraw", "again"} or first is None or act.lines[0]["time"] < first:
             return False
         other = self.judged({act.number})
         now = base["components"]

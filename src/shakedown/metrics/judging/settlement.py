@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging.consent import Agreement, Signed, weigh
 from shakedown.metrics.judging.criteria import score
-from shakedown.metrics.judging.people import UNKNOWN_WITHOUT, Act, acts_of
+from shakedown.metrics.judging.people import Act, acts_of, known_agains
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
-from shakedown.metrics.judging.without import ENDS_EARLY, NO_ROWS, Acts, Variants
+from shakedown.metrics.judging.without import ENDS_EARLY, NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
@@ -42,7 +42,7 @@ def settle(
     """Purpose: the scorecard with every act on it. ``document_of``: a plan that was in force, by its digest; ``reread``: the whole
     log again; ``signatures``: event of an agreement -> what its signature is worth.
     """
-    acts = acts_of(record)
+    acts = known_agains(acts_of(record), document)
     if not acts:
         return score(document, record, earlier=earlier_plans(record, document_of))
     settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
@@ -69,7 +69,7 @@ class _Settling:
         self.variants, self.acts, self.signatures = variants, acts, signatures
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
-        unsure = {act.number for act in acts if act.kind in UNKNOWN_WITHOUT}
+        unsure = {act.number for act in acts if act.unsure}
         self.void = frozenset(consent.void) - {act.number for act in acts if act.unknown}
         self.unagreed = sorted(
             unsure & consent.void
@@ -124,7 +124,7 @@ class _Settling:
 
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
-        each = [frozenset({act.number}) for act in self.weighed if act.kind not in NO_ROWS or act.kind == "pause"]
+        each = [frozenset({act.number}) for act in self.weighed if not moves_nothing(act)]
         all_known = frozenset(act.number for act in self.known)
         sides = [frozenset(act.number for act in self.known if act.number in self.one_sided and self._side(act) == side)
                  for side in {self._side(act) for act in self.known}]  # fmt: skip
