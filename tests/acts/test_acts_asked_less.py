@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from shakedown.metrics.judging.asked_less import asks_less
 from shakedown.metrics.judging.scorecard import exit_status
 from shakedown.model.filling import ClockTerms, Sweep
+from shakedown.model.judging import Contract, ContractRow
 from shakedown.model.nouns import Case, Document, FigureSpec, Procedure, Retry
 
 Change = Callable[[Document], Document]
@@ -104,6 +105,38 @@ def test_shares_gates_and_rounds() -> None:
         "the share of linpack in the mix of days",
         "rounds of the sweep days",
     )
+
+
+def with_rows(*rows: ContractRow, of: tuple[str, ...] = ("c:1",), sides: tuple[tuple[str, str], ...] = ()) -> Document:
+    """The plan with these contract rows, of which ``of`` are in force for the first case."""
+    document = case(rows=of, sides=sides)(plan())
+    return replace(document, contracts=(Contract("c", rows),))
+
+
+GENERAL = ContractRow("c:1", "c", "stream", "rate", ">= 90", "contract", low=90.0, verdict=True)
+SPECIAL = ContractRow("c:2", "c", "stream", "rate", ">= 50", "contract", (("type", ("node",)),), low=50.0, verdict=True)
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        (with_rows(replace(GENERAL, where=(("type", ("fast",)),))), ("contract row c:1: stream rate >= 90",)),
+        (with_rows(replace(GENERAL, basis="vendor", verdict=False)), ("contract row c:1: stream rate >= 90",)),
+        (with_rows(replace(GENERAL, must=">= 80", low=80.0)), ("contract row c:1: stream rate >= 90",)),
+        (with_rows(replace(GENERAL, verdict=False)), ("contract row c:1: stream rate >= 90: it judges no run any more",)),
+        (with_rows(GENERAL, SPECIAL, of=("c:2",)),
+         ("the bound of rate (contract) of stream/a: a more specific row stands in its place",)),
+        (with_rows(GENERAL, SPECIAL, of=("c:1", "c:2"), sides=(("c:1", "high"),)),
+         ("the bound of rate (contract) of stream/a: a more specific row stands in its place",)),
+        (with_rows(GENERAL, replace(SPECIAL, must=">= 95", low=95.0), of=("c:2",)), ()),
+        (with_rows(replace(GENERAL, must=">= 95", low=95.0)), ()),
+        (with_rows(GENERAL), ()),
+    ],
+    ids=["where", "basis", "bound", "verdict", "in place", "one side", "tighter in place", "tighter", "the same"],
+)  # fmt: skip
+def test_contract_rows_that_ask_for_less(new: Document, words: tuple[str, ...]) -> None:
+    """Also by a row that is only added: a more specific one stands in the place of the general one."""
+    assert asks_less(with_rows(GENERAL), new) == words
 
 
 def amended(*changes: Change) -> Acted:

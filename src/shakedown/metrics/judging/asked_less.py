@@ -18,6 +18,8 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Case, Component, Document, Test
 from shakedown.model.units import show_duration
 
+Bounds = tuple[float | None, float | None]
+
 
 def asks_less(old: Document, new: Document) -> tuple[str, ...]:
     """Purpose: what the earlier plan asked for and the later one does not, a phrase each."""
@@ -28,7 +30,7 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
             found.append(f"component {part.name} with its {plural(len(criteria_of(part)), 'criterion', 'criteria')}")
         else:
             found += [*_of_component(part, now[part.name]), *_of_running(part, now[part.name])]
-    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new)]
+    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new), *_of_precedence(old, new)]
     return tuple(dict.fromkeys(found))
 
 
@@ -175,12 +177,51 @@ def _of_nodes(old: Document, new: Document) -> Iterator[str]:
 
 
 def _of_rows(old: Document, new: Document) -> Iterator[str]:
-    """Contract rows by what they ask: a row that is gone or asks for less was a bound."""
+    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound."""
     rows = [row for contract in new.contracts for row in contract.rows]
     asked = [content(row) for row in rows]
+    judging = [content(row) for row in rows if row.verdict]
     for row in (row for contract in old.contracts for row in contract.rows):
+        what = f"contract row {row.name}: {row.test} {row.figure} {row.must}"
         if content(row) not in asked and not any(_at_least(row, mine) for mine in rows):
-            yield f"contract row {row.name}: {row.test} {row.figure} {row.must}"
+            yield what
+        elif row.verdict and content(row) in asked and content(row) not in judging:
+            yield f"{what}: it judges no run any more"
+
+
+def _of_precedence(old: Document, new: Document) -> Iterator[str]:
+    """Rows that are all still there, and a more specific one that was added bounds a case less than they did."""
+    rows = {row.name: row for contract in new.contracts for row in contract.rows}
+    asked = [content(row) for row in rows.values()]
+    kept = {row.name: row for contract in old.contracts for row in contract.rows if content(row) in asked}
+    after, found = {case.id: case for case in new.cases}, dict[str, list[str]]()
+    for case in old.cases:
+        now = _bounds(rows, after[case.id]) if case.id in after else {}
+        for subject, (low, high) in _bounds(kept, case).items() if case.id in after else ():
+            lowest, highest = now.get(subject, (None, None))
+            if (low is not None and (lowest is None or lowest < low)) or (
+                high is not None and (highest is None or highest > high)
+            ):
+                found.setdefault(f"the bound of {subject[1]} ({subject[2]})", []).append(case.id)
+    for what, cases in found.items():
+        yield f"{what} of {some(cases)}: a more specific row stands in its place"
+
+
+def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...], Bounds]:
+    """What these rows ask of a case after precedence, by what they are about."""
+    sides, found = dict(case.sides), dict[tuple[str, ...], Bounds]()
+    for row in (rows[name] for name in case.rows if name in rows):
+        subject, side = (
+            (row.contract, row.figure, row.basis, row.statistic, row.mode, row.unit),
+            sides.get(row.name, ""),
+        )
+        low, high = found.get(subject, (None, None))
+        if row.low is not None and side != "high":
+            low = row.low if low is None else max(low, row.low)
+        if row.high is not None and side != "low":
+            high = row.high if high is None else min(high, row.high)
+        found[subject] = low, high
+    return found
 
 
 def _at_least(old: ContractRow, new: ContractRow) -> bool:
