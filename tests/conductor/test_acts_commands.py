@@ -190,8 +190,8 @@ def test_a_plan_whose_person_is_both_parties_is_refused(site: Path) -> None:
         )
         done = run(site, "check")
         assert (done.returncode, text in done.stdout + done.stderr) == (2, True), (words, done.stdout + done.stderr)
-    (site / "plans/p.yaml").write_text(plan.replace("consent: [clock]", "consent: [cap]"))
-    assert "'cap' is not one of" in run(site, "check").stdout + run(site, "check").stderr
+    (site / "plans/p.yaml").write_text(plan.replace("consent: [clock]", "consent: [drain]"))
+    assert "'drain' is not one of" in run(site, "check").stdout + run(site, "check").stderr
 
 
 def test_a_party_that_an_amendment_renames_agrees_by_its_name_of_before(site: Path) -> None:

@@ -6,22 +6,26 @@ The form is said in a comment at the top of that page.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from shakedown.metrics.judging.criteria import exit_status, score
+from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.scorecard import exit_status
+from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import EVENTS, Event
 from shakedown.model.nouns import Document, System
+from shakedown.model.waived import criterion_digest
 from shakedown.plans import read_plan
 
 PAGE = (Path(__file__).parents[2] / "docs/concepts/judging.md").read_text()
 EXAMPLES = [
     (PAGE[: found.start()].count("\n") + 1, found.group(1))
-    for found in re.finditer(r"^```yaml example\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+    for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "n": "node_fail"}
 VERDICTS |= {"u": "undetermined"}
@@ -39,9 +43,11 @@ figures: {rate: {regex: 'rate (?P<value>[0-9.]+)', unit: GB/s, better: higher}}
 class Log:
     """The events of an example. ``now`` is in seconds; each line goes on by one second unless it says an hour."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, changed: Callable[[dict[str, Any]], Document]) -> None:
+        self.plans, self.changed = {"d" * 64: document}, changed
         self.cases = {case.test: case.id for case in document.cases}
         self.events: list[Event] = []
+        self.name = document.components[0].name
         self.now, self.ordered = 0.0, 0
         self.repeats: dict[tuple[str, str], int] = {}
         start = {"campaign": "p-1", "plan": "p", "document": "d" * 64, "seed": 1}
@@ -60,46 +66,78 @@ class Log:
         if "runs" in left:
             self.runs(left.pop("runs"), left.pop("of", "a"), left)
             return
+        if "amend" in left:
+            self.amend(left)
+            return
+        if "agree" in left:
+            acts = {act.number: act.digest for act in acts_of(fold_runs(self.events))}
+            left = {"agreed": {"acts": [[left["agree"], acts[left["agree"]]]], "by": left["by"]}}
         run, because = left.pop("run", ""), left.pop("because", "")
         ((name, value),) = left.items()
-        self.add(name, run=run, value=value, reason=because)
+        if name == "waived":
+            value = value | self.as_it_is(value["name"])
+        if name == "verdict":
+            value = {"component": self.name, "attempt": 1} | value
+        case = next(iter(self.cases.values())) if name == "verdict" else ""
+        self.add(name, run=run, case=case, value=value, reason=because)
+
+    def as_it_is(self, name: str) -> dict[str, str]:
+        """What a waiver says of the criterion that it is given for."""
+        (criterion,) = [one for one in list(self.plans.values())[-1].components[0].criteria if one.name == name]
+        return {"digest": criterion_digest(criterion), "asked": f"{criterion.measure}, must {criterion.must}"}
+
+    def amend(self, line: dict[str, Any]) -> None:
+        """Another plan is in force: that of the example with these keys of the component changed."""
+        document = self.changed(line["amend"])
+        digest = f"{len(self.plans)}" * 64
+        self.plans[digest] = document
+        value = {"document": digest, "components": [self.name], "difference": ["another plan"], "by": line["by"]}
+        self.add("amended", value=value, reason=line.get("because", ""))
 
     def runs(self, written: str, test: str, more: dict[str, Any]) -> None:
         """``57p f 2t``: so many of each; ``n>p``: a run and its retry. Lists give each result its figure."""
         figures = {name: list(values) for name, values in more.items() if isinstance(values, list)}
-        others = {name: value for name, value in more.items() if name not in figures}
+        others = {name: value for name, value in more.items() if name not in (*figures, "lasts")}
+        lasts = float(more.get("lasts", 0)) * 3600
         for word in written.split():
             found = re.fullmatch(r"(\d*)([a-zA-Z](?:>[a-zA-Z])*)", word)
             assert found, f"'{word}' names no runs"
             for _ in range(int(found.group(1) or 1)):
-                self.result(test, found.group(2).split(">"), figures, others)
+                self.result(test, found.group(2).split(">"), figures, others, lasts)
 
-    def result(self, test: str, letters: list[str], figures: dict[str, list[float]], others: dict[str, Any]) -> None:
+    def result(
+        self, test: str, letters: list[str], figures: dict[str, list[float]], others: dict[str, Any], lasts: float
+    ) -> None:
         key = (test, others.get("mode", ""))
+        self.repeats[key] = others.pop("repeat", self.repeats.get(key, 0) + 1) - 1
         repeat = self.repeats[key] = self.repeats.get(key, 0) + 1
         for attempt, letter in enumerate(letters, 1):
             self.ordered += 1
             run, job = f"r{self.ordered:06d}", f"j{self.ordered:06d}"
-            ids = {"component": "performance", "repeat": repeat, "attempt": attempt} | others
+            ids = {"component": self.name, "repeat": repeat, "attempt": attempt} | others
             self.add("submit_order", run=run, job=job, case=self.cases[test], value=ids)
-            facts = ids | {"verdict": VERDICTS[letter], "started": self.now, "ended": self.now + 1, "elapsed_s": 1.0}
+            begin, self.now = self.now, self.now + lasts
+            took = lasts or 1.0
+            facts = ids | {"verdict": VERDICTS[letter], "started": begin, "ended": begin + took, "elapsed_s": took}
             if letter in "piP":
                 facts["figures"] = {name: values.pop(0) for name, values in figures.items() if values}
             self.add("verdict", run=run, case=self.cases[test], value=facts, reason="as told")
             if attempt < len(letters):
-                again = {"component": "performance", "repeat": repeat, "attempt": attempt + 1}
+                again = {"component": self.name, "repeat": repeat, "attempt": attempt + 1}
                 self.add("retry", run=run, case=self.cases[test], value=again)
 
 
 def _plan(root: Path, example: dict[str, Any]) -> Document:
     component = {"tests": ["a"]} | example.get("component", {})
+    kind = component.pop("kind", "performance")
     for name in ("site.yaml", "systems/machine.yaml", "plans/p.yaml", *(f"tests/{t}.yaml" for t in component["tests"])):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / "site.yaml").write_text("site: s\n")
     (root / "systems/machine.yaml").write_text(SYSTEM)
     for test in component["tests"]:
         (root / f"tests/{test}.yaml").write_text(TEST.replace("NAME", test))
-    plan = {"plan": "p", "system": "machine", "components": [{"performance": component}]}
+    plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
+    plan |= {key: example[key] for key in ("parties", "consent") if key in example}
     (root / "plans/p.yaml").write_text(yaml.safe_dump(plan))
 
     def nowhere() -> System:
@@ -111,24 +149,34 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
 def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
     """What the code makes of an example, under the words that ``gives`` uses."""
     document = _plan(root, example)
-    log = Log(document)
+
+    def changed(keys: dict[str, Any]) -> Document:
+        return _plan(root, example | {"component": example.get("component", {}) | keys})
+
+    log = Log(document, changed)
     for line in example["log"]:
         log.line(line)
     if example.get("ended", True):
         log.add("campaign_end", value={"counts": {}})
-    card = score(document, fold_runs(log.events))
+    record = fold_runs(log.events)
+    card = settle(log.plans[record.document], record, lambda digest: log.plans[digest], lambda: log.events)
     criteria = card.components[0].criteria
     found: dict[str, Any] = {
         "plan": card.outcome,
+        "summary": card.summary,
         "exit status": exit_status(card),
         "restrictions": len(card.restrictions),
+        "without": [act.without for act in card.acts],
+        "takes away": [", ".join(act.takes) for act in card.acts],
+        "restriction": " | ".join(card.restrictions),
+        "remark": " | ".join(card.remarks),
     }
     found |= {item.name: item.outcome_words for item in criteria}
     return found | {f"{item.name} is": item.arithmetic for item in criteria}
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) >= 8
+    assert len(EXAMPLES) >= 30
 
 
 @pytest.mark.parametrize(("line", "text"), EXAMPLES, ids=[f"line {line}" for line, _ in EXAMPLES])
@@ -137,6 +185,8 @@ def test_the_example_comes_out_as_the_page_says(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     example = yaml.safe_load(text)
-    assert set(example) <= {"component", "log", "ended", "gives"} and example["gives"], f"line {line}"
+    assert set(example) <= {"component", "parties", "consent", "log", "ended", "gives"} and example["gives"], (
+        f"line {line}"
+    )
     found = came_out(example, tmp_path / "site")
     assert {name: found.get(name) for name in example["gives"]} == example["gives"]

@@ -309,3 +309,38 @@ def test_a_signal_is_no_act_of_a_person() -> None:
     told.say("stop_request", {"request": "q1", "who": "ada"}, "for today")
     told.end()
     assert [one.because for one in told.card().acts if one.kind == "stop"] == ["for today"]
+
+
+def exclude(told: Acted, by: str = "Bo") -> int:
+    return told.say("excluded", {"nodes": ["n1"], "by": by}, "it is slow")
+
+
+def test_what_one_party_did_with_an_effect_that_nobody_knows_is_said_in_the_outcome() -> None:
+    """The vendor takes a slow node out: nobody can compute what would have come, and the sentence says so until the site agrees."""
+    told = begun()
+    number = exclude(told)
+    finished(told, by="Bo")
+    card = told.card()
+    words = f"; what would have come without what one party alone did (event {number}) is not known"
+    assert (act(card, "exclude").without, act(card, "exclude").standing) == (NOT_KNOWN, "one-sided")
+    assert card.outcome == "accepted" and card.summary.endswith(words) and act(card, "exclude").matters
+    told.agree(number, "Ada")
+    card = told.card()
+    assert card.outcome == "accepted" and "not known" not in card.summary and not act(card, "exclude").matters
+
+
+def test_where_the_plan_asks_for_consent_to_such_an_act_the_outcome_is_disputed_without_it() -> None:
+    told = begun(replace(plan(), consent=("exclude",)))
+    number = exclude(told)
+    finished(told, by="Bo")
+    card = told.card()
+    assert (card.outcome, card.undisputed, exit_status(card)) == ("disputed", "accepted", 4)
+    assert card.summary == (
+        f"disputed: accepted; what would have come without event {number} is not known, and the plan asks for the consent of both"
+        " parties to it"
+    )
+    assert act(card, "exclude").standing == "one-sided", "it had its effect on the machine, which no consent undoes"
+    told.agree(number, "Ada")
+    card = told.card()
+    assert (card.outcome, exit_status(card)) == ("accepted", 0)
+    assert next(one for one in reversed(card.acts) if one.kind == "agree").without == "disputed"

@@ -220,3 +220,30 @@ def test_an_empty_log_with_no_plan(small: CampaignBuilder) -> None:
     with pytest.raises(RecordError) as caught:
         shakedown(campaign)
     assert str(caught.value) == f"the log of {campaign} is empty and it holds 0 frozen plans; one is needed"
+
+
+def test_what_is_not_met_before_the_end_is_said_in_the_same_words_everywhere(
+    new: Callable[..., CampaignBuilder], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong answer decides at once; the campaign is incomplete until it is over, and rejected then, whatever was left over."""
+    right = Criterion("right", "correct / completed", "=", 1.0, "%", must="= 100%")
+    builder = new(components=(Component("main", "functionality", ("hello",), 3, criteria=(right,)),))
+    builder.run("hello", "main")
+    builder.run("hello", "main", "incorrect", 2)
+    before, after = (
+        "incomplete: 1 result still to come; already not met: main: right",
+        "rejected: 1 criterion of 1 not met (main: right)",
+    )
+    for ended, words, status in ((False, before, 4), (True, after, 1)):
+        if ended:
+            builder.run("hello", "main", "undetermined", 3)
+            builder.end()
+        campaign = str(builder.save())
+        assert cli.main(["report", campaign, "--no-pdf"], standalone_mode=False) == status
+        assert words in capsys.readouterr().out
+        assert cli.main(["report", campaign, "--no-pdf", "--json"], standalone_mode=False) == status
+        assert json.loads(capsys.readouterr().out)["summary"] == words
+        page = (Path(campaign) / "report.html").read_text()
+        outcome, _, rest = words.partition(": ")
+        assert f"<strong>{outcome.capitalize()}</strong>{rest[0].upper()}{rest[1:]}." in page
+        assert '<b class="bad">not met</b> main: right' in page

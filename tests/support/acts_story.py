@@ -14,10 +14,12 @@ from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.judging.settlement import settle
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
+from shakedown.model.filling import ClockTerms
 from shakedown.model.frozen import digest, freeze
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import (
     Case,
+    Check,
     Cluster,
     Component,
     Document,
@@ -26,6 +28,7 @@ from shakedown.model.nouns import (
     Partition,
     Party,
     Procedure,
+    Retry,
     System,
     Test,
 )
@@ -48,7 +51,10 @@ def plan(parties: tuple[Party, ...] = PARTIES, consent: tuple[str, ...] = ()) ->
         Component("days", "stability", CASES[:2], criteria=(DONE, right), duration_s=500.0),
         Component("hands", "vendor", (), procedures=(Procedure("diag", "every node", "vendor", 1),)),
     )
-    tests = tuple(Test(name, figures=(FigureSpec("rate", "", "higher"),)) for name in ("stream", "linpack"))
+    sound = (Check("output contains", "output", "ok", 'output contains "ok"'),)
+    tests = tuple(
+        Test(name, checks=sound, figures=(FigureSpec("rate", "", "higher"),)) for name in ("stream", "linpack")
+    )
     return Document(
         "p", System("two", clusters, (NodeType("node"),)), parts, cases, tests, parties=parties, consent=consent
     )
@@ -179,7 +185,7 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
     by, back = draw.choice(["Ada", "Bo", "Cy"]), told.now - draw.choice([0.0, 30.0, 80.0])
     component = draw.choice(["speed", "days"])
     words = ["rule", "waive", "agree", "agree", "withdraw"] if afterwards else ["rule", "waive", "agree", "change"]
-    words += [] if afterwards else ["clock", "pause", "cap", "amend"]
+    words += [] if afterwards else ["clock", "pause", "cap", "amend", "again"]
     word = draw.choice(words)
     if word == "rule":
         token = {"together": f"t{told.now}"} if draw.random() < 0.5 else {}
@@ -207,6 +213,8 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
         told.say("continued", {"component": "days", "by": by}, "x")
     elif word == "cap":
         told.say("capped", {"test": "stream", "copies": 1, "by": by}, "too loud")
+    elif word == "again":
+        told.say("again", {"component": "speed", "by": by}, "new cables")
     elif word == "amend":
         _amend(told, draw, by)
     else:
@@ -217,14 +225,39 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
     """A bound is loosened, a case taken out, or a sentence changed."""
     old = told.documents[told.record.document]
     speed, *rest = old.components
-    change = draw.choice(["bound", "case", "words"])
+    change = draw.choice(["bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock"])
     if change == "bound":
         criteria = (replace(speed.criteria[0], bound=0.5, must=">= 50%"), *speed.criteria[1:])
         speed = replace(speed, criteria=criteria)
     elif change == "case":
         speed = replace(speed, cases=speed.cases[:2])
+    elif change == "retry":
+        speed = replace(speed, retry=(Retry("failed", len(told.documents)),))
+    elif change == "clock":
+        rest = [replace(rest[0], clock=ClockTerms(drain=not rest[0].clock.drain)), *rest[1:]]
+    old = _easier(old, change)
     new = replace(old, components=(speed, *rest), about=f"changed at {told.now}")
     told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]}, "as agreed")
+
+
+def _easier(old: Document, change: str) -> Document:
+    """The first case or test is easier to pass, or the machine is smaller."""
+    case, *cases = old.cases
+    if change == "expect":
+        return replace(old, cases=(replace(case, expect="failed"), *cases))
+    if change == "limit":
+        shape = replace(case.shape, time_limit_s=case.shape.time_limit_s + 60)
+        return replace(old, cases=(replace(case, shape=shape), *cases))
+    if change == "check":
+        test, *tests = old.tests
+        return replace(old, tests=(replace(test, checks=test.checks[1:]), *tests))
+    if change == "nodes":
+        cluster, *clusters = old.system.clusters
+        (part,) = cluster.partitions
+        count = max(1, part.count - 1)
+        smaller = replace(part, nodes=f"{cluster.name}n[1-{count}]", count=count)
+        return replace(old, system=replace(old.system, clusters=(replace(cluster, partitions=(smaller,)), *clusters)))
+    return old
 
 
 def _of_others(told: Acted, draw: random.Random, by: str, word: str) -> None:

@@ -246,7 +246,7 @@ class Judge:
         to_come = max(sum(case.to_come for case in cases), int(any(case.more for case in cases)))
         return {
             "name": name,
-            "outcome": _component_outcome(judged, to_come, missing),
+            "outcome": _component_outcome(judged, to_come, missing, self.campaign.ended),
             "wanted": sum(sum(case.wanted.values()) for case in cases),
             "judged": sum(case.results(case.settled) for case in cases),
             "passed": sum(case.results(case.good) for case in cases),
@@ -519,12 +519,14 @@ def stragglers(
     return found
 
 
-def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int) -> str:
+def _component_outcome(criteria: dict[str, Json], to_come: int, missing: int, ended: bool) -> str:
     outcomes = [item["outcome"] for item in criteria.values() if not item["restricted"]]
-    if to_come:
+    if to_come and not ended:
         return "incomplete"
     if "not met" in outcomes:
         return "rejected"
+    if to_come:
+        return "incomplete"
     if not outcomes:
         return "not judged"
     if "undecided" in outcomes:

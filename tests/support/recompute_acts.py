@@ -22,7 +22,7 @@ KINDS = {
     "amended": "amend", "changed": "change", "ruled": "rule", "waived": "waive", "attested": "attest", "excluded": "exclude",
     "included": "include", "capped": "cap", "budget_set": "budget", "paused": "pause", "continued": "resume",
     "drain_request": "drain", "clock": "clock", "cancel_request": "cancel", "stop_request": "stop", "rejudged": "rejudge",
-    "withdrawn": "withdraw", "agreed": "agree",
+    "withdrawn": "withdraw", "agreed": "agree", "again": "again",
 }  # fmt: skip
 NOBODY_KNOWS = {"resume", "cap", "budget", "exclude", "include", "stop"}
 
@@ -34,6 +34,7 @@ class Act:
     by: str
     events: set[int] = field(default_factory=set)
     lines: list[Json] = field(default_factory=list)
+    timed: bool = False  # it had a component run again that runs for a time: nobody knows
 
     @property
     def back(self) -> bool:
@@ -41,7 +42,7 @@ class Act:
 
     @property
     def known(self) -> bool:
-        return self.kind not in NOBODY_KNOWS and (self.kind != "pause" or self.back)
+        return self.kind not in NOBODY_KNOWS and not self.timed and (self.kind != "pause" or self.back)
 
 
 def main(arguments: list[str]) -> int:
@@ -84,13 +85,18 @@ class _Settled:
     def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
         self.plans, self.acts = plans, find_acts(events)
         self.events = events
+        timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
+        for act in self.acts.values():
+            act.timed = act.kind == "again" and act.lines[0]["value"]["component"] in timed
         gone = [number for line in events if line["event"] == "withdrawn" for number in line["value"]["events"]]
         self.withdrawn = {act.number for act in self.acts.values() if act.events & set(gone)}
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = replay(events).ended
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
-        self.void = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
+        lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
+        self.void = {n for n in lacking if self.acts[n].known}
+        self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"}}
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
@@ -105,7 +111,7 @@ class _Settled:
         others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
         hangs = [sorted(gone) for gone in others if _word(self.judged(gone)["outcome"], takes - gone) != word]
         return {
-            "outcome": "disputed" if hangs and self.ended else word,
+            "outcome": "disputed" if (hangs or self.unagreed) and self.ended else word,
             "without": {
                 str(act.number): _word(self.judged({act.number})["outcome"], takes - {act.number})
                 if act.known
@@ -148,6 +154,8 @@ class _Settled:
         rejudged = [line["seq"] for line in self.events if line["event"] == "rejudged"]
         for line in self.events:
             value = line.get("value", {})
+            if line["event"] == "amended" and line["seq"] in dropped and "stopped" in value:
+                yield {**line, "event": "stood still"}
             if line["seq"] in dropped or line["seq"] in taken_back:
                 continue
             if line["event"] == "verdict" and "rejudged" in value:
@@ -164,7 +172,7 @@ class _Settled:
 
     def _takes_away(self, act: Act, base: Json) -> bool:
         first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
-        if act.kind in NOBODY_KNOWS | {"waive", "withdraw"} or first is None or act.lines[0]["time"] < first:
+        if act.kind in NOBODY_KNOWS | {"waive", "withdraw", "again"} or first is None or act.lines[0]["time"] < first:
             return False
         other = self.judged({act.number})
         now = base["components"]
@@ -181,7 +189,20 @@ class _Settled:
             for name, times in other["stability"].items():
                 if times["clock"][2] > base["stability"].get(name, {"clock": [0, 0, 0]})["clock"][2] + 1e-6:
                     return True
-        return act.kind == "amend" and _asks_less(self.plans[other["plan"]], self.plans[base["plan"]])
+        if act.kind != "amend":
+            return False
+        before, after = self._step(act)
+        return _asks_less(before, after) and _asks_less(before, self.plans[base["plan"]])
+
+    def _step(self, act: Act) -> tuple[Json, Json]:
+        """The plan in force before an amendment, and its own."""
+        plan = ""
+        for line in self.events:
+            if line["seq"] == act.number:
+                return self.plans[plan], self.plans[line["value"]["document"]]
+            if line["event"] in ("campaign_start", "amended") and line["seq"] not in self.void:
+                plan = line["value"]["document"]
+        raise AssertionError
 
     # ---- who agreed ----------------------------------------------------------------------------------------------------
 
@@ -250,7 +271,56 @@ def _asks_less(old: Json, new: Json) -> bool:
                 return True
             if any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
                 return True
-    return False
+        if _runs_otherwise(part, now):
+            return True
+    return _cases_are_easier(old, new)
+
+
+def _runs_otherwise(part: Json, now: Json) -> bool:
+    """More attempts, an open gate, another clock, smaller shares, fewer rounds, less evidence."""
+    times = {retry["verdict"]: retry["times"] for retry in part["retry"]}
+    evidence = {item["name"]: item["evidence"] for item in now["procedures"]}
+    shares = dict(map(tuple, now["mix"]))
+    return (
+        any(retry["times"] > times.get(retry["verdict"], 0) for retry in now["retry"])
+        or (part["gate"] == "met" and now["gate"] != "met")
+        or bool(set(part["after"]) - set(now["after"]))
+        or part["clock"] != now["clock"]
+        or any(shares.get(test, 0.0) < share - 1e-9 for test, share in part["mix"])
+        or any(evidence.get(item["name"], 0) < item["evidence"] for item in part["procedures"])
+        or bool(part["sweep"] and (not now["sweep"] or now["sweep"]["rounds"] < part["sweep"]["rounds"]))
+    )
+
+
+def _cases_are_easier(old: Json, new: Json) -> bool:
+    """Cases of the same name with an expected verdict, a longer time limit, another program or size, checks gone; fewer nodes."""
+    after = {case["id"]: case for case in new["cases"]}
+    tests = [{test["name"]: test for test in plan["tests"]} for plan in (old, new)]
+    for case in old["cases"]:
+        now = after.get(case["id"])
+        if now is None:
+            continue
+        if now["expect"] not in ("", case["expect"]) or now["shape"]["time_limit_s"] > case["shape"]["time_limit_s"]:
+            return True
+        same = ("script", "build", "environment", "files", "partition")
+        size = ("nodes", "tasks_per_node", "cpus_per_task", "units")
+        if any(now[key] != case[key] for key in same) or any(now["shape"][key] != case["shape"][key] for key in size):
+            return True
+        its = [each.get(case["test"], {"checks": [], "figures": []}) for each in tests]
+        if any(one not in its[1][key] for key in ("checks", "figures") for one in its[0][key]):
+            return True
+    used, counts = (
+        {case["partition"] for case in old["cases"]},
+        [
+            {
+                f"{cluster['name']}:{part['name']}": part["count"]
+                for cluster in plan["system"]["clusters"]
+                for part in cluster["partitions"]
+            }
+            for plan in (old, new)
+        ],
+    )
+    return any(place in used and counts[1].get(place, 0) < count for place, count in counts[0].items())
 
 
 if __name__ == "__main__":

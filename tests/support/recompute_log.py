@@ -120,6 +120,8 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.time_up.clear()
     campaign.cancelled = None
     campaign.standing = [said for said in campaign.standing if said["event"] != "drain_request"]
+    for name, since in value.get("stopped", {}).items():
+        _stood_still(campaign, event, name, since)
 
 
 def _changed(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -258,13 +260,23 @@ def _taken_up(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
     campaign.time_up.pop(name, None)
     campaign.ended = False
     if "stopped" in value:
-        for act, at in (("stop", value["stopped"]), ("go on", event["time"])):
-            said = {"component": name, "act": act, "from": at}
-            campaign.standing.append({"event": "clock", "time": event["time"], "value": said})
+        _stood_still(campaign, event, name, value["stopped"])
     if "clock" in value:
         campaign.standing.append(
             {"event": "clock", "time": event["time"], "value": {"component": name, "act": value["clock"]}}
         )
+
+
+def _only_stood_still(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    """An amendment that is left out of the log: the hours before it, in which nothing ran, stay what they were."""
+    for name, since in value["stopped"].items():
+        _stood_still(campaign, event, name, since)
+
+
+def _stood_still(campaign: Campaign, event: dict[str, Any], name: str, since: float) -> None:
+    for act, at in (("stop", since), ("go on", event["time"])):
+        said = {"component": name, "act": act, "from": at}
+        campaign.standing.append({"event": "stood", "time": event["time"], "value": said})
 
 
 def _retried(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
@@ -303,6 +315,7 @@ def _ended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
 _PLAY: dict[str, Callable[[Campaign, dict[str, Any], dict[str, Any]], None]] = {
     "campaign_start": _start,
     "amended": _amended,
+    "stood still": _only_stood_still,
     "changed": _changed,
     "fingerprint": _fingerprint,
     "submit_order": _ordered,

@@ -39,7 +39,7 @@ def words(component: Json, campaign: Campaign) -> list[tuple[float, str]]:
         if value.get("component", "") != name or event.get("case"):
             continue
         at = value.get("from", event["time"])
-        if event["event"] == "clock":
+        if event["event"] in ("clock", "stood"):
             found.append((at, value["act"]))
         elif event["event"] == "paused":
             does = value.get("clock") or ("stops" if value.get("phase") else terms[value.get("cause") or "other"])

@@ -155,6 +155,7 @@ class Log:
             return
         if event == "amended":
             value = {"document": "d"}
+            value |= {"stopped": {"st": self.now - HOUR}} if self.draw.random() < 0.5 else {}
         if event == "budget_set":
             value = {"budget": self.draw.choice(("f2/mdt", "f2/mdt@mdt1")), "amount": 1.0}
         if event == "paused" and self.draw.random() < 0.2:

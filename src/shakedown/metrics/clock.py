@@ -20,6 +20,7 @@ from shakedown.model import clocks
 from shakedown.model.nouns import Component, Document
 
 MAINTENANCE = "maintenance"
+TAKES_UP = ("again", "amended")  # what takes up a component that was over: its clock stood still until then
 _AFTER = {"stops": "go on", "restarts": "restart"}  # what a pause does to the clock -> what its end does
 
 
@@ -192,7 +193,7 @@ def _words(component: Component, record: Record) -> Iterator[Word]:
             yield _word(row, str(row.value.get("act", "")))
         elif row.kind == "again" and row.value.get("clock"):
             yield _word(row, str(row.value["clock"]))
-        elif row.kind == "again" and isinstance(row.value.get("stopped"), int | float):
+        elif row.kind in TAKES_UP and isinstance(row.value.get("stopped"), int | float):
             yield replace(_word(row, "stop"), at=float(row.value["stopped"]))
             yield _word(row, "go on")
         elif row.kind == "paused":

@@ -16,7 +16,8 @@ class EventKind(Struct, frozen=True):
     - ``shown``: the facts of its value that ``shakedown log`` shows before the reason
     - ``act``: where it is what a person did: the kind of act, which is the command's name
     - ``request``: the word of the command in a campaign's inbox that it answers
-    - ``consent``: a plan may ask that such an act waits until the other party agrees
+    - ``consent``: a plan may ask for the other party's agreement to it: such an act waits for it, or, where it cannot be undone,
+      the outcome is disputed until then
     - ``afterwards``: it only says something of what was; no time of the campaign passes by it
     """
 
@@ -275,6 +276,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.paused",
         act="pause",
+        consent=True,
         request="pause",
     ),
     EventKind(
@@ -291,6 +293,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.capped",
         act="cap",
+        consent=True,
         request="cap",
     ),
     EventKind(
@@ -299,6 +302,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.budget_set",
         act="budget",
+        consent=True,
         request="budget",
     ),
     EventKind(
@@ -307,6 +311,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.excluded",
         act="exclude",
+        consent=True,
         request="exclude",
     ),
     EventKind(

@@ -67,7 +67,9 @@ _AFTERWARDS: Final = frozenset(kind.name for kind in EVENT_KINDS if kind.afterwa
 # event -> the kind of act, which is the command's name
 ACTS: Final[dict[str, str]] = {kind.name: kind.act for kind in EVENT_KINDS if kind.act}
 
-CONSENT: Final = tuple(sorted(kind.act for kind in EVENT_KINDS if kind.consent))  # acts that can wait for an agreement
+CONSENT: Final = tuple(
+    sorted(kind.act for kind in EVENT_KINDS if kind.consent)
+)  # acts that a plan may ask agreement for
 
 
 def is_act(event: Event) -> bool:

@@ -10,6 +10,7 @@ from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.ports import clusters_of
 from shakedown.conductor.record.differences import differences, shortened
 from shakedown.engine import State, index_plan
+from shakedown.engine.constraints.component_clock import idle_since
 from shakedown.events.campaigns import write_document
 from shakedown.model.errors import ShakedownError, UsageError
 from shakedown.model.events import Event
@@ -99,7 +100,7 @@ def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Ev
 
 def put_into_force(conductor: Conductor, command: Command, document: Document) -> Event:
     """The event of an amendment; the plan's index is in place when it is folded."""
-    index = conductor.state.index
+    index, stopped = conductor.state.index, _stopped(conductor)
     lines = differences(index.document, document)
     value: dict[str, Any] = {
         "document": command.value["document"],
@@ -109,5 +110,20 @@ def put_into_force(conductor: Conductor, command: Command, document: Document) -
         "who": command.who,
         "by": command.value.get("by", command.who),
     }
+    if stopped:
+        value["stopped"] = stopped
     conductor.state.plan = index_plan(document, before=index)
     return Event("amended", value=value, reason=command.reason)
+
+
+def _stopped(conductor: Conductor) -> dict[str, float]:
+    """Component -> since when its clock stands still, until now: an amendment takes up what was drained, cancelled or over, and the
+    time in which nothing ran is no time of it.
+    """
+    state = conductor.state
+    now = max(state.time, conductor.ports.clock.now())
+    timed = [
+        state.index.component_number[component.name] for component in state.index.components if component.duration_s
+    ]
+    since = {state.index.components[number].name: idle_since(state, number, now) for number in timed}
+    return {name: at for name, at in since.items() if at is not None and at < now}

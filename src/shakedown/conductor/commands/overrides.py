@@ -17,7 +17,7 @@ from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.commands.rulings import together
 from shakedown.conductor.driver.conductor import Commands, Conductor
 from shakedown.engine import State, evolve
-from shakedown.engine.constraints.component_clock import acts_of
+from shakedown.engine.constraints.component_clock import acts_of, idle_since
 from shakedown.engine.state.keys import CaseKey
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.retirement import drained
@@ -152,11 +152,11 @@ def _again(state: State, now: float, value: Value) -> Event:
         hint = "what it wants is still to come; cancel or drain it first, or wait"
         raise UsageError(f"component {component.name} is not over", hint=hint)
     said: Value = {"component": component.name}
-    if component.duration_s and roll is not None and roll.up:
-        until = max([roll.up_at or now, roll.ended or 0.0])
-        if ran(acts_of(state, number), until) >= component.duration_s - 1e-3:
+    if component.duration_s and roll is not None:
+        until = idle_since(state, number, now)
+        if ran(acts_of(state, number), now if until is None else until) >= component.duration_s - 1e-3:
             said["clock"] = "restart"
-        else:
+        elif until is not None:
             said["stopped"] = until  # what lies between its end and now is no time of it
     return Event("again", value=said)
 

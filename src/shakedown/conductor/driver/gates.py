@@ -61,7 +61,7 @@ def _with_consent(conductor: Conductor) -> Record:
 
     acts = acts_of(record)
     void = weigh_consent(record, acts, lambda digest: document, signatures_under(record)).void
-    words = [act.number for act in acts if act.number in void and act.kind in IN_THE_ROWS]
+    words = [act.number for act in acts if act.number in void and act.kind in IN_THE_ROWS and not act.unknown]
     return Variants(record, acts, conductor.reread).without(words) if words else record
 
 

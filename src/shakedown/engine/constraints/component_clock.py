@@ -8,7 +8,7 @@ from __future__ import annotations
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.retirement import drained
 from shakedown.engine.state.state import State
-from shakedown.model.clocks import Act, when
+from shakedown.model.clocks import Act, is_running, read_until, since, when
 from shakedown.model.events import Event
 
 
@@ -49,6 +49,25 @@ def is_up(state: State, number: int, now: float) -> bool:
     """Purpose: whether the time of a component has passed at ``now``."""
     end = ends_at(state, number, now)
     return end is not None and now >= end
+
+
+def idle_since(state: State, number: int, now: float) -> float | None:
+    """Purpose: since when the clock of a component would have run on without work, where it is over and is taken up again now.
+
+    None where it still has work, is not over, or its clock stands still by another word. Where the drain is no clock time that is
+    when its time was up; else when its last run ended.
+    """
+    component = state.index.components[number]
+    roll, acts = state.clocks.mixes.get(component.name), acts_of(state, number)
+    if not component.duration_s or roll is None or not is_running(acts, now):
+        return None
+    begun = since(acts) or 0.0
+    if roll.up and roll.up_at is not None and not component.clock.drain:
+        return max(begun, roll.up_at)
+    over = roll.up or bool(state.campaign.cancelled) or state.phase == "ended"
+    if not over or any(run.component == number and run.phase != "judged" for run in state.runs.values()):
+        return None
+    return min(now, read_until(begun, roll.ended, roll.up_at, now, over=True))
 
 
 def has_started(state: State, number: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shakedown.engine.fold.bookkeeping import enqueue
+from shakedown.engine.fold.overrides import stood_still
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.keys import ResultsKey
 from shakedown.engine.state.phases import CampaignPhase
@@ -71,12 +72,7 @@ def _take_up(state: State, number: int, event: Event) -> None:
         state.clocks.parts_over.pop(component.name, None)
         roll.work, roll.judged, roll.missed = {}, {}, {}
     elif "stopped" in event.value:
-        spells = state.clocks.events.setdefault(component.name, [])
-        spells += [
-            ClockEvent(event.value["stopped"], "stop", "", event.reason),
-            ClockEvent(event.time, "go on", "", event.reason),
-        ]
-        spells.sort(key=lambda spell: spell.at)
+        stood_still(state, component.name, event.value["stopped"], event)
     for mode, case, first in wanted_results(state.index, number):
         begun = state.results.closed.get(ResultsKey(number, mode, case), [])
         live = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from shakedown.engine.fold.again import all_rounds
 from shakedown.engine.fold.bookkeeping import count_closed, enqueue, fly
-from shakedown.engine.fold.overrides import standing_orders_after
+from shakedown.engine.fold.overrides import standing_orders_after, stood_still
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import PendingResult, Run
 from shakedown.engine.state.phases import CampaignPhase
@@ -25,6 +25,8 @@ def amended(state: State, event: Event) -> None:
     """A new document is in force (its index was put in place before). Only what is newly wanted begins anew."""
     state.epoch += 1
     state.campaign.cancelled = ""
+    for name, at in event.value.get("stopped", {}).items():
+        stood_still(state, name, at, event)
     standing_orders_after(state)
     if state.phase == CampaignPhase.ENDED:
         state.phase = CampaignPhase.RUNNING

@@ -56,6 +56,12 @@ def clock(state: State, event: Event) -> None:
     _say(state, value["component"], spell)
 
 
+def stood_still(state: State, component: str, since: float, event: Event) -> None:
+    """What is taken up now did nothing since then: that is no clock time."""
+    for at, act in ((since, "stop"), (event.time, "go on")):
+        _say(state, component, ClockEvent(at, act, "", event.reason))
+
+
 def _say(state: State, component: str, spell: ClockEvent) -> None:
     """Spells by time. With a restart the time and its parts begin at nothing, and so do the shares of the mix."""
     insort(state.clocks.events.setdefault(component, []), spell, key=lambda said: said.at)

@@ -106,7 +106,9 @@ def _component(population: Population, around: MeasureContext) -> ComponentScore
     return ComponentScore(
         name=component.name,
         kind=component.kind,
-        outcome=component_outcome(criteria, population.to_come, len(population.unavailable)),
+        outcome=component_outcome(
+            criteria, population.to_come, len(population.unavailable), around.record.ended is not None
+        ),
         wanted=population.wanted,
         judged=population.judged,
         passed=population.passed,

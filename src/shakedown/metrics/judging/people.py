@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.rows.rows import ActRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
+from shakedown.model.nouns import Document
 
 UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "include", "stop", "again"})
 
@@ -21,7 +23,8 @@ UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "inc
 class Act(Struct, frozen=True):
     """``number``: that of its first event, which names it. ``what``: what was done, in words. ``as_of``: the moment in the past or
     now that it speaks of, None where it speaks of none. ``events``: all of its own; ``follows``: what the log has because of it.
-    ``digest`` stands for all that it says.
+    ``digest`` stands for all that it says. ``plain``: it had results run again that are counted one by one: without it they are not
+    asked for.
     """
 
     number: int
@@ -35,6 +38,7 @@ class Act(Struct, frozen=True):
     component: str = ""
     as_of: float | None = None
     follows: frozenset[int] = frozenset()
+    plain: bool = False
 
     @property
     def backdated(self) -> bool:
@@ -44,7 +48,12 @@ class Act(Struct, frozen=True):
     @property
     def unknown(self) -> bool:
         """What would have come without it shows only by running again; what is backdated changes what was measured."""
-        return self.kind in UNKNOWN_WITHOUT and not (self.kind == "pause" and self.backdated)
+        return self.unsure and not (self.kind == "pause" and self.backdated)
+
+    @property
+    def unsure(self) -> bool:
+        """Something of what would have come without it is not known, backdated or not."""
+        return self.kind in UNKNOWN_WITHOUT and not self.plain
 
     @property
     def dropped(self) -> frozenset[int]:
@@ -66,6 +75,14 @@ def acts_of(record: Record) -> tuple[Act, ...]:
         groups.setdefault(key, []).append(row)
     known = {row.seq: row for row in record.acts}
     return tuple(_act(rows, record, known) for rows in groups.values())
+
+
+def known_agains(acts: Sequence[Act], document: Document) -> tuple[Act, ...]:
+    """Purpose: the acts, with what is known of those that had a component run again: everything, unless it runs for a time."""
+    timed = {part.name for part in document.components if part.duration_s}
+    return tuple(
+        replace(act, plain=True) if act.kind == "again" and act.component not in timed else act for act in acts
+    )
 
 
 def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) -> Act:

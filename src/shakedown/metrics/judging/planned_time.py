@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from shakedown.metrics.clock import enough, words_of
+from shakedown.metrics.clock import TAKES_UP, enough, words_of
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
@@ -43,7 +43,7 @@ def _taken(component: Component, record: Record) -> list[str]:
     found = [
         _said(f"the clock was {'stopped' if word.act == 'stop' else 'started anew'}", word.by, word.why)
         for word in words_of(component, record)
-        if word.act in _SHORTENS
+        if word.act in _SHORTENS and word.kind not in TAKES_UP
     ]
     for row in (*record.standing, *record.of_kind("cancel_request")):
         named, value = str(row.value.get("component") or ""), row.value

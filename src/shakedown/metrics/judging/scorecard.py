@@ -147,8 +147,9 @@ class ActScore(Struct, frozen=True):
 
     @property
     def matters(self) -> bool:
-        """It restricts, or the outcome without it is another."""
-        return bool(self.takes or self.differs or self.difference)
+        """It restricts, the outcome without it is another, or nobody knows and one party alone did it."""
+        alone = self.without == NOT_KNOWN and bool(self.missing)
+        return bool(self.takes or self.differs or self.difference or alone)
 
 
 class Scorecard(Struct, frozen=True):
@@ -187,16 +188,22 @@ def exit_status(scorecard: Scorecard) -> int:
     return NOT_MET if scorecard.outcome == "rejected" else UNDECIDED
 
 
-def component_outcome(criteria: Sequence[CriterionScore], to_come: int, unavailable: int) -> Acceptance:
+def component_outcome(
+    criteria: Sequence[CriterionScore], to_come: int, unavailable: int, finished: bool = False
+) -> Acceptance:
     """A criterion that is not met rejects; else one that is undecided, or a result still to come, leaves it incomplete.
 
+    While results are to come nothing is rejected yet: a person may still waive, rule or amend. Once the campaign is over
+    (``finished``) what is not met rejects, whatever was left over.
     Criteria whose every case is unavailable judge nothing: they restrict, and do not block. So do waived ones.
     """
     judged = [criterion for criterion in criteria if not criterion.restricted]
-    if to_come:
+    if to_come and not finished:
         return "incomplete"
     if any(criterion.outcome == "not met" for criterion in judged):
         return "rejected"
+    if to_come:
+        return "incomplete"
     if not judged:
         return "not judged"
     if any(criterion.outcome == "undecided" for criterion in judged):

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging.consent import Agreement, Signed, weigh
 from shakedown.metrics.judging.criteria import score
-from shakedown.metrics.judging.people import Act, acts_of
+from shakedown.metrics.judging.people import Act, acts_of, known_agains
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
-from shakedown.metrics.judging.without import ENDS_EARLY, NO_ROWS, Acts, Variants
+from shakedown.metrics.judging.without import ENDS_EARLY, NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
@@ -42,7 +42,7 @@ def settle(
     """Purpose: the scorecard with every act on it. ``document_of``: a plan that was in force, by its digest; ``reread``: the whole
     log again; ``signatures``: event of an agreement -> what its signature is worth.
     """
-    acts = acts_of(record)
+    acts = known_agains(acts_of(record), document)
     if not acts:
         return score(document, record, earlier=earlier_plans(record, document_of))
     settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
@@ -69,12 +69,17 @@ class _Settling:
         self.variants, self.acts, self.signatures = variants, acts, signatures
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
-        self.void = frozenset(consent.void)
+        unsure = {act.number for act in acts if act.unsure}
+        self.void = frozenset(consent.void) - {act.number for act in acts if act.unknown}
+        self.unagreed = sorted(
+            unsure & consent.void
+        )  # consent is asked for and missing, and what was done cannot be undone
         self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
         self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
+        self.unsure = sorted(number for number in unsure if consent.missing.get(number))
 
     def scorecard(self) -> Scorecard:
         """Everything: the outcome, by whose word, and each act."""
@@ -95,16 +100,22 @@ class _Settling:
             told=self.consent.told,
         )
         others = self._others(outcome, restricting)
-        if not others:
-            return settled
-        return replace(settled, outcome="disputed", undisputed=outcome, summary=_disputed_words(outcome, others))
+        if not self._disputed(others):
+            return replace(settled, summary=settled.summary + _unsure_words(self.unsure))
+        said = _disputed_words(outcome, others) if others else f"disputed: {outcome}"
+        said += _unagreed_words(self.unagreed) or _unsure_words(self.unsure)
+        return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
     def word(self) -> str:
         """The outcome alone."""
         judged = self._score(frozenset())[2]
         restricting = self._restricting(judged)[1]
         outcome = _restricted(judged.outcome, restricting)
-        return DISPUTED if self._others(outcome, restricting) else outcome
+        return DISPUTED if self._disputed(self._others(outcome, restricting)) else outcome
+
+    def _disputed(self, others: Mapping[str, Sequence[int]]) -> bool:
+        """It would come out otherwise, or a consent is missing to something whose effect nobody knows."""
+        return bool(others or (self.unagreed and self.record.ended is not None))
 
     def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
         """What each act takes away, and the acts that take anything."""
@@ -113,7 +124,7 @@ class _Settling:
 
     def _wanted(self) -> list[Acts]:
         """The sets of acts whose absence is asked about."""
-        each = [frozenset({act.number}) for act in self.weighed if act.kind not in NO_ROWS or act.kind == "pause"]
+        each = [frozenset({act.number}) for act in self.weighed if not moves_nothing(act)]
         all_known = frozenset(act.number for act in self.known)
         sides = [frozenset(act.number for act in self.known if act.number in self.one_sided and self._side(act) == side)
                  for side in {self._side(act) for act in self.known}]  # fmt: skip
@@ -141,11 +152,18 @@ class _Settling:
         """The campaign without these acts, beside those without effect."""
         gone = numbers | self.void
         if gone not in self.shared:
-            record = self.variants.without(gone) if gone else self.record
+            record = self._idle_kept(self.variants.without(gone)) if gone else self.record
             same = record.document == self.record.document or not record.document
             document = self.document if same else self.document_of(record.document)
             self.shared[gone] = (document, clocks_of(document, record), self._judged(document, record, gone))
         return self.shared[gone]
+
+    def _idle_kept(self, record: Record) -> Record:
+        """Hours in which nothing ran before an amendment took a component up again are none of its time without it either."""
+        there = {row.seq for row in record.standing}
+        idle = [row for row in self.record.standing if row.kind == "amended" and row.seq not in there]
+        record.standing = sorted([*record.standing, *idle], key=lambda row: row.seq) if idle else record.standing
+        return record
 
     def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
         """Without what ended a campaign early it is over only where nothing is left to come."""
@@ -168,7 +186,16 @@ class _Settling:
         document, clocks, without = self._score(frozenset({act.number}))
         base_document, base_clocks, _ = self._score(frozenset())
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
-        return taken(act.kind, judged, without, (base_document, document), moved)
+        step = self._step(act) if act.kind == "amend" else None
+        return taken(act.kind, judged, without, (base_document, document), moved, step)
+
+    def _step(self, act: Act) -> tuple[Document, Document]:
+        """The plan that was in force before an amendment, and the one that it put into force."""
+        amends = [one for one in self.acts if one.kind == "amend"]
+        place = amends.index(act)
+        last = max((k for k in range(place) if amends[k].number not in self.void), default=-1)
+        before, after = (self.record.documents[k + 1] for k in (last, place))
+        return self.document_of(before), self.document_of(after)
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 
@@ -202,7 +229,7 @@ class _Settling:
 
     def _differs(self, act: Act, without: str, outcome: str, restricting: set[int]) -> bool:
         if act.kind == "agree":
-            return without != (DISPUTED if self._others(outcome, restricting) else outcome)
+            return without != (DISPUTED if self._disputed(self._others(outcome, restricting)) else outcome)
         return without not in (NOT_KNOWN, outcome)
 
     def _standing(self, act: Act) -> str:
@@ -269,8 +296,29 @@ def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...
 
 def _disputed_words(outcome: str, others: Mapping[str, Sequence[int]]) -> str:
     numbers = sorted({number for several in others.values() for number in several})
-    events = f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], 6)}"
-    return f"disputed: {outcome} only by what one party alone said ({events}); without it {' or '.join(others)}"
+    return (
+        f"disputed: {outcome} only by what one party alone said ({_events(numbers)}); without it {' or '.join(others)}"
+    )
+
+
+def _events(numbers: Sequence[int]) -> str:
+    return f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], 6)}"
+
+
+def _unsure_words(numbers: Sequence[int]) -> str:
+    """What nobody can compute is said where the outcome is said."""
+    return (
+        f"; what would have come without what one party alone did ({_events(numbers)}) is not known" if numbers else ""
+    )
+
+
+def _unagreed_words(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return ""
+    return (
+        f"; what would have come without {_events(numbers)} is not known, and the plan asks for the consent of both parties to"
+        f" {'it' if len(numbers) == 1 else 'them'}"
+    )
 
 
 def _restricted(outcome: str, restricting: Collection[int]) -> Acceptance:

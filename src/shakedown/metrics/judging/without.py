@@ -49,7 +49,7 @@ class Variants:
         heavy = self.heavy(wanted)
         if heavy not in self._folded and heavy:
             self.prepare([wanted])
-        rest = [self.acts[number] for number in sorted(wanted - heavy) if self.acts[number].kind not in NO_ROWS]
+        rest = [self.acts[number] for number in sorted(wanted - heavy) if not moves_nothing(self.acts[number])]
         record = copied(self._folded[heavy] if heavy else self.record)
         if rest:
             _take_out(record, rest)
@@ -63,8 +63,13 @@ class Variants:
 
     def heavy(self, numbers: Collection[int]) -> Acts:
         """Purpose: those of these acts whose events other events depend on."""
-        light = IN_THE_ROWS | NO_ROWS
-        return frozenset(number for number in numbers if self.acts[number].kind not in light)
+        acts = [self.acts[number] for number in numbers]
+        return frozenset(act.number for act in acts if act.kind not in IN_THE_ROWS and not moves_nothing(act))
+
+
+def moves_nothing(act: Act) -> bool:
+    """Purpose: whether nothing that is judged can be taken out of the record with an act."""
+    return act.kind in NO_ROWS and not act.plain
 
 
 def fold_without(events: Iterable[Event], dropped: Sequence[frozenset[int]]) -> list[Record]:

@@ -78,6 +78,9 @@ def _amended(record: Record, event: Event) -> None:
     record.cancelled = None
     record.amended = event.seq
     _note(record, event)
+    stopped = event.value.get("stopped")
+    for name, at in stopped.items() if isinstance(stopped, dict) else ():
+        record.standing.append(replace(record.notes[-1], value={"component": name, "stopped": at}))
 
 
 def _again(record: Record, event: Event) -> None:

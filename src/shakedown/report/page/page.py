@@ -28,6 +28,7 @@ from shakedown.report.figures.pairs import NodeMedian, is_time
 from shakedown.report.figures.registry import Pictures
 from shakedown.report.figures.time_axis import span_text
 from shakedown.report.page.cover import parties, what_is_missing
+from shakedown.report.page.settled_block import framed
 from shakedown.report.page.site_templates import digests, render, style_sheet
 from shakedown.report.reading import CampaignRead
 from shakedown.report.tables.recipes import TABLES, recipes
@@ -70,13 +71,17 @@ def render_page(
     templates: Path | None = None,
     signatures: list[tuple[str, str]] | None = None,
 ) -> bytes:
-    """Purpose: report.html. ``templates``: the site's own, where it has any; ``signatures``: instead of all that there are."""
+    """Purpose: report.html. ``templates``: the site's own, where it has any; the outcome stands in front of what they lay out.
+
+    ``signatures``: these instead of all that there are.
+    """
     from markupsafe import Markup
 
     facts = page_facts(campaign, evidence, pictures)
     facts |= {} if signatures is None else {"signatures": signatures}
     facts |= {"css": Markup(style_sheet(templates)), "site_templates": digests(templates)}
-    return render(templates, facts).encode("utf-8", "backslashreplace")
+    page = render(templates, facts)
+    return (framed(page, facts) if facts["site_templates"] else page).encode("utf-8", "backslashreplace")
 
 
 def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -> dict[str, Any]:

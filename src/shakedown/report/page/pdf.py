@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shakedown.model.errors import UsageError
+from shakedown.report.page.settled_block import parts_of
 
 HINT = "install it with: pip install 'shakedown[pdf]', and on Debian: apt-get install libpango-1.0-0 libpangoft2-1.0-0"
 _FACES = (  # names of our own: a machine may have other versions of the same fonts
@@ -55,13 +56,16 @@ def to_pdf(page: bytes) -> bytes:
     from weasyprint.text.fonts import FontConfiguration
     from weasyprint.urls import URLFetcher
 
-    fonts = FontConfiguration()
     ours, strangers = (URLFetcher(allowed_protocols=allowed) for allowed in (("file",), ("data",)))
     with _steady():
-        sheet = weasyprint.CSS(string=_faces() + _STYLE, font_config=fonts, url_fetcher=ours)
-        document = weasyprint.HTML(string=page.decode(), url_fetcher=strangers)
+        rendered = []
+        for part in parts_of(page.decode()):  # each with fonts and style sheets of its own
+            fonts = FontConfiguration()
+            sheet = weasyprint.CSS(string=_faces() + _STYLE, font_config=fonts, url_fetcher=ours)
+            html = weasyprint.HTML(string=part, url_fetcher=strangers)
+            rendered.append(html.render(stylesheets=[sheet], font_config=fonts))
         stream = io.BytesIO()
-        document.write_pdf(stream, stylesheets=[sheet], font_config=fonts)
+        rendered[0].copy([sheet for document in rendered for sheet in document.pages]).write_pdf(stream)
     return stream.getvalue()
 
 

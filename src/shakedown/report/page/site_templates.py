@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shakedown.model.errors import FileProblems, Problem, did_you_mean
+from shakedown.report.page.settled_block import strange_meta
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
@@ -78,7 +79,9 @@ def render(folder: Path | None, facts: dict[str, Any]) -> str:
     try:
         if folder is not None and own:
             _check_blocks(engine, _text(folder / PAGE))
-        return engine.get_template(PAGE if own else "shakedown/report.html").render(facts)
+        page = engine.get_template(PAGE if own else "shakedown/report.html").render(facts)
+        _check_tags(page if own else "")
+        return page
     except Exception as error:
         problem = _problem(error, folder) if folder else None
         if problem is None:
@@ -107,6 +110,14 @@ def _check_blocks(engine: Environment, text: str) -> None:
             )
     if faults:
         raise FileProblems(faults)
+
+
+def _check_tags(page: str) -> None:
+    """No page may lead its reader away by itself."""
+    tag = strange_meta(page)
+    if tag:
+        hint = 'write it as <meta name="..." content="...">; nothing else may be said with it'
+        raise FileProblems([Problem(f"templates/{PAGE}", 1, 1, f"a report may not hold the tag {tag}", hint)])
 
 
 def _is_blank(node: nodes.Output) -> bool:

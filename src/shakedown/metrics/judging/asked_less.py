@@ -1,0 +1,237 @@
+"""What a plan asked for and the one after it does not: ``asks_less`` is the table of contents.
+
+An amendment that only adds or tightens takes nothing away. What makes it easier to pass, to run or to score does, whatever it is
+called: parts, cases, time, repeats and bounds; and an expected verdict, a longer time limit, a check that is gone, more attempts,
+another program, fewer nodes in a denominator, a gate that is open, a clock that other words move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.words import plural, same, some
+from shakedown.model.contracts import content
+from shakedown.model.judging import ContractRow, Criterion
+from shakedown.model.nouns import Case, Component, Document, Test
+from shakedown.model.units import show_duration
+
+Bounds = tuple[float | None, float | None]
+
+
+def asks_less(old: Document, new: Document) -> tuple[str, ...]:
+    """Purpose: what the earlier plan asked for and the later one does not, a phrase each."""
+    now = {part.name: part for part in new.components}
+    found: list[str] = []
+    for part in old.components:
+        if part.name not in now:
+            found.append(f"component {part.name} with its {plural(len(criteria_of(part)), 'criterion', 'criteria')}")
+        else:
+            found += [*_of_component(part, now[part.name]), *_of_running(part, now[part.name])]
+    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new), *_of_precedence(old, new)]
+    return tuple(dict.fromkeys(found))
+
+
+# ---- components ------------------------------------------------------------------------------------------------------
+
+
+def _of_component(old: Component, new: Component) -> Iterator[str]:
+    if new.duration_s < old.duration_s:
+        yield f"{show_duration(old.duration_s - new.duration_s)} of the duration of {old.name}"
+    if new.repeats < old.repeats:
+        yield f"{old.repeats - new.repeats} of {plural(old.repeats, 'repeat')} of {old.name}"
+    modes = {mode.name: mode for mode in new.modes}
+    for mode in old.modes:
+        now = modes.get(mode.name)
+        if now is None:
+            yield f"mode {mode.name} of {old.name}"
+        elif now.repeats < mode.repeats or (now.copies and now.copies < (mode.copies or now.copies + 1)):
+            yield f"repeats or copies of mode {mode.name} of {old.name}"
+        elif now.overlap < mode.overlap:
+            yield f"the overlap that mode {mode.name} of {old.name} asks for"
+    gone = [name for name in old.cases if name not in new.cases]
+    if gone:
+        yield f"{plural(len(gone), 'case')} of {old.name}"
+    lost = [item.name for item in old.procedures if item.name not in {one.name for one in new.procedures}]
+    if lost:
+        yield f"{plural(len(lost), 'procedure')} of {old.name}"
+    yield from _of_criteria(old, new)
+
+
+def _of_running(old: Component, new: Component) -> Iterator[str]:
+    """How its runs come about: attempts, gates, the clock, shares, rounds, evidence."""
+    times = {one.verdict: one.times for one in old.retry}
+    more = [one.verdict for one in new.retry if one.times > times.get(one.verdict, 0)]
+    if more:
+        yield f"what did not pass at once of {old.name}: {some(more)} is attempted more often now"
+    if (old.gate == "met" and new.gate != "met") or set(old.after) - set(new.after):
+        yield f"what {old.name} waits for"
+    if old.clock != new.clock or (old.fill.ramp_s != new.fill.ramp_s and not new.clock.ramp):
+        yield f"the clock of {old.name} as it was: other words move it now"
+    shares = dict(new.mix)
+    less = [test for test, share in old.mix if shares.get(test, 0.0) < share and not same(shares.get(test, 0.0), share)]
+    if less:
+        yield f"the share of {some(less)} in the mix of {old.name}"
+    if old.sweep is not None and (new.sweep is None or new.sweep.rounds < old.sweep.rounds):
+        yield f"rounds of the sweep {old.name}"
+    evidence = {item.name: item.evidence for item in new.procedures}
+    fewer = [item.name for item in old.procedures if evidence.get(item.name, item.evidence) < item.evidence]
+    if fewer:
+        yield f"evidence that {some(fewer)} of {old.name} asks for"
+
+
+# ---- criteria ---------------------------------------------------------------------------------------------------------
+
+
+def _of_criteria(old: Component, new: Component) -> Iterator[str]:
+    now = {item.name: item for item in criteria_of(new)}
+    for item in criteria_of(old):
+        mine = now.get(item.name)
+        what = f"criterion {item.name} of {old.name}"
+        if mine is None:
+            yield what
+        elif mine.enough > item.enough:
+            yield f"{what}: it is judged by {mine.enough} values or more, before by {item.enough}"
+        elif _easier(item, mine):
+            yield f"the bound {item.must or item.bound} of {what}: now {mine.must or mine.bound}"
+        elif _other(item, mine):
+            yield f"{what} as it was: it measures something else now"
+
+
+def _easier(old: Criterion, new: Criterion) -> bool:
+    """The bound lets more pass than before. Another comparison is another bound."""
+    if old.comparison[:1] != new.comparison[:1] or old.unit != new.unit:
+        return True
+    if same(old.bound, new.bound):
+        return old.comparison in ("<", ">") and new.comparison != old.comparison
+    if old.comparison == "=":
+        return True
+    return new.bound < old.bound if old.comparison.startswith(">") else new.bound > old.bound
+
+
+def _other(old: Criterion, new: Criterion) -> bool:
+    fresh = {"name": "", "must": "", "bound": 0.0, "comparison": "=", "enough": 1, "clause": ""}
+    return replace(old, **fresh) != replace(new, **fresh)
+
+
+# ---- cases and nodes -------------------------------------------------------------------------------------------------
+
+
+def _of_cases(old: Document, new: Document) -> Iterator[str]:
+    """Cases that are still there and are easier to pass, or are something else, by what is otherwise: one phrase for all alike."""
+    after, tests = {case.id: case for case in new.cases}, [_tests(document) for document in (old, new)]
+    found: dict[str, list[str]] = {}
+    for case in old.cases:
+        now = after.get(case.id)
+        for what in _of_case(case, now, tests[0].get(case.test), tests[1].get(case.test)) if now is not None else ():
+            found.setdefault(what, []).append(case.id)
+    for what, cases in found.items():
+        yield f"{what} of {some(cases)}"
+
+
+def _tests(document: Document) -> Mapping[str, Test]:
+    return {test.name: test for test in document.tests}
+
+
+def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> Iterator[str]:
+    if new.expect and new.expect != old.expect:
+        yield f"failures ({new.expect} is expected now, and counts as passed)"
+    if new.shape.time_limit_s > old.shape.time_limit_s:
+        limits = show_duration(old.shape.time_limit_s), show_duration(new.shape.time_limit_s)
+        yield f"the time limit ({limits[0]}, now {limits[1]})"
+    if _size(new) != _size(old):
+        yield f"the size and place (now on {plural(new.shape.nodes, 'node')} of {new.partition})"
+    if (new.script, new.build, new.environment, new.files) != (old.script, old.build, old.environment, old.files):
+        yield "the program, input or settings"
+    if before is None or after is None:
+        return
+    own, its = before.of(old), after.of(new)
+    gone = [check.text or check.kind for check in own.checks if check not in its.checks]
+    if gone:
+        yield f"the check {some(gone)}"
+    measured = [figure.name for figure in own.figures if figure not in its.figures]
+    if measured:
+        yield f"how {some(measured)} is measured"
+
+
+def _size(case: Case) -> tuple[object, ...]:
+    shape = case.shape
+    return case.partition, shape.nodes, shape.tasks_per_node, shape.cpus_per_task, shape.units
+
+
+def _of_nodes(old: Document, new: Document) -> Iterator[str]:
+    """Nodes of partitions that the plan's cases run on: they are in denominators, and each is to carry its hours."""
+    used = {case.partition for case in old.cases}
+    now = {f"{cluster.name}:{part.name}": part.count for cluster in new.system.clusters for part in cluster.partitions}
+    for cluster in old.system.clusters:
+        for part in cluster.partitions:
+            place = f"{cluster.name}:{part.name}"
+            less = part.count - now.get(place, 0)
+            if place in used and less > 0:
+                yield f"{plural(less, 'node')} of {place}"
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _of_rows(old: Document, new: Document) -> Iterator[str]:
+    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound."""
+    rows = [row for contract in new.contracts for row in contract.rows]
+    asked = [content(row) for row in rows]
+    judging = [content(row) for row in rows if row.verdict]
+    for row in (row for contract in old.contracts for row in contract.rows):
+        what = f"contract row {row.name}: {row.test} {row.figure} {row.must}"
+        if content(row) not in asked and not any(_at_least(row, mine) for mine in rows):
+            yield what
+        elif row.verdict and content(row) in asked and content(row) not in judging:
+            yield f"{what}: it judges no run any more"
+
+
+def _of_precedence(old: Document, new: Document) -> Iterator[str]:
+    """Rows that are all still there, and a more specific one that was added bounds a case less than they did."""
+    rows = {row.name: row for contract in new.contracts for row in contract.rows}
+    asked = [content(row) for row in rows.values()]
+    kept = {row.name: row for contract in old.contracts for row in contract.rows if content(row) in asked}
+    after, found = {case.id: case for case in new.cases}, dict[str, list[str]]()
+    for case in old.cases:
+        now = _bounds(rows, after[case.id]) if case.id in after else {}
+        for subject, (low, high) in _bounds(kept, case).items() if case.id in after else ():
+            lowest, highest = now.get(subject, (None, None))
+            if (low is not None and (lowest is None or lowest < low)) or (
+                high is not None and (highest is None or highest > high)
+            ):
+                found.setdefault(f"the bound of {subject[1]} ({subject[2]})", []).append(case.id)
+    for what, cases in found.items():
+        yield f"{what} of {some(cases)}: a more specific row stands in its place"
+
+
+def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...], Bounds]:
+    """What these rows ask of a case after precedence, by what they are about."""
+    sides, found = dict(case.sides), dict[tuple[str, ...], Bounds]()
+    for row in (rows[name] for name in case.rows if name in rows):
+        subject, side = (
+            (row.contract, row.figure, row.basis, row.statistic, row.mode, row.unit),
+            sides.get(row.name, ""),
+        )
+        low, high = found.get(subject, (None, None))
+        if row.low is not None and side != "high":
+            low = row.low if low is None else max(low, row.low)
+        if row.high is not None and side != "low":
+            high = row.high if high is None else min(high, row.high)
+        found[subject] = low, high
+    return found
+
+
+def _at_least(old: ContractRow, new: ContractRow) -> bool:
+    """A row of the same subject that asks for as much or more."""
+    if _subject(old) != _subject(new):
+        return False
+    low = old.low is None or (new.low is not None and new.low >= old.low)
+    high = old.high is None or (new.high is not None and new.high <= old.high)
+    return low and high
+
+
+def _subject(row: ContractRow) -> tuple[object, ...]:
+    return row.test, row.figure, row.basis, row.where, row.statistic, row.mode, row.unit

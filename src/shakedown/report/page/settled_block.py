@@ -1,0 +1,243 @@
+"""The outcome, restrictions, acts and signatures in front of a page that a site's template lays out: no template reaches them.
+
+``framed`` is the table of contents. It is used only where a site has templates. Three things keep the block as it is:
+
+- It comes first, and nothing of the site is used to make it. What a template leaves open can swallow only what follows.
+- Each element of it resets every property in its own ``style`` with ``!important``: no selector of a style sheet beats that.
+  Pseudo-elements, which have none, are reset in the first cascade layer: what is important there beats what comes later.
+- What the site laid out stands in one element that holds it by ``contain`` and below the block by ``z-index``. The name of that
+  element is a digest of what it holds, so nothing in it can close it. The content policy of the page allows no script.
+
+A PDF has the block on pages of its own, set without the site's style sheet: ``parts_of``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+from shakedown.metrics.judging.scorecard import ActScore, Scorecard
+from shakedown.metrics.words import plural
+from shakedown.report.page.filters import sentence, sign, tone
+from shakedown.report.terminal import standing_words
+from shakedown.report.words import one_line, show_time
+
+MOST = 100  # restrictions and acts that are spelt out; the tables hold all
+FONT = "sans-serif"  # a generic name: no style sheet can give it another font
+_COLOURS = {"good": "#1d6b43", "bad": "#a3201a", "open": "#8a5a00"}
+_RESET = (
+    "all: initial !important; direction: ltr !important; unicode-bidi: isolate !important;"
+    " transition: none !important; animation: none !important;"
+)
+_TEXT = (
+    f" font-family: {FONT} !important; color: #111 !important; background: #fff !important; overflow-wrap: anywhere !important;"
+    " text-align: left !important;"
+)
+_ROOT = f"{_RESET} display: block !important; font-size: 15px !important;"
+_BODY = f"{_RESET} display: block !important; min-width: 0 !important;"
+_TOP = (
+    " page: shakedown-settled !important; position: relative !important; z-index: 2147483647 !important;"
+    " box-sizing: border-box !important; width: 100% !important;"
+)
+_FACE = (
+    "display: block !important; position: relative !important; z-index: 0 !important; isolation: isolate !important;"
+    " contain: layout paint !important; margin: 0 auto !important; float: none !important; inset: auto !important;"
+    " transform: none !important; translate: none !important; rotate: none !important; scale: none !important;"
+    " offset: none !important; zoom: 1 !important; content: normal !important; transition: none !important;"
+    " animation: none !important;"
+)
+_BOXES = ("top-left-corner", "top-left", "top-center", "top-right", "top-right-corner", "bottom-left-corner", "bottom-left",
+          "bottom-center", "bottom-right", "bottom-right-corner", "left-top", "left-middle", "left-bottom", "right-top",
+          "right-middle", "right-bottom")  # fmt: skip
+_OURS = ("html", "body", "[data-settled]", "[data-settled] *")
+_NONE = "content: none !important; display: none !important;"
+_LINE = (
+    "color: #111 !important; background: none !important; font: inherit !important; letter-spacing: normal !important;"
+    " word-spacing: normal !important; text-transform: none !important; text-decoration: none !important; opacity: 1 !important;"
+    " text-shadow: none !important; float: none !important; margin: 0 !important; padding: 0 !important; border: 0 !important;"
+)
+_FACE_STYLE = """
+.page { color: var(--ink); background: var(--paper); max-width: 62rem; padding: 2rem 3.6rem 4rem; box-sizing: border-box;
+  font: 15px/1.5 Charter, "Bitstream Charter", "Iowan Old Style", Georgia, "Liberation Serif", serif; }
+@media print { .page { max-width: none; padding: 0; font-size: 10pt; } }
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_META = re.compile(r"<meta\b[^>]*>?", re.IGNORECASE)
+_PLAIN_META = re.compile(r"""<meta(?:\s+[a-z-]+="[^"<>]*")*\s*/?>""", re.IGNORECASE)
+_EQUIV = re.compile(r"http-equiv\s*=\s*\"([^\"]*)\"", re.IGNORECASE)
+_INVOKERS = re.compile(r"(?i)\b(popovertarget|commandfor|interestfor|interesttarget)(?=\s*=)")
+_PARTS = re.compile(r"(?s)\A(.*?)<(face-[0-9a-f]{64}) [^>]*>\n(.*)\n</\2>\n</body>\n</html>\n\Z")
+
+
+def framed(page: str, facts: Mapping[str, Any]) -> str:
+    """Purpose: a page that a site's template laid out, with the block of what was settled in front of it.
+
+    ``facts``: what the page's own template is given, see ``page.page_facts``.
+    """
+    face = _INVOKERS.sub(r"off-\1", page)  # nothing is put above the page by a click
+    name = f"face-{hashlib.sha256(face.encode('utf-8', 'backslashreplace')).hexdigest()}"
+    whole = f'<{name} class="page" style="{_FACE}">\n{face}\n</{name}>\n</body>\n</html>\n'
+    return _head(facts) + _block(facts) + whole
+
+
+def parts_of(page: str) -> list[str]:
+    """Purpose: the documents that a PDF of the page is made of: the block and what the site laid out, or the page itself."""
+    found = _PARTS.match(page)
+    if found is None:
+        return [page]
+    block = found[1].replace(f"font-family: {FONT}", "font-family: 'Report Sans'")
+    return [f"{block}</body>\n</html>\n", found[3]]
+
+
+def strange_meta(page: str) -> str:
+    """Purpose: a tag of a site's page that could lead a reader away from it, or ""."""
+    for match in _META.finditer(page):
+        plain = _PLAIN_META.match(page, match.start())
+        if plain is None or any(value != "Content-Security-Policy" for value in _EQUIV.findall(plain[0])):
+            return one_line(match[0], 80)
+    return ""
+
+
+# ---- the block -------------------------------------------------------------------------------------------------------
+
+
+def _head(facts: Mapping[str, Any]) -> str:
+    scorecard: Scorecard = facts["scorecard"]
+    title = f"{_outcome(scorecard)}: {one_line(scorecard.plan)} on {one_line(scorecard.system)}"
+    return f"""<!DOCTYPE html>
+<html lang="en" style="{_ROOT}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{_first_layer()}</style>
+<style>{_FACE_STYLE}</style>
+</head>
+<body style="{_BODY}" class="" id="" dir="ltr">
+"""
+
+
+def _first_layer() -> str:
+    """Rules that are important in the first layer win over all others; a layer without a name cannot be added to."""
+    pseudo = [
+        f"{one}::{kind} {{ {_NONE} }}" for one in _OURS for kind in ("before", "after", "scroll-button(*)", "marker")
+    ]
+    pseudo += [f"{one}::{kind} {{ {_LINE} }}" for one in _OURS for kind in ("first-line", "first-letter")]
+    boxes = " ".join(f"@{box} {{ content: none !important; }}" for box in _BOXES)
+    sheet = f"@page shakedown-settled {{ size: A4 !important; margin: 14mm !important; {boxes} }}"
+    return "@layer {\n" + "\n".join([*pseudo, sheet]) + "\n}"
+
+
+def _block(facts: Mapping[str, Any]) -> str:
+    scorecard: Scorecard = facts["scorecard"]
+    colour = _COLOURS[tone(scorecard.outcome)]
+    band = _element(
+        f"{sign(scorecard.outcome)} {_outcome(scorecard)}: {one_line(scorecard.plan)} on {one_line(scorecard.system)},"
+        f" campaign {one_line(scorecard.campaign)}",
+        f"display: flex !important; position: sticky !important; top: 0 !important; font-size: 15px !important; font-weight: 700"
+        f" !important; padding: 8px 24px !important; border-bottom: 3px solid {colour} !important;",
+        mark=True,
+    )
+    lines = "\n".join(_lines(facts))
+    style = f"padding: 10px 24px 20px !important; border-bottom: 12px solid {colour} !important;"
+    return f'{band}\n<div data-settled="" style="{_style(style, top=True)}">\n{lines}\n</div>\n'
+
+
+def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    scorecard: Scorecard = facts["scorecard"]
+    if scorecard.rehearsal:
+        yield _element(f"Rehearsal. {sentence(one_line(scorecard.rehearsal))}", _BOLD)
+    yield _element(_outcome(scorecard), "font-size: 26px !important; font-weight: 700 !important;")
+    yield _element(sentence(one_line(scorecard.summary, 1000)), "font-size: 15px !important;")
+    yield _element(_where(facts["site_templates"]), _SMALL)
+    yield _heading("Restrictions")
+    yield from _listed(scorecard.restrictions, "None.", "tables/restrictions.csv")
+    if scorecard.acts:
+        yield _heading("What people did")
+        yield from _listed([_act(act) for act in scorecard.acts], "", "tables/acts.csv")
+        yield _element(f"Without all of these acts: {scorecard.without_acts}.{_undisputed(scorecard)}", _PLAIN)
+    yield _heading("What is signed")
+    yield from _signed(facts)
+
+
+def _where(templates: list[tuple[str, str]]) -> str:
+    files = ", ".join(f"{one_line(name)} ({digest[:16]})" for name, digest in templates)
+    return (
+        "This part is made from the record alone. It stands once, here at the beginning. What follows below the thick line is laid"
+        f" out by {files} of the site; where it says otherwise, this part holds."
+    )
+
+
+def _act(act: ActScore) -> str:
+    back = f", as of {show_time(act.as_of)} (backdated)" if act.backdated and act.as_of is not None else ""
+    party = f" ({act.party})" if act.party else ""
+    parts = [
+        f"event {act.number}, {show_time(act.said)}{back}: {act.by or 'somebody'}{party} {act.what}",
+        f"because {act.because}" if act.because else "",
+        standing_words(act) if act.standing else "",
+        f"takes away {', '.join(act.takes)}" if act.takes else "",
+        "without it: as it is" if act.standing in ("withdrawn", "no effect") else f"without it: {act.without}",
+    ]
+    return one_line("; ".join(filter(None, parts)), 1200)
+
+
+def _undisputed(scorecard: Scorecard) -> str:
+    return f" If both sides stood by every act: {scorecard.undisputed}." if scorecard.undisputed else ""
+
+
+def _signed(facts: Mapping[str, Any]) -> Iterator[str]:
+    record, scorecard = facts["record"], facts["scorecard"]
+    yield _element(
+        f"The record with the digest {facts['record_digest']}, events 1 to {record.seq}, judged by the frozen plan"
+        f" {facts['plan_digest']}.",
+        _PLAIN,
+    )
+    for seal in record.seals:
+        words = f"Sealed {show_time(seal.time)} UTC by {one_line(seal.by)}, events 1 to {seal.through}: {one_line(seal.digest)}."
+        yield _element(words, _PLAIN)
+    for words, digest in facts["signatures"]:
+        yield _element(f"Signed: {one_line(words, 300)}: the seal {digest[:16]}", _PLAIN)
+    for role, name in facts["parties"] if not scorecard.rehearsal else ():
+        yield _element(f"For the {one_line(role)}{': ' + one_line(name, 160) if name else ''}", _SPACED)
+        yield _element("Name, function, place, date, signature", _RULED)
+
+
+def _outcome(scorecard: Scorecard) -> str:
+    word = scorecard.outcome.capitalize()
+    return f"Rehearsal, no measurement: {word}" if scorecard.rehearsal else word
+
+
+# ---- elements --------------------------------------------------------------------------------------------------------
+
+_PLAIN = "font-size: 12.5px !important; padding: 1px 0 !important; break-inside: avoid !important;"
+_SMALL = "font-size: 11.5px !important; padding: 4px 0 !important;"
+_BOLD = "font-size: 14px !important; font-weight: 700 !important; padding: 4px 0 !important;"
+_SPACED = f"{_BOLD} padding: 10px 0 26px !important; break-after: avoid !important;"
+_RULED = "font-size: 10.5px !important; border-top: 1px solid #111 !important;"
+
+
+def _heading(text: str) -> str:
+    return _element(text, "font-size: 14px !important; font-weight: 700 !important; padding: 10px 0 2px !important;")
+
+
+def _listed(lines: tuple[str, ...] | list[str], nothing: str, table: str) -> Iterator[str]:
+    if not lines and nothing:
+        yield _element(nothing, _PLAIN)
+    for number, line in enumerate(lines[:MOST], 1):
+        yield _element(f"{number}. {sentence(one_line(line, 1200))}", _PLAIN)
+    if len(lines) > MOST:
+        yield _element(f"And {plural(len(lines) - MOST, 'more', 'more')}; all are in {table}.", _PLAIN)
+
+
+def _element(text: str, style: str, mark: bool = False) -> str:
+    marked = ' data-settled=""' if mark else ""
+    return f'<div{marked} style="{_style(style, top=mark)}">{escape(text)}</div>'
+
+
+def _style(more: str, top: bool = False) -> str:
+    return f"{_RESET}{_TEXT} display: block !important; line-height: 1.4 !important;{_TOP if top else ''} {more}"

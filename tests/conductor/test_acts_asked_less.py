@@ -1,0 +1,174 @@
+"""Amendments by which an engineer of one side would make it easier: each takes something away, and says what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from acts_story import CASES, DONE, Acted, plan
+from msgspec.structs import replace
+
+from shakedown.metrics.judging.asked_less import asks_less
+from shakedown.metrics.judging.scorecard import exit_status
+from shakedown.model.filling import ClockTerms, Sweep
+from shakedown.model.judging import Contract, ContractRow
+from shakedown.model.nouns import Case, Document, FigureSpec, Procedure, Retry
+
+Change = Callable[[Document], Document]
+
+
+def case(**changes: Any) -> Change:
+    """The first case with these fields, or these of its shape."""
+
+    def changed(document: Document) -> Document:
+        first: Case = document.cases[0]
+        shape = {name: changes[name] for name in changes if name in first.shape.__struct_fields__}
+        rest = {name: value for name, value in changes.items() if name not in shape}
+        fresh = replace(first, shape=replace(first.shape, **shape), **rest)
+        return replace(document, cases=(fresh, *document.cases[1:]))
+
+    return changed
+
+
+def part(place: int, **changes: Any) -> Change:
+    def changed(document: Document) -> Document:
+        parts = list(document.components)
+        parts[place] = replace(parts[place], **changes)
+        return replace(document, components=tuple(parts))
+
+    return changed
+
+
+def of_test(**changes: Any) -> Change:
+    def changed(document: Document) -> Document:
+        return replace(document, tests=(replace(document.tests[0], **changes), *document.tests[1:]))
+
+    return changed
+
+
+def fewer_nodes(document: Document) -> Document:
+    first, *others = document.system.clusters
+    smaller = replace(first.partitions[0], nodes="c3n[1-2]", count=2)
+    return replace(document, system=replace(document.system, clusters=(replace(first, partitions=(smaller,)), *others)))
+
+
+EASIER: dict[str, tuple[Change, str]] = {
+    "expected": (case(expect="failed"), "failures (failed is expected now, and counts as passed) of stream/a"),
+    "longer": (case(time_limit_s=6000.0), "the time limit (10 min 00 s, now 1 h 40 min) of stream/a"),
+    "smaller": (case(nodes=2), "the size and place (now on 2 nodes of c3:batch) of stream/a"),
+    "program": (case(script="echo ok"), "the program, input or settings of stream/a"),
+    "build": (case(build="ab"), "the program, input or settings of stream/a"),
+    "check": (of_test(checks=()), 'the check output contains "ok" of stream/a, stream/b'),
+    "figure": (of_test(figures=(FigureSpec("rate", "", "lower"),)), "how rate is measured of stream/a, stream/b"),
+    "nodes": (fewer_nodes, "2 nodes of c3:batch"),
+    "attempts": (part(0, retry=(Retry("failed", 9),)), "what did not pass at once of speed: failed is attempted more often now"),
+    "clock": (part(1, clock=ClockTerms(causes=(("machine", "stops"),))), "the clock of days as it was: other words move it now"),
+    "evidence": (part(2, procedures=(Procedure("diag", "every node", "vendor", 0),)), "evidence that diag of hands asks for"),
+    "repeats": (part(0, repeats=1), "1 of 2 repeats of speed"),
+    "duration": (part(1, duration_s=100.0), "6 min 40 s of the duration of days"),
+    "cases": (part(0, cases=CASES[:2]), "1 case of speed"),
+}  # fmt: skip
+TIGHTER: dict[str, Change] = {
+    "shorter": case(time_limit_s=60.0),
+    "words": lambda document: replace(document, about="other words"),
+    "more": part(0, repeats=5),
+    "longer": part(1, duration_s=900.0),
+    "evidence": part(2, procedures=(Procedure("diag", "every node", "vendor", 3),)),
+    "round": part(0, sweep=Sweep()),
+}
+
+
+@pytest.mark.parametrize("name", EASIER)
+def test_what_makes_it_easier_is_taken_away(name: str) -> None:
+    change, words = EASIER[name]
+    assert asks_less(plan(), change(plan()))[0] == words
+
+
+@pytest.mark.parametrize("name", TIGHTER)
+def test_what_only_adds_or_tightens_takes_nothing(name: str) -> None:
+    assert asks_less(plan(), TIGHTER[name](plan())) == ()
+
+
+def test_shares_gates_and_rounds() -> None:
+    old = replace(
+        plan().components[1],
+        mix=(("stream", 0.5), ("linpack", 0.5)),
+        gate="met",
+        after=("speed",),
+        sweep=Sweep(rounds=3),
+    )
+    new = replace(old, mix=(("stream", 0.99), ("linpack", 0.01)), gate="over", sweep=Sweep(rounds=1))
+    before, after = (replace(plan(), components=(one,)) for one in (old, new))
+    assert asks_less(before, after) == (
+        "what days waits for",
+        "the share of linpack in the mix of days",
+        "rounds of the sweep days",
+    )
+
+
+def with_rows(*rows: ContractRow, of: tuple[str, ...] = ("c:1",), sides: tuple[tuple[str, str], ...] = ()) -> Document:
+    """The plan with these contract rows, of which ``of`` are in force for the first case."""
+    document = case(rows=of, sides=sides)(plan())
+    return replace(document, contracts=(Contract("c", rows),))
+
+
+GENERAL = ContractRow("c:1", "c", "stream", "rate", ">= 90", "contract", low=90.0, verdict=True)
+SPECIAL = ContractRow("c:2", "c", "stream", "rate", ">= 50", "contract", (("type", ("node",)),), low=50.0, verdict=True)
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        (with_rows(replace(GENERAL, where=(("type", ("fast",)),))), ("contract row c:1: stream rate >= 90",)),
+        (with_rows(replace(GENERAL, basis="vendor", verdict=False)), ("contract row c:1: stream rate >= 90",)),
+        (with_rows(replace(GENERAL, must=">= 80", low=80.0)), ("contract row c:1: stream rate >= 90",)),
+        (with_rows(replace(GENERAL, verdict=False)), ("contract row c:1: stream rate >= 90: it judges no run any more",)),
+        (with_rows(GENERAL, SPECIAL, of=("c:2",)),
+         ("the bound of rate (contract) of stream/a: a more specific row stands in its place",)),
+        (with_rows(GENERAL, SPECIAL, of=("c:1", "c:2"), sides=(("c:1", "high"),)),
+         ("the bound of rate (contract) of stream/a: a more specific row stands in its place",)),
+        (with_rows(GENERAL, replace(SPECIAL, must=">= 95", low=95.0), of=("c:2",)), ()),
+        (with_rows(replace(GENERAL, must=">= 95", low=95.0)), ()),
+        (with_rows(GENERAL), ()),
+    ],
+    ids=["where", "basis", "bound", "verdict", "in place", "one side", "tighter in place", "tighter", "the same"],
+)  # fmt: skip
+def test_contract_rows_that_ask_for_less(new: Document, words: tuple[str, ...]) -> None:
+    """Also by a row that is only added: a more specific one stands in the place of the general one."""
+    assert asks_less(with_rows(GENERAL), new) == words
+
+
+def amended(*changes: Change) -> Acted:
+    """A run fails; the plan is amended once or more often; the rest passes and it ends."""
+    speed = replace(plan().components[0], criteria=(DONE,))
+    told = Acted(replace(plan(parties=()), components=(speed,)))
+    for place, name in enumerate(CASES * 2):
+        told.run("speed", name, "failed" if place == 0 else "passed", place // 3 + 1)
+    for change in changes:
+        new = change(told.documents[told.record.document])
+        told.say("amended", {"document": told.keep(new), "by": "Bo", "difference": ["a word"]}, "as agreed")
+    told.end()
+    return told
+
+
+def test_an_expected_verdict_that_an_amendment_brings_restricts_and_the_page_says_what_it_was() -> None:
+    """Worked out by hand: 5 of 6 passed is 83 %, not met; with the failure expected 6 of 6."""
+    before, after = amended().card(), amended(case(expect="failed")).card()
+    assert (before.outcome, exit_status(before)) == ("rejected", 1)
+    assert (after.outcome, exit_status(after)) == ("accepted with restrictions", 0)
+    (act,) = after.acts
+    assert act.without == "rejected" and act.takes == (EASIER["expected"][1],)
+    assert any(act.takes[0] in line for line in after.restrictions)
+
+
+def test_a_second_amendment_hides_nothing_of_the_first() -> None:
+    card = amended(case(expect="failed"), TIGHTER["words"]).card()
+    assert [act.takes for act in card.acts] == [(EASIER["expected"][1],), ()]
+    assert card.outcome == "accepted with restrictions"
+
+
+def test_what_a_later_amendment_asks_for_again_is_not_taken_away() -> None:
+    card = amended(case(expect="failed"), case(expect="")).card()
+    assert [act.takes for act in card.acts] == [(), ()]
+    assert card.outcome == "rejected"
