@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from shakedown.engine import State
 from shakedown.engine.constraints.component_clock import acts_of, ends_at
-from shakedown.engine.state.phases import RunPhase
+from shakedown.engine.state.phases import RUN_OVER
 from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
 
@@ -64,7 +64,7 @@ def _open_runs(state: State) -> list[tuple[str, float | None]]:
     timed = set(state.index.rolling)
     waiting = [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
     found: list[tuple[str, float | None]] = [(entry.case, None) for entry in waiting if entry.component not in timed]
-    live = [run for run in state.runs.values() if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED)]
+    live = [run for run in state.runs.values() if run.phase not in RUN_OVER]
     return found + [
         (run.case, run.started) for run in live if run.component not in timed or _is_up(state, run.component)
     ]

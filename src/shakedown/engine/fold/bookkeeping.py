@@ -9,7 +9,7 @@ from typing import Any
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.phases import NOT_BEGUN, JobPhase, RunPhase
+from shakedown.engine.state.phases import NOT_BEGUN, OVER, RunPhase
 from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
 from shakedown.engine.state.records import STANDSTILL, MixProgress
 from shakedown.engine.state.retirement import why_unwanted
@@ -209,7 +209,7 @@ def _pass_on(state: State, job: Job) -> None:
     successor.after = ""
     if before is not None and job.started is None:
         doubt(state, successor, f"job {job.id}, which it was to follow, was taken back")
-    if not successor.charged and successor.phase not in (JobPhase.ENDED, JobPhase.ORPHANED):
+    if not successor.charged and successor.phase not in OVER:
         charge(state, successor)
     else:
         state.job_index.follows_no_more(successor)

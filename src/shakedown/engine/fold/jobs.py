@@ -25,7 +25,7 @@ from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.state.jobs import Job, JobBundle, PendingResult, Run
 from shakedown.engine.state.keys import Deadline
 from shakedown.engine.state.modes import mode_in
-from shakedown.engine.state.phases import NOT_BEGUN, Claim, JobPhase, RunPhase, Step
+from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.records import SubmitBackoff
 from shakedown.engine.state.retirement import why_unwanted
 from shakedown.engine.state.state import State
@@ -150,7 +150,7 @@ def submit_accepted(state: State, event: Event) -> None:
     job.scheduler_id = event.value.get("id", "")
     state.pools.backoffs.pop(_pool(state, job), None)
     fold_guard.count_answer(state, job, event)
-    if job.phase in (JobPhase.ORDERED, JobPhase.AMBIGUOUS):
+    if job.phase in UNANSWERED:
         job.phase = JobPhase.QUEUED
         for run in runs_of(state, job):
             run.phase = RunPhase.QUEUED
@@ -254,7 +254,7 @@ def job_report(state: State, event: Event) -> None:
         fold_parts.job_report(state, job, event)
     elif job.phase != JobPhase.ENDED and job.run in state.runs:
         _advance(state, job, state.runs[job.run], event)
-        if job.phase in (JobPhase.QUEUED, JobPhase.RUNNING) and job.requests.cancel != Step.WANTED:
+        if job.phase in LIVE and job.requests.cancel != Step.WANTED:
             state.agenda.attention.pop(job.id, None)
 
 
