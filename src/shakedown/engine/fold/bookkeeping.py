@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
@@ -17,6 +17,7 @@ from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
 
 _NOTHING = 1e-9
+_UNDETERMINED: Final = RunPhase.UNDETERMINED
 
 
 def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
@@ -60,7 +61,7 @@ def number_of(identifier: str) -> int:
 def fly(state: State, run: Run, sign: int = 1) -> None:
     """A run of a component is in flight, or no longer. One that only could not be judged yet is live in no mix."""
     state.tallies[run.component].in_flight += sign
-    if run.phase != RunPhase.UNDETERMINED:
+    if run.phase != _UNDETERMINED:
         count_live(state, run, sign)
 
 
@@ -97,7 +98,7 @@ def roll_of(state: State, component: int) -> MixProgress | None:
 
 def facts_of(state: State, run: Run) -> dict[str, Any]:
     """What the end of a run was reported with: of a part its own, else its job's, which is forgotten once it is judged."""
-    if run.phase == RunPhase.UNDETERMINED:
+    if run.phase == _UNDETERMINED:
         return run.facts
     job = state.jobs[run.job]
     return run.facts if job.bundle else job.report.facts
