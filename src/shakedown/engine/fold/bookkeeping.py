@@ -201,7 +201,8 @@ def forget_job(state: State, job: Job) -> None:
 
 
 def _pass_on(state: State, job: Job) -> None:
-    """Who waited for this one may start now. One that was to follow a job that never ran would start beside the job before."""
+    """The job that waited for this one may start now. If this one never ran, its follower would start beside the job
+    before it, so the follower is taken back."""
     successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
     if before is not None and before.successor == job.id:
         before.successor = ""
