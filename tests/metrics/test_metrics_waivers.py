@@ -59,6 +59,18 @@ def test_waivers_of_one_name_at_different_times_both_stand() -> None:
     )
 
 
+@pytest.mark.parametrize(("waived", "other"), [("st", "ft"), ("ft", "st")])
+def test_a_waiver_of_one_component_leaves_the_other_as_it_is(waived: str, other: str) -> None:
+    """The criteria of both have one name and one digest: which component was meant decides."""
+    book = half(ALL)
+    book.waive(waived, "k", "no wide jobs", digest=criterion_digest(ALL))
+    card = book.card()
+    assert (card.outcome, exit_status(card)) == ("rejected", 1)
+    assert card.restrictions == (f"{waived}: k is not met, waived: no wide jobs",)
+    book.waive(other, "k", "a third", digest=criterion_digest(ALL))
+    assert book.card().outcome == "accepted with restrictions"
+
+
 def test_two_waivers_of_the_same_criterion_both_stand() -> None:
     book = half(ALL)
     book.waive("st", "k", "no wide jobs")

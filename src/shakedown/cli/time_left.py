@@ -12,7 +12,7 @@ from shakedown.engine import State
 from shakedown.engine.constraints.blocking import stagger_of
 from shakedown.engine.constraints.component_clock import acts_of, ends_at
 from shakedown.engine.state.modes import base
-from shakedown.engine.state.phases import RunPhase
+from shakedown.engine.state.phases import RUN_OVER
 from shakedown.metrics.words import plural
 from shakedown.model.units import show_duration
 
@@ -127,7 +127,7 @@ def _open_runs(state: State) -> list[OpenRun]:
     timed = set(state.index.rolling)
     waiting = [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
     found = [OpenRun(one.component, one.case, one.mode, None) for one in waiting if one.component not in timed]
-    live = [run for run in state.runs.values() if run.phase not in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED)]
+    live = [run for run in state.runs.values() if run.phase not in RUN_OVER]
     return found + [
         OpenRun(run.component, run.case, run.mode, run.started)
         for run in live

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.phases import NOT_BEGUN, JobPhase, RunPhase
+from shakedown.engine.state.phases import NOT_BEGUN, OVER, RunPhase
 from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
 from shakedown.engine.state.records import STANDSTILL, MixProgress
 from shakedown.engine.state.retirement import why_unwanted
@@ -17,6 +17,7 @@ from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
 
 _NOTHING = 1e-9
+_UNDETERMINED: Final = RunPhase.UNDETERMINED
 
 
 def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
@@ -60,7 +61,7 @@ def number_of(identifier: str) -> int:
 def fly(state: State, run: Run, sign: int = 1) -> None:
     """A run of a component is in flight, or no longer. One that only could not be judged yet is live in no mix."""
     state.tallies[run.component].in_flight += sign
-    if run.phase != RunPhase.UNDETERMINED:
+    if run.phase != _UNDETERMINED:
         count_live(state, run, sign)
 
 
@@ -97,7 +98,7 @@ def roll_of(state: State, component: int) -> MixProgress | None:
 
 def facts_of(state: State, run: Run) -> dict[str, Any]:
     """What the end of a run was reported with: of a part its own, else its job's, which is forgotten once it is judged."""
-    if run.phase == RunPhase.UNDETERMINED:
+    if run.phase == _UNDETERMINED:
         return run.facts
     job = state.jobs[run.job]
     return run.facts if job.bundle else job.report.facts
@@ -202,7 +203,8 @@ def forget_job(state: State, job: Job) -> None:
 
 
 def _pass_on(state: State, job: Job) -> None:
-    """Who waited for this one may start now. One that was to follow a job that never ran would start beside the job before."""
+    """The job that waited for this one may start now. If this one never ran, its follower would start beside the job
+    before it, so the follower is taken back."""
     successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
     if before is not None and before.successor == job.id:
         before.successor = ""
@@ -211,7 +213,7 @@ def _pass_on(state: State, job: Job) -> None:
     successor.after = ""
     if before is not None and job.started is None:
         doubt(state, successor, f"job {job.id}, which it was to follow, was taken back")
-    if not successor.charged and successor.phase not in (JobPhase.ENDED, JobPhase.ORPHANED):
+    if not successor.charged and successor.phase not in OVER:
         charge(state, successor)
     else:
         state.job_index.follows_no_more(successor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shakedown.engine.fold.bookkeeping import enqueue
 from shakedown.engine.state.jobs import PendingResult
-from shakedown.engine.state.phases import BuildPhase, CampaignPhase, Claim, JobPhase, RunPhase, Step
+from shakedown.engine.state.phases import OVER, BuildPhase, CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import class_label
 from shakedown.engine.state.records import Outcome, Tally
 from shakedown.engine.state.state import State
@@ -130,7 +130,7 @@ def cancel_request(state: State, event: Event) -> None:
         if everything or run.id in runs or run.case in cases:
             run.cancelled = event.reason or "cancelled"
     for job in state.jobs.values():
-        alive = job.phase not in (JobPhase.ENDED, JobPhase.ORPHANED)
+        alive = job.phase not in OVER
         if alive and job.bundle:
             state.agenda.attention[job.id] = None
             every = all(state.runs[part].cancelled for part in job.parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from typing import Any
+from typing import Any, Final
 
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold import queue_guard as fold_guard
@@ -26,7 +26,7 @@ from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.state.jobs import Job, JobBundle, PendingResult, Run
 from shakedown.engine.state.keys import Deadline
 from shakedown.engine.state.modes import mode_in
-from shakedown.engine.state.phases import NOT_BEGUN, Claim, JobPhase, RunPhase, Step
+from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.records import SubmitBackoff
 from shakedown.engine.state.retirement import why_unwanted
 from shakedown.engine.state.state import State
@@ -52,6 +52,14 @@ OF_THE_END = (  # of a report: what a verdict is made of
 )
 _OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
+_JOB_RUNS: Final = JobPhase.RUNNING
+_JOB_QUEUED: Final = JobPhase.QUEUED
+_JOB_ENDED: Final = JobPhase.ENDED
+_RUN_RUNS: Final = RunPhase.RUNNING
+_RUN_QUEUED: Final = RunPhase.QUEUED
+_RUN_ENDED: Final = RunPhase.ENDED
+_ORPHANED: Final = JobPhase.ORPHANED
+_WANTED: Final = Step.WANTED
 
 
 def submit_order(state: State, event: Event) -> None:
@@ -129,7 +137,7 @@ def released(state: State, event: Event) -> None:
         job.requests.release = Step.TAKEN
         state.agenda.unreleased.pop(job.id, None)
     else:
-        job.requests.release, job.requests.release_after = Step.WANTED, event.time + RELEASE_AGAIN_S
+        job.requests.release, job.requests.release_after = _WANTED, event.time + RELEASE_AGAIN_S
         state.agenda.unreleased[job.id] = None
 
 
@@ -152,10 +160,10 @@ def submit_accepted(state: State, event: Event) -> None:
     job.scheduler_id = event.value.get("id", "")
     state.pools.backoffs.pop(_pool(state, job), None)
     fold_guard.count_answer(state, job, event)
-    if job.phase in (JobPhase.ORDERED, JobPhase.AMBIGUOUS):
-        job.phase = JobPhase.QUEUED
+    if job.phase in UNANSWERED:
+        job.phase = _JOB_QUEUED
         for run in runs_of(state, job):
-            run.phase = RunPhase.QUEUED
+            run.phase = _RUN_QUEUED
 
 
 def runs_of(state: State, job: Job) -> list[Run]:
@@ -250,15 +258,15 @@ def job_report(state: State, event: Event) -> None:
         if changed:
             job.since = event.time
         state.agenda.attention[job.id] = None
-    elif job.phase == JobPhase.ORPHANED:
+    elif job.phase == _ORPHANED:
         state.agenda.attention[job.id] = None
     elif said == "void":
         _did_nothing(state, job, event)
     elif job.bundle:
         fold_parts.job_report(state, job, event)
-    elif job.phase != JobPhase.ENDED and job.run in state.runs:
+    elif job.phase != _JOB_ENDED and job.run in state.runs:
         _advance(state, job, state.runs[job.run], event)
-        if job.phase in (JobPhase.QUEUED, JobPhase.RUNNING) and job.requests.cancel != Step.WANTED:
+        if job.phase in LIVE and job.requests.cancel != _WANTED:
             state.agenda.attention.pop(job.id, None)
 
 
@@ -288,8 +296,8 @@ def _note_stuck(state: State, job: Job, value: dict[str, Any], now: float) -> No
 def _did_nothing(state: State, job: Job, event: Event) -> None:
     """It was started, and ended without doing anything, because it must not: with its claim taken its runs wait again."""
     job.report.message = event.reason
-    if job.phase != JobPhase.ENDED:
-        job.phase = JobPhase.QUEUED
+    if job.phase != _JOB_ENDED:
+        job.phase = _JOB_QUEUED
         state.agenda.attention[job.id] = None
 
 
@@ -301,16 +309,16 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     if (
         said == "queued" and job.report.source == "queue" and job.report.hearsay
     ):  # the queue knows better than accounting
-        job.phase, job.report.hearsay = JobPhase.QUEUED, False
+        job.phase, job.report.hearsay = _JOB_QUEUED, False
         run.started = job.started = None
         watch_wide(state, job)
     if said == "queued" and job.phase in NOT_BEGUN:
-        job.phase, run.phase = JobPhase.QUEUED, RunPhase.QUEUED
+        job.phase, run.phase = _JOB_QUEUED, _RUN_QUEUED
     elif said == "running":
-        job.report.hearsay = job.report.source == "accounting" and (job.report.hearsay or job.phase != JobPhase.RUNNING)
-        if job.phase != JobPhase.RUNNING:
+        job.report.hearsay = job.report.source == "accounting" and (job.report.hearsay or job.phase != _JOB_RUNS)
+        if job.phase != _JOB_RUNS:
             overtake(state, job)
-        job.phase, run.phase = JobPhase.RUNNING, RunPhase.RUNNING
+        job.phase, run.phase = _JOB_RUNS, _RUN_RUNS
         if not job.charged:
             charge(state, job)
         if run.started is None:
@@ -322,7 +330,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
         job.phase, job.report.message = JobPhase.REFUSED, event.reason
         state.agenda.attention[job.id] = None
     elif said in ENDED:
-        job.phase, run.phase = JobPhase.ENDED, RunPhase.ENDED
+        job.phase, run.phase = _JOB_ENDED, _RUN_ENDED
         run.started = job.started = _began(state, job, run, event)
         job.report.message = job.report.message if job.requests.cancel else event.reason
         job.report.facts = {k: v for k, v in event.value.items() if k in OF_THE_END}
@@ -358,7 +366,7 @@ def requeued(state: State, event: Event) -> None:
     value = event.value
     number = state.index.component_number[value["component"]]
     entry = take(state, number, event.case, value["repeat"], mode_in(value))
-    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase=RunPhase.QUEUED)
+    run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase=_RUN_QUEUED)
     run.mode = entry.mode
     state.runs[run.id] = run
     state.campaign.next_run = max(state.campaign.next_run, number_of(run.id) + 1)
@@ -366,7 +374,7 @@ def requeued(state: State, event: Event) -> None:
     _roll_on(state, entry, event.time)
     if value.get("lost_start"):
         job.lost_start = job.restart
-    job.run, job.restart, job.phase, job.started = run.id, value["restart"], JobPhase.QUEUED, None
+    job.run, job.restart, job.phase, job.started = run.id, value["restart"], _JOB_QUEUED, None
     job.report.facts, job.report.state, job.report.note = {}, "", ""
     job.requests.claim, job.requests.cancel = Claim.NONE, Step.NONE
     job.requests.release, job.requests.hold = Step.NONE, Step.NONE
@@ -394,7 +402,7 @@ def claim_taken(state: State, event: Event) -> None:
     fold_guard.probe_is_gone(state, job, event.time)
     for run in reversed(runs):
         fold_parts.go_back(state, job, run)
-    if not event.value.get("part") or (not job.parts and job.phase == JobPhase.ENDED):
+    if not event.value.get("part") or (not job.parts and job.phase == _JOB_ENDED):
         let_go(state, job)
 
 
@@ -406,7 +414,7 @@ def claim_found(state: State, event: Event) -> None:
         return
     job.requests.claim = Claim.FOUND
     if job.spared and job.phase == JobPhase.REFUSED:  # it may have run after all: it is asked about again
-        job.phase, job.report.state = JobPhase.RUNNING if job.started is not None else JobPhase.QUEUED, ""
+        job.phase, job.report.state = _JOB_RUNS if job.started is not None else _JOB_QUEUED, ""
     state.agenda.attention[job.id] = None
 
 
@@ -422,4 +430,4 @@ def cancel_done(state: State, event: Event) -> None:
     if event.value.get("taken", True):
         job.requests.cancel = Step.TAKEN
     else:
-        job.requests.cancel, job.requests.cancel_after = Step.WANTED, event.time + CANCEL_AGAIN_S
+        job.requests.cancel, job.requests.cancel_after = _WANTED, event.time + CANCEL_AGAIN_S

@@ -10,7 +10,7 @@ from bisect import insort
 from shakedown.engine.fold.bookkeeping import begins, charge, enqueue, fly, forget_job, overtake
 from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.keys import Deadline
-from shakedown.engine.state.phases import NOT_BEGUN, JobPhase, RunPhase, Step
+from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, JobPhase, RunPhase, Step
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ENDED
@@ -46,7 +46,7 @@ def part_report(state: State, job: Job, event: Event) -> None:
 def job_report(state: State, job: Job, event: Event) -> None:
     """The job as a whole: it began, or it is over; then what is left of its parts wants a decision."""
     said = event.value["state"]
-    if said == "queued" and job.phase in (JobPhase.ORDERED, JobPhase.AMBIGUOUS):
+    if said == "queued" and job.phase in UNANSWERED:
         job.phase = JobPhase.QUEUED
     elif said == "running":
         if job.phase != JobPhase.ENDED:
@@ -62,7 +62,7 @@ def job_report(state: State, job: Job, event: Event) -> None:
             state.agenda.attention[job.id] = None
         else:
             forget_job(state, job)
-    if job.id in state.jobs and job.phase in (JobPhase.QUEUED, JobPhase.RUNNING) and job.requests.cancel != Step.WANTED:
+    if job.id in state.jobs and job.phase in LIVE and job.requests.cancel != Step.WANTED:
         state.agenda.attention.pop(job.id, None)
 
 

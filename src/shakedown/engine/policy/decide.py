@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from shakedown.engine.constraints.blocking import build_reason
 from shakedown.engine.constraints.component_clock import tell_time
@@ -32,12 +32,14 @@ LONGEST_WAIT_S = 300.0
 _GONE = Retry(
     UNDETERMINED, times=1000
 )  # what a run wrote is gone for good, through no fault of its own: it is run again
+_RUNNING: Final = CampaignPhase.RUNNING
+_DONE: Final = BuildPhase.DONE
 
 
 def decide(state: State, now: float) -> Decision:
     """Purpose: the orders that policy permits at ``now``. The same state and time give the same decision, always."""
     decision = Decision()
-    if state.phase != CampaignPhase.RUNNING or not state.driver.driven:
+    if state.phase != _RUNNING or not state.driver.driven:
         return decision
     _announce(state, decision)
     if tell_time(state, decision, now) or stand(state, decision, now):
@@ -185,7 +187,7 @@ def _end(state: State, decision: Decision) -> None:
 def _build(state: State, decision: Decision, now: float) -> None:
     """Start what waiting classes need, in the plan's order; a failed build judges everything that waits for it."""
     builds = state.builds
-    if all((build := builds.get(key)) is not None and build.phase == BuildPhase.DONE for key in state.index.builds):
+    if all((build := builds.get(key)) is not None and build.phase == _DONE for key in state.index.builds):
         return
     started: set[str] = set()
     for key, queue in queues_in_order(state):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from shakedown.engine.constraints.blocking import Outlook, binding_reason, outlook
 from shakedown.engine.constraints.overrides import FOR_PEOPLE
@@ -16,20 +17,10 @@ from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.moments import moment
 from shakedown.engine.state.orders import Decision
-from shakedown.engine.state.phases import CampaignPhase, Claim, JobPhase, RunPhase, Step
+from shakedown.engine.state.phases import RUN_NOT_BEGUN, CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.units import show_duration
-
-_DOING = {
-    "ordered": "it is being submitted",
-    "queued": "the scheduler has it in its queue",
-    "running": "it is running",
-    "ended": "it ended and its output is about to be collected",
-    "checking": "its output is being checked",
-    "undetermined": "it ended and could not be judged; it is judged again by itself, or by shakedown rejudge",
-    "judged": "it is judged; whether it is attempted again is being settled",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +131,7 @@ def explain_run(state: State, run_id: str, now: float | None = None) -> str:
     if run is None or job is None or job.bundle is None or run.id not in job.parts:
         return said
     part = f"part {run.part} of {job.bundle.size} of {job.id}"
-    not_begun = run.phase in (RunPhase.ORDERED, RunPhase.QUEUED) and job.phase == JobPhase.RUNNING
+    not_begun = run.phase in RUN_NOT_BEGUN and job.phase == JobPhase.RUNNING
     return f"{part}, not begun" if not_begun else f"{part}: {said}"
 
 
@@ -178,7 +169,28 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
         return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
     if job is not None and job.report.state == "absent" and run.phase == RunPhase.QUEUED:
         return f"the scheduler took it; {doubt}"
-    return _DOING.get(run.phase, run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
+    return _doing(run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
+
+
+def _doing(phase: RunPhase) -> str:
+    """What a run is doing, by its phase."""
+    match phase:
+        case RunPhase.ORDERED:
+            return "it is being submitted"
+        case RunPhase.QUEUED:
+            return "the scheduler has it in its queue"
+        case RunPhase.RUNNING:
+            return "it is running"
+        case RunPhase.ENDED:
+            return "it ended and its output is about to be collected"
+        case RunPhase.CHECKING:
+            return "its output is being checked"
+        case RunPhase.UNDETERMINED:
+            return "it ended and could not be judged; it is judged again by itself, or by shakedown rejudge"
+        case RunPhase.JUDGED:
+            return "it is judged; whether it is attempted again is being settled"
+        case _:
+            assert_never(phase)
 
 
 def _doubt(state: State, job: Job) -> str:

@@ -10,6 +10,7 @@ import heapq
 import math
 from collections.abc import Container, Iterator, Mapping
 from itertools import chain
+from typing import Final
 
 from shakedown.engine.constraints.blocking import binding_reason
 from shakedown.engine.constraints.budgets import choose_targets, fits_slot, is_bound, shrunk
@@ -20,7 +21,7 @@ from shakedown.engine.policy.mix import Mix
 from shakedown.engine.policy.submissions import Reservations, order_after, order_held, room_for
 from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.orders import Decision, Order
-from shakedown.engine.state.phases import Claim, JobPhase, Step
+from shakedown.engine.state.phases import LIVE, Claim, JobPhase, Step
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
@@ -28,6 +29,7 @@ from shakedown.model.ports import ReleaseOrder
 
 _LONGEST_CHAIN = 64  # jobs that follow each other
 _WAITS_FOR_ROOM = ("budget:", "cap:", "stagger:")
+_QUEUED: Final = JobPhase.QUEUED
 
 
 def release_held(
@@ -106,7 +108,7 @@ def _by_class(state: State) -> dict[QueueKey, Iterator[Job]]:
 
 def _release_again(state: State, decision: Decision, now: float) -> None:
     for job in [state.jobs[name] for name in state.agenda.unreleased]:
-        if job.phase != JobPhase.QUEUED or job.report.state == "absent" or not _may_go(state, job):
+        if job.phase != _QUEUED or job.report.state == "absent" or not _may_go(state, job):
             continue
         if is_held(state, _class(job).pool) and state.pools.guards[_class(job).pool].probe != job.id:
             continue
@@ -117,7 +119,7 @@ def _release_again(state: State, decision: Decision, now: float) -> None:
 
 
 def _is_held(job: Job) -> bool:
-    return not job.after and job.phase == JobPhase.QUEUED and job.requests.release == Step.NONE
+    return not job.after and job.phase == _QUEUED and job.requests.release == Step.NONE
 
 
 def _may_go(state: State, job: Job) -> bool:
@@ -227,12 +229,7 @@ def _class(job: Job) -> QueueKey:
 
 
 def _can_be_followed(job: Job, mix: Mix, now: float) -> bool:
-    alive = (
-        job.phase in (JobPhase.QUEUED, JobPhase.RUNNING)
-        and not job.requests.cancel
-        and not job.stale
-        and job.requests.claim == Claim.NONE
-    )
+    alive = job.phase in LIVE and not job.requests.cancel and not job.stale and job.requests.claim == Claim.NONE
     known = job.component == mix.number and bool(job.scheduler_id) and not job.successor and not job.bundle
     return alive and known and job.mode == "" and job.report.state not in ("absent", "no_answer", "unknown")
 

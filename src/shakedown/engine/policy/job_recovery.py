@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 from shakedown.engine.constraints.budgets import ReservedLoads, shrunk
 from shakedown.engine.constraints.overrides import standing_reason
@@ -18,7 +18,7 @@ from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH, Decision, Order
-from shakedown.engine.state.phases import JobPhase, RunPhase
+from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
@@ -42,18 +42,26 @@ def attend(state: State, decision: Decision, now: float) -> None:
             attend_parts.attend(state, decision, job, now)
         elif "restart" in job.report.facts:
             _restarted(state, decision, job)
-        elif job.phase == JobPhase.ORPHANED:
-            _orphaned(state, decision, job, now)
-        elif job.phase == JobPhase.REFUSED and give_back(decision, job, now):
-            continue
-        elif job.phase == JobPhase.REFUSED:
-            _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.report.message}")
-        elif job.phase == JobPhase.ENDED:
-            _ended(state, decision, job)
         else:
-            _in_doubt(state, decision, job, now)
+            _attend_phase(state, decision, job, now)
     _overdue(state, decision, now)
     _withdraw(state, decision, now)
+
+
+def _attend_phase(state: State, decision: Decision, job: Job, now: float) -> None:
+    """A job of one run that the scheduler did not start again, by its phase."""
+    match job.phase:
+        case JobPhase.ORPHANED:
+            _orphaned(state, decision, job, now)
+        case JobPhase.REFUSED:
+            if not give_back(decision, job, now):
+                _judge(state, decision, job, "submit_failed", f"the scheduler refused it: {job.report.message}")
+        case JobPhase.ENDED:
+            _ended(state, decision, job)
+        case JobPhase.ORDERED | JobPhase.AMBIGUOUS | JobPhase.QUEUED | JobPhase.RUNNING:
+            _in_doubt(state, decision, job, now)
+        case _:
+            assert_never(job.phase)
 
 
 def _withdraw(state: State, decision: Decision, now: float) -> None:
@@ -271,7 +279,7 @@ def _limit_of(state: State, job: Job) -> float:
 
 def _in_doubt(state: State, decision: Decision, job: Job, now: float) -> None:
     """Alive as far as we know, but a source is silent, or a person wants it gone."""
-    if job.phase in (JobPhase.QUEUED, JobPhase.RUNNING):
+    if job.phase in LIVE:
         cancel_if_wanted(decision, job, now)
     why = look_into(state, decision, job, now)
     if why:

@@ -14,7 +14,7 @@ from shakedown.engine.policy.overlooked_jobs import cancel_if_wanted, look_into
 from shakedown.engine.policy.verdict_facts import verdict_value
 from shakedown.engine.state.jobs import Job, Run
 from shakedown.engine.state.orders import BATCH, Decision, Order
-from shakedown.engine.state.phases import Claim, JobPhase, RunPhase
+from shakedown.engine.state.phases import OVER, RUN_OVER, Claim, JobPhase, RunPhase
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
@@ -34,7 +34,7 @@ def attend(state: State, decision: Decision, job: Job, now: float) -> None:
             _judge(state, decision, job, run, "submit_failed", f"the scheduler refused its job: {job.report.message}")
         if not runs:
             _let_go(decision, job, f"the scheduler refused it: {job.report.message}")
-    elif job.phase in (JobPhase.ENDED, JobPhase.ORPHANED):
+    elif job.phase in OVER:
         _over(state, decision, job, runs, now)
     else:
         _cancel(decision, job, runs, now)
@@ -67,7 +67,7 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
         max(job.since, state.driver.awake_since) + state.index.policy.grace_s,
     )
     for run in runs:
-        if run.phase in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED):
+        if run.phase in RUN_OVER:
             continue
         if job.report.facts.get("launch_failure"):  # none of them has begun, or will
             gone = job.requests.cancel or run.cancelled
@@ -104,7 +104,7 @@ def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
 def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
     """Nobody asked for it: what had begun is over, what had not is kept from beginning, and the job is ended."""
     for run in runs:
-        if run.phase in (RunPhase.ENDED, RunPhase.CHECKING, RunPhase.JUDGED):
+        if run.phase in RUN_OVER:
             continue
         if run.phase == RunPhase.RUNNING or run.claim == Claim.FOUND:
             _judge(

@@ -9,7 +9,7 @@ from shakedown.engine.constraints.overrides import component_reason, standing_re
 from shakedown.engine.policy.mix import Mix
 from shakedown.engine.state.jobs import Run
 from shakedown.engine.state.orders import Decision
-from shakedown.engine.state.phases import RunPhase
+from shakedown.engine.state.phases import RUN_NOT_BEGUN
 from shakedown.engine.state.records import STANDSTILL
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
@@ -64,7 +64,7 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
         decision.wake(since + STALLED_S)
         return
     mine = [run for run in state.runs.values() if run.component == mix.number and mix.tests.get(run.case) == test]
-    if any(run.phase not in (RunPhase.ORDERED, RunPhase.QUEUED) for run in mine):
+    if any(run.phase not in RUN_NOT_BEGUN for run in mine):
         return
     value: dict[str, Any] = {"kind": "fell_out", "component": component.name, "test": test, "since": since}
     value["submitted"] = len(mine)
@@ -88,10 +88,7 @@ def tell_standstill(state: State, decision: Decision, number: int, now: float) -
         decision.wake(since + STALLED_S)
         return
     mine = [run for run in state.runs.values() if run.component == number]
-    if (
-        any(run.phase not in (RunPhase.ORDERED, RunPhase.QUEUED) for run in mine)
-        or component_reason(state, number, now) is not None
-    ):
+    if any(run.phase not in RUN_NOT_BEGUN for run in mine) or component_reason(state, number, now) is not None:
         return
     value: dict[str, Any] = {
         "kind": "stands_still",

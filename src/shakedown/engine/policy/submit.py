@@ -156,7 +156,8 @@ def _submit_mix(
 ) -> None:
     """Order the test that is furthest behind its share and may start, until the machine is full; then what fills the rest.
 
-    ``left``: classes of which held jobs could go, and leave their turn to another; they are released when it had it.
+    ``left``: queues whose held jobs are ready but skipped in this round. They are released after the queue that is furthest behind
+    its share.
     """
     for mode, candidates, full in (("", mix.candidates, mix.full), (FILLER, mix.fillers, mix.full_for_fillers)):
 

@@ -14,6 +14,7 @@ from shakedown.engine.policy.submissions import Reservations, order_bundle, room
 from shakedown.engine.state.bundles import Bundle
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.retirement import stopped
 from shakedown.engine.state.state import State
@@ -144,7 +145,7 @@ def _idle(state: State, pool: str) -> list[int]:
 def _unbegun(state: State, component: int) -> int:
     """How many of a component's jobs wait at the scheduler, or may."""
     names = state.job_index.unbegun.get(component, ())
-    return sum(state.jobs[name].phase in ("ordered", "ambiguous", "queued") for name in names)
+    return sum(state.jobs[name].phase in NOT_BEGUN for name in names)
 
 
 def _why_no_job(state: State, pool: str, bundle: Bundle) -> Reason:

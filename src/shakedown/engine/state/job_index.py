@@ -1,6 +1,6 @@
-"""What the engine would else count by going through all jobs: kept beside the state, and made anew from it at any time.
+"""Counts and lists of jobs, so that the engine need not go through all of them. It can be made again from the jobs at any time.
 
-It holds no fact of its own, so it is no part of a snapshot; ``job_index_of`` says what it must be.
+It holds no fact of its own, so snapshots leave it out. ``job_index_of`` defines what it must be.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class JobIndex:
         self.waiting_units[pool] = self.waiting_units.get(pool, 0) - self.waiting.get(pool, {}).pop(job.id, 0)
 
     def release(self, job: Job) -> None:
-        """It waits for its release, or for the end of another one, no more."""
+        """The job does not wait any more for its release or for the end of another job."""
         self.followers.pop(job.id, None)
         key = job.key
         if key in self.held and job.id in self.held[key]:
@@ -88,12 +88,12 @@ class JobIndex:
                 del self.held[key]
 
     def follows_no_more(self, job: Job) -> None:
-        """The job that it was to follow is over. One that is over itself takes nothing any more."""
+        """The job that this one was to follow is over."""
         if self.followers.pop(job.id, job) is None and not job.charged and job.key is not None:
             self.held.setdefault(job.key, {})[job.id] = None
 
     def begin(self, job: Job) -> None:
-        """A job waits for nodes no more."""
+        """The job has its nodes: it does not wait any more."""
         self._waits_no_more(job)
         if job.key is not None and job.key.units > 1:
             self.wide.get(job.key.pool, {}).pop(job.id, None)
@@ -101,7 +101,7 @@ class JobIndex:
             self.unbegun.get(job.component, {}).pop(job.id, None)
 
     def forget(self, job: Job) -> None:
-        """It is over; what it was charged with was given back before."""
+        """The job is over. What it was charged with was given back before."""
         self.release(job)
         self.begin(job)
         if job.bundle:
@@ -119,7 +119,7 @@ def job_index_of(jobs: Iterable[Job]) -> JobIndex:
 
 
 def same(one: JobIndex, other: JobIndex) -> bool:
-    """Purpose: whether two ledgers say the same, but for what has begun and was not looked at since."""
+    """Purpose: whether two indexes say the same, apart from jobs that have begun since they were last looked at."""
     if set(one.followers) != set(other.followers):
         return False
     exact = (one.charged, one.bundles, {key: list(jobs) for key, jobs in one.held.items()})

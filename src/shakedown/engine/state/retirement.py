@@ -1,5 +1,5 @@
-"""What is ordered no more: of components that were drained or whose time is over, of cases that failed too often in a row, and
-what an amendment took out of the plan.
+"""Results for which nothing is ordered any more: their component was drained or its time is over, their case failed too often in a
+row, or an amendment took them out of the plan.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ def lasts(index: PlanIndex, component: int) -> bool:
 
 
 def drained(state: State, component: int) -> str:
-    """Purpose: why a component comes to its end by a person's word, or ""."""
+    """Purpose: why a person drained this component, or ""."""
     if not state.overrides.draining:
         return ""
     return state.overrides.draining.get(state.index.components[component].name) or state.overrides.draining.get("", "")
 
 
 def stopped(state: State, component: int, case: str) -> str:
-    """Purpose: why a case of a component is ordered no more, or ""."""
+    """Purpose: why no run of this case of a component is ordered any more, or ""."""
     if not state.overrides.stopped:
         return ""
     return state.overrides.stopped.get(CaseKey(state.index.components[component].name, case), "")
@@ -45,8 +45,8 @@ def why_no_more(state: State, component: int, case: str) -> str:
 
 
 def why_unwanted(state: State, entry: PendingResult) -> str:
-    """Purpose: why a waiting entry is to be judged cancelled, or "". What was never ordered of a component that runs for a time
-    needs no verdict: it is wanted no more when that time is up.
+    """Purpose: why a waiting entry is to be judged cancelled, or "". In a component that runs for
+    a time, a result that was never ordered needs no verdict: it is simply not wanted any more when that time is over.
     """
     if entry.fresh and state.index.components[entry.component].duration_s:
         return ""

@@ -104,7 +104,7 @@ class State:
         held = {self.index.components[self.runs[run].component].name for run in self.agenda.undetermined}
         for component in self.index.components * len(
             self.index.components
-        ):  # whoever waits for one that is held is held, too
+        ):  # a component that waits for a held one is held, too
             if held.intersection(component.after):
                 held.add(component.name)
         names = [component.name for component in self.index.components]
