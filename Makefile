@@ -1,12 +1,13 @@
 # make demo    install, compile, run the example campaign, show how it came out
 # make test    lint, types, arrows, tests, tests on an emulated Slurm cluster: what CI runs
+# make quick   what changed against main, and the core; under two minutes: no substitute for make test
 # make bench   benchmarks against the other tools, as ratios; never part of the tests
 
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests benchmarks
 
-.PHONY: demo test bench lint types arrows unit cluster packages clean
+.PHONY: demo test quick bench lint types arrows unit cluster packages clean
 
 demo: $(VENV)/.installed
 	@scripts/demo
@@ -26,6 +27,9 @@ arrows: $(VENV)/.installed-dev
 
 unit: $(VENV)/.installed-dev packages
 	$(BIN)/python scripts/run-tests unit
+
+quick: $(VENV)/.installed-dev
+	$(BIN)/python scripts/run-tests quick $(BASE)
 
 cluster: $(VENV)/.installed-dev packages
 	$(BIN)/python scripts/run-tests slurm
