@@ -66,7 +66,11 @@ _PATIENCE = Record(
 _CLUSTER = Record(
     "a map with scheduler and partitions",
     {
-        "scheduler": Key(Choice(tuple(dialects())), "who runs the jobs: local (this machine), slurm, or the scheduler of an installed package", True),
+        "scheduler": Key(
+            Choice(tuple(dialects())),
+            "who runs the jobs: local (this machine), slurm, or the scheduler of an installed package",
+            True,
+        ),
         "options": Key(_OPTIONS, "words for each submission: an account, a QOS, a reservation"),
         "licences": Key(
             MapOf(BUDGET_NAME, Whole(1), "whole numbers by licence", "LICENCE"),
