@@ -2,13 +2,14 @@
 # make test    lint, types, arrows, tests, tests on an emulated Slurm cluster: what CI runs
 # make docs    the documentation as a site with search, in build/docs; without the network once its packages are there
 # make man     man pages of every command, in build/man
+# make quick   what changed against main, and the core; under two minutes: no substitute for make test
 # make bench   benchmarks against the other tools, as ratios; never part of the tests
 
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests benchmarks
 
-.PHONY: demo test bench lint types arrows unit cluster packages docs man clean
+.PHONY: demo test quick bench lint types arrows unit cluster packages docs man clean
 
 demo: $(VENV)/.installed
 	@scripts/demo
@@ -28,6 +29,9 @@ arrows: $(VENV)/.installed-dev
 
 unit: $(VENV)/.installed-dev packages
 	$(BIN)/python scripts/run-tests unit
+
+quick: $(VENV)/.installed-dev
+	$(BIN)/python scripts/run-tests quick $(BASE)
 
 cluster: $(VENV)/.installed-dev packages
 	$(BIN)/python scripts/run-tests slurm

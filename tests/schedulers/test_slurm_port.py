@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import stat
@@ -38,7 +39,7 @@ class Site:
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.commands = root / "bin"
         self.commands.mkdir()
-        self.calls = root / "calls"
+        self.calls, self.pids = root / "calls", root / "pids"
         self.campaign = root / "campaign"
         self.campaign.mkdir()
         self.reactor = Reactor()
@@ -50,7 +51,7 @@ class Site:
     def write(self, name: str, script: str) -> None:
         """A command of Slurm. Renamed into place: it may be running."""
         draft = self.commands / f".{name}"
-        draft.write_text(f"#!/bin/sh\necho {name} >>{self.calls}\n{script}\n")
+        draft.write_text(f"#!/bin/sh\necho {name} >>{self.calls}\necho $$ >>{self.pids}\n{script}\n")
         draft.chmod(draft.stat().st_mode | stat.S_IXUSR)
         draft.replace(self.commands / name)
 
@@ -58,6 +59,14 @@ class Site:
         quick = cluster(patience=Patience(poll_s=0.05))
         scheduler = SlurmScheduler(Layout(self.campaign), self.reactor, [quick], command_s, look_s, patience_s)
         self._schedulers.append(scheduler)
+        return scheduler
+
+    def open_and_warm(self, patience_s: float) -> SlurmScheduler:
+        """A port whose acting process is up: how long that takes to start on a busy machine is not what a test is about."""
+        scheduler = self.open(patience_s=patience_s)
+        end = time.monotonic() + PATIENCE_S
+        while not scheduler.take_claim(View("j000099")):
+            assert time.monotonic() < end
         return scheduler
 
     def wait(self, scheduler: SlurmScheduler, jobs: dict[str, View], until: Callable[[JobReport], bool]) -> JobReport:
@@ -77,6 +86,10 @@ class Site:
         for scheduler in self._schedulers:
             scheduler.close()
         self.reactor.close()
+        for pid in self.pids.read_text().split() if self.pids.exists() else ():  # commands that hang outlive the port
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/cmdline").read_bytes() == b"sleep\x001000\0":
+                    os.kill(int(pid), signal.SIGKILL)
 
 
 @pytest.fixture
@@ -115,9 +128,10 @@ def test_when_nobody_is_there_the_rest_is_not_asked_for(site: Site) -> None:
 
 
 def test_an_sbatch_that_hangs_may_have_been_accepted_and_the_rest_was_not_tried(site: Site) -> None:
-    site.write("sbatch", "sleep 1000")
+    site.write("sbatch", "exec sleep 1000")
+    scheduler = site.open_and_warm(patience_s=1.0)
     started = time.monotonic()
-    answers = site.open(patience_s=1.0).submit(orders(20))
+    answers = scheduler.submit(orders(20))
     assert time.monotonic() - started < PATIENCE_S
     unknown = [answer for answer in answers if answer.outcome == "unknown"]
     assert len(unknown) == site.count("sbatch") > 0
@@ -125,8 +139,10 @@ def test_an_sbatch_that_hangs_may_have_been_accepted_and_the_rest_was_not_tried(
 
 
 def test_what_it_says_late_is_reported(site: Site) -> None:
-    site.write("sbatch", f"while [ ! -e {site.campaign}/go ]; do sleep 0.1; done; echo 7")
-    scheduler = site.open(patience_s=0.5)
+    site.write(
+        "sbatch", f"n=0; while [ ! -e {site.campaign}/go ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; echo 7"
+    )
+    scheduler = site.open_and_warm(patience_s=0.5)
     first, second = scheduler.submit(orders(2))
     assert {first.outcome, second.outcome} == {"unknown"}
     scheduler.cancel([View("j000009")])  # it goes on answering meanwhile
@@ -153,7 +169,7 @@ def test_a_look_arrives_by_itself(site: Site) -> None:
 
 def test_a_look_that_hangs_is_no_answer_and_the_next_one_finds_out(site: Site) -> None:
     scheduler = site.open(look_s=0.5, command_s=1000.0)
-    site.write("squeue", "sleep 1000")
+    site.write("squeue", "exec sleep 1000")
     report = site.wait(scheduler, {"j000001": View("j000001", scheduler_id="7")}, lambda r: r.state == "no_answer")
     assert report.message == "asking Slurm or reading the jobs' files hung for 0.5 s"
     site.write("squeue", queue_of("RUNNING").format(token=site.campaign / "token"))
@@ -163,7 +179,7 @@ def test_a_look_that_hangs_is_no_answer_and_the_next_one_finds_out(site: Site) -
 
 def test_a_command_that_hangs_is_given_up(site: Site) -> None:
     scheduler = site.open(command_s=0.3)
-    site.write("squeue", "sleep 1000")
+    site.write("squeue", "exec sleep 1000")
     site.write("sacct", "echo away >&2; exit 1")
     report = site.wait(scheduler, {"j000001": View("j000001", scheduler_id="7")}, lambda r: r.state == "no_answer")
     assert "squeue gave no answer for 0.3 s" in report.message and "away" in report.message

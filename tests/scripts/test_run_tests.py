@@ -91,3 +91,48 @@ def test_a_word_that_is_no_part_is_refused(
 
     assert runner.main() == 2
     assert "there is no part 'three'; there are one, two" in capsys.readouterr().err
+
+
+def test_a_second_attempt_that_is_not_listed_is_red_where_that_is_asked_for(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHAKEDOWN_TESTS_STRICT", "1")
+    monkeypatch.setattr(runner, "SECOND_ATTEMPTS", tmp_path / "listed.txt")
+    (tmp_path / "one/test_flaky.py").write_text(FLAKY)
+    assert runner.main() == 1
+    said = capsys.readouterr().out
+    assert "one: RED: passed only at the second attempt, and not listed: one/test_flaky.py::test_flaky" in said
+
+    (tmp_path / "one/seen").unlink()
+    (tmp_path / "listed.txt").write_text("one/test_flaky.py::* it is flaky on purpose\n")
+    assert runner.main() == 0
+    assert "(known: it is flaky on purpose)" in capsys.readouterr().out
+
+
+LEAVES = """\
+import subprocess
+def test_leaves():
+    subprocess.Popen(["sleep", "302"], start_new_session=True)
+"""
+
+
+@pytest.mark.parametrize(("strict", "status"), [("", 0), ("1", 1)])
+def test_processes_that_were_left_are_told_last(
+    strict: str,
+    status: int,
+    runner: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SHAKEDOWN_TESTS_STRICT", strict)
+    monkeypatch.setenv("SHAKEDOWN_TESTS_PATIENCE", "0.1")
+    monkeypatch.setenv("PYTHONPATH", str(SCRIPT.parents[1] / "tests/support"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p left_processes\n")
+    (tmp_path / "one/test_leaves.py").write_text(LEAVES)
+    monkeypatch.setattr(runner, "PARTS", {"one": ["one"]})
+
+    assert runner.main() == status
+    said = capsys.readouterr().out
+    assert "sleep 302" in said
+    assert "1 processes outlived the tests that started them" in said[said.index("all in") :]

@@ -111,7 +111,7 @@ class Bench:
 
     def waits(self, number: int) -> str:
         """A script that ends when the test says ``go``, or by itself when a test forgot it."""
-        return f"n=0; while [ ! -e {self.signs}/go.{number} ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done"
+        return f"n=0; while [ ! -e {self.signs}/go.{number} ] && [ $n -lt 1800 ]; do sleep 0.1; n=$((n + 1)); done"
 
     def go(self, number: int) -> None:
         (self.signs / f"go.{number}").touch()
@@ -312,9 +312,7 @@ class FakeSlurmBench(SpoolBench):
         self.spool_root.mkdir()
 
     def kill(self) -> None:
-        for helper in (self.port._looking._helper, self.port._actor):  # type: ignore[attr-defined]
-            if helper is not None:
-                os.kill(helper.pid, signal.SIGKILL)
+        kill_helpers(self.port)
         super().kill()
 
     def _switch(self, name: str, on: bool) -> None:
@@ -335,3 +333,10 @@ class FakeSlurmBench(SpoolBench):
     def forget(self, number: int) -> None:
         with self.spool.jobs() as jobs:
             jobs[self.number_in(jobs, number)]["forgotten"] = True
+
+
+def kill_helpers(port: Any) -> None:
+    """The helper processes of Slurm's port die with their conductor."""
+    for helper in (port._looking._helper, port._actor):
+        if helper is not None:
+            os.kill(helper.pid, signal.SIGKILL)
