@@ -49,7 +49,7 @@ def command(
     site: str | None,
     as_json: bool,
 ) -> None:
-    """List tests (the usual), cases, systems or plans. What cannot run here is shown with the reason."""
+    """List tests (the default), cases, systems or plans. What cannot run here is shown with the reason."""
     if what not in LISTS:
         raise UsageError(f"there is no list of '{what}'", did_you_mean(what, LISTS) or f"there are: {', '.join(LISTS)}")
     found = _site_for(what, site)

@@ -33,8 +33,8 @@ def command(campaign: str | None, digest: str | None, allowed: str | None, site:
 
     Figures and checks of kept outputs are evaluated again and held against the verdicts.
 
-    Exit status 0: all is as it was; 1: the first damage is shown, which files of the site were changed since the start, or a
-    signature that does not hold.
+    Exit status 0: nothing changed. 1: something did, and it is shown: the first damage, files of the site that changed since the
+    start, or a signature that does not hold.
     """
     from shakedown.audit.verifying import verify_campaign
     from shakedown.events.campaigns import find_campaign
