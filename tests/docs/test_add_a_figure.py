@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts_of_a_page import install
+from guide_packages import install
 
 FILES = {
     "site.yaml": "site: s\n",

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts_of_a_page import ROOT, install
+from guide_packages import ROOT, install
 
 from shakedown.model.measures import MEASURES
 from shakedown.plans.schema import criteria as keys_of_criteria
@@ -92,7 +92,7 @@ def test_without_the_package_its_criterion_is_undecided_and_says_why(site: tuple
             "from shakedown.model.measures import MEASURES\nNOTHING = MEASURES[0]",
             "'passed / attempts', which is there already",
         ),
-        ("raise RuntimeError('broken on purpose')", "cannot be loaded: broken on purpose"),
+        ("raise RuntimeError('broken on purpose')", "cannot be loaded: RuntimeError: broken on purpose"),
     ],
 )
 def test_a_wrong_declaration_is_told(

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts_of_a_page import ROOT, blocks
+from guide_packages import ROOT, blocks
 
 PAGE = "guides/add-a-part.md"
 BROKEN = "echo 'OPTFLAP: port 12 lost its carrier for 4 s'; exit 1"

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts_of_a_page import ROOT, all_blocks
+from guide_packages import ROOT, all_blocks
 
 EVENT, COMMAND = "guides/add-an-event.md", "guides/add-a-command.md"
 FILES = {

@@ -12,7 +12,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
-from parts_of_a_page import ROOT, all_blocks, blocks
+from guide_packages import ROOT, all_blocks, blocks
 
 PAGE = "guides/parts-of-your-own.md"
 SYSTEM = """\

@@ -12,8 +12,8 @@ from typing import Any
 
 from shakedown.checks.text import Missing, Text, name_of, omission, printable, show
 from shakedown.model.checks import is_of_exit_status, kind_of
+from shakedown.model.entry_points import function
 from shakedown.model.nouns import Check, Test
-from shakedown.model.parts import function
 from shakedown.model.ports import CheckResult
 
 

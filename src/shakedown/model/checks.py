@@ -13,8 +13,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from shakedown.model.entry_points import declared_in_packages
 from shakedown.model.nouns import Check
-from shakedown.model.parts import declared
 
 GROUP = "shakedown.checks"
 
@@ -112,7 +112,7 @@ def check_kinds() -> Mapping[str, CheckKind]:
 
     Errors: UsageError where a package declares what is no check, a name that is taken, or what only ours can be.
     """
-    return declared("check", CheckKind, CHECKS, GROUP, _fault)
+    return _OURS | declared_in_packages(GROUP, CheckKind, "check", _OURS, _fault)
 
 
 def kind_of(check: Check) -> CheckKind | None:
