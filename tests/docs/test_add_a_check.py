@@ -107,7 +107,7 @@ def test_a_wrong_declaration_is_told(
     told = shakedown("check", site=site[0], package=tmp_path)
 
     assert told.returncode == 2
-    assert said in told.stderr and "site-checks" in told.stderr
+    assert said in told.stderr and "site-checks" in told.stderr and "hint: " in told.stderr
 
 
 def test_the_reference_names_the_declared_checks_in_their_order() -> None:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
-    Everything is read on every system of the site and on this machine. With FILEs, only what is wrong in those is told.
-    Cases of plans that cannot run are told of with the reason; a plan with such cases does not start unless it says 'unavailable:
-    restrict'. A plan that may not do what it was meant to is told of in warnings; they are no faults.
+    Every file is read, for every system of the site and for this machine. With FILEs, only their faults are shown.
+    Cases that cannot run are listed with the reason. A plan with such cases does not start, unless it says 'unavailable:
+    restrict'. Warnings are no faults: they say where a plan may not do what its author meant.
     """
     from shakedown.machine import this_system
     from shakedown.plans import find_site

@@ -53,9 +53,9 @@ def command(
     site: str | None,
     as_json: bool,
 ) -> int:
-    """What the runs that failed are put down to: by class, then those of no known class by likeness.
+    """Show why runs failed: by class of failure, then the runs of no known class, grouped by likeness.
 
-    A class is a hint by what was said, no ruling: 'shakedown rule' says whose failure a run was.
+    A class is a hint from what the output says. It is no ruling: with 'shakedown rule' a person says whose failure a run was.
     """
     root = Path(site) if site else None
     if sum((catalogue, file is not None, stub is not None)) > 1:

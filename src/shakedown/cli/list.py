@@ -49,7 +49,7 @@ def command(
     site: str | None,
     as_json: bool,
 ) -> None:
-    """List tests (the usual), cases, systems, plans or campaigns. What cannot run here is shown with the reason.
+    """List tests (the default), cases, systems, plans or campaigns. What cannot run here is shown with the reason.
 
     Campaigns are those of the site's register: also those whose directories are gone, with how they ended.
     """

@@ -24,14 +24,16 @@ NAME_LIMIT = 22  # letters of a node's name in the table
 @click.command()
 @click.argument("campaign", required=False)
 @site_option
-@click.option("--all", "everything", is_flag=True, help="Every node, also those of which there is nothing to say.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every node, also those without findings, failures or slow runs."
+)
 @json_option
 def command(campaign: str | None, site: str | None, everything: bool, as_json: bool) -> int:
     """Which nodes stand out among failed and slow runs.
 
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
-    First the findings: on a machine without bad nodes there is any at all in less than one campaign of a hundred. Then a table:
-    the nodes with findings, failures, slow runs, or excluded, the worst first.
+    First come the findings. On a machine without bad nodes, fewer than one campaign in a hundred has any. Then comes a table of
+    nodes with findings, failures or slow runs, and of excluded nodes, the worst first.
     """
     from shakedown.cli.record import find_campaign
     from shakedown.diagnosis.node_report import examine_nodes

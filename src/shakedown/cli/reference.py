@@ -32,11 +32,11 @@ _SAID = 10  # warnings that are spelt out; all of them are in the rows
     "--tolerance",
     default="3",
     metavar="NUMBER|PERCENT",
-    help="How far from the median still does: spreads (3, the usual), or per cent of the median (5%).",
+    help="How far a value may lie from the median: in spreads (3, the default), or in per cent of the median (5%).",
 )
 @click.option("--name", default="", help="The contract's name; without it the basis.")
 @click.option("--csv", "form", flag_value="csv", help="Print CSV.")
-@click.option("--yaml", "form", flag_value="yaml", default=True, help="Print YAML, the usual.")
+@click.option("--yaml", "form", flag_value="yaml", default=True, help="Print YAML, the default.")
 @site_option
 @json_option
 def command(

@@ -35,7 +35,7 @@ def _show_faults(context: click.Context, option: click.Parameter, asked: bool) -
     "faults",
     multiple=True,
     metavar="WORD[=VALUE]",
-    help="A trouble on top, such as node_fail=5% or crash=3d; may be repeated. --faults lists the words.",
+    help="Add a fault, such as node_fail=5% or crash=3d; may be repeated. --faults lists them.",
 )
 @click.option(
     "--faults",
@@ -51,8 +51,8 @@ def _show_faults(context: click.Context, option: click.Parameter, asked: bool) -
     "--try/--no-try",
     "try_all",
     default=None,
-    help="Loosen in turn each thing that may limit it, rehearse again, and measure the gain, what helps on several seeds. "
-    "Without either: where that is cheap.",
+    help="Loosen each limit in turn, rehearse again, and measure the gain; what helps on several seeds. Without either: where that "
+    "is quick.",
 )
 @site_option
 @click.option("--id", "identifier", default=None, help="The rehearsal's name; without it the plan's and a number.")
@@ -79,10 +79,10 @@ def command(
     rehearsal is kept in rehearsed/ of the site; status, why, log, runs, nodes, figures and report take its name like any other.
     The same plan, scenario and seed give the same log, byte for byte.
 
-    What limits the plan is measured by rehearsing it again with one thing loosened at a time (--try), as many at once as there are
-    cores. What may be advised is rehearsed on three to eight further seeds, beside the plan as it is on the same seeds: a change is
-    advised where its mean gain is larger than its spread. Where that would take long it is not done unless asked for, and what is
-    said is a first guess.
+    --try measures what limits the plan: it rehearses the plan again with one limit loosened at a time, as many at once as there
+    are cores. What may be advised is rehearsed on three to eight further seeds, beside the plan as it is on the same seeds: a
+    change is advised where its mean gain is larger than its spread. Without --try this is done only where it is quick; else a
+    first guess is shown.
 
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished).
     """

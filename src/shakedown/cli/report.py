@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Write report.html, report.pdf and report/ there instead of into the campaign.",
 )
-@click.option("--pdf/--no-pdf", default=None, help="Make report.pdf, or not; if neither is said, where it can be made.")
+@click.option(
+    "--pdf/--no-pdf", default=None, help="Make report.pdf, or not. Without either it is made where that is possible."
+)
 @json_option
 def command(campaign: str | None, site: str | None, output: Path | None, pdf: bool | None, as_json: bool) -> int:
     """Write the report: scorecard, figures, tables; as HTML and PDF.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--if-needed",
     is_flag=True,
-    help="Say nothing and do nothing if it is over or driven already (for cron). A driver that does not answer is replaced.",
+    help="For cron: do and say nothing if the campaign is over or driven already. A driver that does not answer is replaced.",
 )
 @click.option("--take-over", is_flag=True, help="Take the lease although its holder on another host may be alive.")
 @click.option("--detach", is_flag=True, help="Drive it in the background; ends once it is driven.")
@@ -45,11 +45,11 @@ def command(
 ) -> int:
     """Go on with a campaign (the newest one, if none is named).
 
-    Jobs that a cluster went on with meanwhile are picked up: what ended is judged, what runs is watched. To a campaign that is over
-    and sealed nothing is added; one with events that this version does not know is not driven.
+    Jobs that went on meanwhile on a cluster are picked up: those that ended are judged, those that run are watched. A campaign
+    that is over and sealed stays as it is. A campaign with events that this version does not know is not driven.
 
-    With --component or --case this lifts a standing order instead, with --by and --because: it is recorded, and nothing is
-    driven that was not.
+    With --component or --case the command lifts a standing order instead. It needs --by and --because, which are recorded. It
+    drives nothing.
 
     Exit status: that of the scorecard (0 met, 1 not met, 4 undecided or not finished). With --if-needed 0, too, if it is over
     or driven by another conductor; with --detach 0 once it is driven. 2: another conductor drives it, or there is no such

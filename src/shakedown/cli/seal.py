@@ -33,9 +33,9 @@ def command(
 ) -> int:
     """Seal a campaign (the newest one, if none is named) and write the page that both sides sign.
 
-    What is recorded after that, such as a ruling, is under no seal until it is sealed again; earlier seals stay. What 'verify'
-    would call damaged is not sealed. With --sign the seal is signed by ssh-keygen too; several people can sign the same one, each
-    with a key of their own.
+    What is recorded later, such as a ruling, is under no seal until the campaign is sealed again; earlier seals stay. A record that
+    'verify' calls damaged is not sealed. With --sign, ssh-keygen signs the seal too. Several people can sign the same seal, each
+    with their own key.
     """
     from shakedown.audit.sealing import counter_seals_of, find_seal, seal_campaign, signature_page
     from shakedown.cli.record import find_whole_campaign

@@ -52,9 +52,9 @@ def command(
     Figures and checks of kept outputs are evaluated again and held against the verdicts. With --register no campaign is named:
     the chain of the site's register is checked, and each campaign against what it says.
 
-    Exit status 0: all is as it was; 1: the first damage is shown, which files of the site were changed since the start, a
-    signature that does not hold, a page that the record does not give, a newer seal than the one that --digest or --page
-    names, or what is not as the register says.
+    Exit status 0: nothing changed. 1: something did, and it is shown: the first damage, files of the site that changed since the
+    start, a signature that does not hold, a page that the record does not give, a newer seal than the one that --digest or
+    --page names, or what is not as the register says.
     """
     from shakedown.audit.verifying import verify_campaign
     from shakedown.events.campaigns import find_campaign

@@ -112,8 +112,7 @@ def check_kinds() -> Mapping[str, CheckKind]:
 
     Errors: UsageError where a package declares what is no check, a name that is taken, or what only ours can be.
     """
-    ours = {kind.name: kind for kind in CHECKS}
-    return ours | declared_in_packages(GROUP, CheckKind, "check", ours, _fault)
+    return _OURS | declared_in_packages(GROUP, CheckKind, "check", _OURS, _fault)
 
 
 def kind_of(check: Check) -> CheckKind | None:

@@ -316,7 +316,7 @@ def _says_yes(check: Check, read: object) -> bool:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        ("_raises", "of a package of the site, failed: KeyError: 'nose'"),
+        ("_raises", "of a package of the site failed: KeyError: 'nose'"),
         ("_says_yes", "_says_yes returned bool, no CheckResult"),
         ("_absent", "failed: AttributeError"),
     ],

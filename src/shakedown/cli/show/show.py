@@ -43,7 +43,7 @@ class Asked:
 def command(
     kind: str, name: str, system: str | None, campaign: str | None, as_csv: bool, site: str | None, as_json: bool
 ) -> int | None:
-    """Show a test, a case, a system, a plan or a run in full; 'script' is what runs: the exact script of a case's job.
+    """Show a test, case, system, plan, contract or run in full; 'script' shows the exact job script of a case.
 
     KIND is one of: test, case, system, plan, contract, script, run. A run is looked for in the newest campaign, or
     --campaign. For a contract NAME is its own or a plan's: its rows, the cases each is in force for, and what is unjudged.

@@ -14,10 +14,10 @@ from shakedown.cli.steer.requests import said_by
 @site_option
 @json_option
 def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
-    """Want every result of COMPONENT once more. What was judged before stays, and counts as it did.
+    """Run COMPONENT again: every result is wanted once more. Earlier verdicts stay, and count as before.
 
-    Of a component that runs for a time what is missing of it is run; where nothing is missing its clock starts anew. It undoes a
-    drain and a cancellation of COMPONENT, of no other.
+    A component that runs for a time runs for the time that it lacks; where it lacks none, its clock starts again at zero. The
+    command undoes a drain and a cancellation of COMPONENT, and of no other component.
     """
     from shakedown.cli.steer.override import campaign_of, give
 

@@ -21,8 +21,8 @@ from shakedown.model.errors import UsageError
 def command(names: tuple[str, ...], who: str, because: str, key: str | None, site: str | None, as_json: bool) -> int:
     """Agree to ACTs: numbers of events, as 'shakedown acts' shows them. Without CAMPAIGN it is the newest one.
 
-    An act is one-sided until every party that the plan names agreed to it. What is agreed to is all that the act says: its
-    digest is kept, and signed with --sign. Where the plan gives a party keys, that party agrees with a signature only.
+    An act is one-sided until every party that the plan names has agreed to it. One agrees to all that the act says: its digest is
+    kept, and --sign signs it. A party to which the plan gives keys can agree only with a signature.
     """
     from shakedown.cli.steer.requests import find_started, record_wishes
     from shakedown.conductor.commands.agreeing import find_acts, why_not_agree

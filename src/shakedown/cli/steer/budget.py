@@ -14,10 +14,10 @@ from shakedown.cli.steer.requests import said_by
 @site_option
 @json_option
 def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
-    """Let at most VALUE of budget NAME be taken; none gives the plan's own amount back. No run is ended for it.
+    """Allow at most VALUE of budget NAME to be taken; 'none' restores the plan's own amount. No run is ended for it.
 
-    NAME is a budget of the system, each of whose targets has VALUE then, or NAME@TARGET for one of them. VALUE is a number with
-    its unit (3, 40 GB/s), or a share of the plan's own amount (40%).
+    NAME is a budget of the system: VALUE then holds for each of its targets. NAME@TARGET is one target. VALUE is a number with its
+    unit (3, 40 GB/s), or a share of the plan's own amount (40%).
     """
     from shakedown.cli.steer.override import campaign_of, give
 

@@ -14,7 +14,7 @@ from shakedown.cli.steer.requests import said_by
 @site_option
 @json_option
 def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
-    """Let at most N runs of TEST be live at once, in all components; none lifts the cap. No run is ended for it."""
+    """Allow at most N runs of TEST at once, in all components; 'none' lifts the cap. No run is ended for it."""
     from shakedown.cli.steer.override import campaign_of, give
 
     campaign, (test, count) = campaign_of(names, 2, "cap [CAMPAIGN] TEST N|none --by WHO --because WHY")

@@ -34,10 +34,10 @@ def command(
     site: str | None,
     as_json: bool,
 ) -> int:
-    """Say what the clock of a component does: the time for which it runs is measured by it.
+    """Start, stop or restart the clock of a component. It measures for how long the component has run.
 
-    Work goes on as it does, while the clock stands still too; shakedown pause holds it back. A restart begins at nothing: the
-    whole time of the component, its parts and the shares of its tests.
+    Work goes on while the clock stands still; 'shakedown pause' stops work. After a restart the whole time of the component, of its
+    parts and of the shares of its tests begins again at zero.
     """
     from shakedown.cli.steer.override import campaign_of, give, read_moment
 

@@ -17,10 +17,10 @@ from shakedown.cli.steer.requests import said_by
 def command(
     campaign: str | None, component: str | None, who: str, because: str, site: str | None, as_json: bool
 ) -> int:
-    """Order nothing new any more, let what runs end, and be over then.
+    """Bring a component, or the campaign, to its end: order nothing new, and let what runs end.
 
-    Of a component that runs for a time the time is up; results that another still wants are judged cancelled. An amendment
-    takes it up again.
+    A component that runs for a time counts as at the end of its time. Of other components, wanted results that have not begun are
+    judged cancelled. 'shakedown amend' or 'shakedown again' takes the work up again.
     """
     from shakedown.cli.steer.override import give
 

@@ -14,7 +14,7 @@ from shakedown.cli.steer.requests import said_by
 @site_option
 @json_option
 def command(names: tuple[str, ...], who: str, because: str, site: str | None, as_json: bool) -> int:
-    """Give NODES, such as n[1-4,9], no more work of this campaign. What runs there goes on; they stay in every denominator."""
+    """Give NODES, such as n[1-4,9], no more work of this campaign. Runs there go on. Utilisation still counts these nodes."""
     from shakedown.cli.steer.override import campaign_of, expanded, give, in_parts
 
     campaign, (text,) = campaign_of(names, 1, "exclude [CAMPAIGN] NODES --by WHO --because WHY")

@@ -17,9 +17,14 @@ from shakedown.model.filling import CAUSES
     type=click.Choice(list(CAUSES)),
     default="other",
     show_default=True,
-    help="By it the plan says what the component's clock does: runs on, stops, or starts anew.",
+    help="Why, in a word; the plan says for each cause whether the component's clock runs on, stops, or starts anew.",
 )
-@click.option("--from", "since", metavar="TIME", help="As of when its clock does so, such as 2026-11-22T06:00+01:00.")
+@click.option(
+    "--from",
+    "since",
+    metavar="TIME",
+    help="Since when, for its clock; such as 2026-11-22T06:00+01:00. Without it: now.",
+)
 @said_by("Who pauses it.", "")
 @site_option
 @json_option
@@ -33,9 +38,9 @@ def command(
     site: str | None,
     as_json: bool,
 ) -> int:
-    """Order nothing new of a component until: shakedown resume --component NAME.
+    """Order nothing new of a component, until 'shakedown resume --component NAME' lifts it.
 
-    What runs goes on to its end; what is queued and has not started is taken back.
+    Runs that have started go on to their end. Jobs that are queued and have not started are taken back.
     """
     from shakedown.cli.steer.override import give, read_moment
 

@@ -11,7 +11,7 @@ from shakedown.model.errors import UsageError
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[CAMPAIGN] COMPONENT [CRITERION]")
-@click.option("--gate", is_flag=True, help="Waive that others wait until COMPONENT is met.")
+@click.option("--gate", is_flag=True, help="Waive the gate: other components no longer wait until COMPONENT is met.")
 @click.option("--row", default="", metavar="NAME", help="Waive this contract row, such as c5:3.")
 @click.option(
     "--conditions",

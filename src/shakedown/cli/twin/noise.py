@@ -65,7 +65,7 @@ def command(
     figure: Path | None,
     as_json: bool,
 ) -> int:
-    """What noise costs a job whose processes all wait for each other: a model.
+    """Model what noise costs a job whose processes all wait for each other.
 
     SOURCE is a name and what it takes, with commas between:
 

@@ -76,7 +76,7 @@ def command(
     figure: Path | None,
     as_json: bool,
 ) -> int:
-    """What slow nodes cost a job whose ranks all wait for each other: a model.
+    """Model what slow nodes cost a job whose ranks all wait for each other.
 
     As it stands: the 1.2 million ranks of paper 000, which ran more than 20 times faster without two slow nodes. Their speed
     is assumed.

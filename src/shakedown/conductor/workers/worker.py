@@ -27,7 +27,8 @@ from shakedown.checks import extract, figures
 from shakedown.checks.text import cut, printable
 from shakedown.conductor.workers.classifying import Classes, failure_in
 from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
-from shakedown.model.checks import CHECKS, is_of_exit_status, kind_of
+from shakedown.model.checks import CHECKS, GROUP, is_of_exit_status, kind_of
+from shakedown.model.entry_points import declared_by, words_of
 from shakedown.model.failures import FailureClass
 from shakedown.model.figures import figure_of
 from shakedown.model.layout import Layout
@@ -205,7 +206,8 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
     except Exception as error:
         if kind in CHECKS:
             raise
-        why = f"the check '{check.kind}', of a package of the site, failed: {type(error).__name__}: {error}"
+        whose = declared_by(GROUP, check.kind) or "a package of the site"
+        why = f"the check '{check.kind}' of {whose} failed: {words_of(error)}"
         reader.trouble.append(why)
         return CheckResult(extract.label(check), None, why)
 
