@@ -86,7 +86,7 @@ def _amended(record: Record, event: Event) -> None:
 def _again(record: Record, event: Event) -> None:
     """A component is taken up: its time is not up, and no drain or cancellation of before holds for it."""
     component = str(event.value.get("component", ""))
-    record.again.setdefault(component, []).append(event.seq)
+    record.again[component] = [*record.again.get(component, ()), event.seq]  # a copy of the record keeps its own
     record.time_up.pop(component, None)
     record.ended = None
     record.note(event)
