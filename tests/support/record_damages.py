@@ -147,6 +147,7 @@ _WHEN_NEEDED = (
     "tempfile",
     "csv",
     "textwrap",
+    "pprint",
     "stringprep",
 )  # perhaps not everybody may read them
 _CODECS = ("utf_8_sig", "unicode_escape", "raw_unicode_escape", "idna", "ascii", "latin_1", "hex_codec")
