@@ -125,6 +125,25 @@ def test_a_follower_takes_the_place_of_the_one_before_it() -> None:
         log.order("j4")
 
 
+def test_who_follows_one_that_went_on_beside_another_takes_its_place_and_no_other() -> None:
+    """Somebody else ended j2, so j3 began beside j1, which nobody could help. j4 gets what j3 had, and not a place elsewhere."""
+    for target, refused in (("mdt0", False), ("mdt1", True)):
+        log = Log(stability())
+        log.order("j1")
+        log.order("j5")
+        log.order("j2", after="j1")
+        log.order("j3", after="j2")
+        log.order("j4", after="j3", on=target)
+        log.order("j7", on="mdt1")
+        log.order("j8", on="mdt1")
+        log.report("j2", "cancelled")
+        if not refused:
+            log.report("j3", "completed")
+            continue
+        with pytest.raises(Violation, match=r"f2/mdt@mdt1: j4 may start, which makes it 3 of 2"):
+            log.report("j3", "completed")
+
+
 def test_a_budget_that_shrinks_kills_nothing_and_lets_nothing_in() -> None:
     log = Log(stability())
     log.order("j1")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shakedown.metrics.judging.populations import measured_value
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.metrics.run_times import run_times
 from shakedown.model.scenario import RunTime
@@ -27,6 +28,15 @@ def test_mean_and_spread_are_those_of_the_runs_that_came_to_their_end(story: Any
     (found,) = times_of(story).values()
     assert (found.mean_s, found.spread_s) == pytest.approx((fmean(usual), stdev(usual)))
     assert (found.tail_share, found.tail_factor, found.source) == (0.0, 1.0, "campaign past-1, 50 runs")
+
+
+def test_a_run_that_stood_still_tells_no_run_time(story: Any) -> None:
+    story.values("cm4/x", [100.0, 102.0], "elapsed")
+    story.run("cm4/x", "passed", elapsed_s=3700.0, halted_s=3600.0)
+    (found,) = times_of(story).values()
+    assert (found.mean_s, found.source) == (101.0, "campaign past-1, 2 runs")
+    rows = fold_runs(story.events).current()
+    assert [measured_value(row, "elapsed") for row in rows] == [100.0, 102.0, None]
 
 
 def test_runs_far_beyond_the_others_are_the_tail(story: Any) -> None:

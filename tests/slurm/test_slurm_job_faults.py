@@ -25,6 +25,12 @@ STOOD_STILL = (
 LICENSED = tuple(f"licence-{number}" for number in range(1, 5))
 
 
+def is_suspended(cluster: Cluster, job: str) -> bool:
+    """A busy slurmd may not answer the first time."""
+    cluster.attempt("scontrol", "suspend", job)
+    return cluster.job_state(job) == "SUSPENDED"
+
+
 def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> None:
     cluster = any_fault_cluster
     payloads = [
@@ -46,7 +52,7 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
         cluster.run("scontrol", "requeue", jobs["requeued"])
         assert cluster.attempt("scontrol", "requeue", jobs["requeued-unasked"]).returncode == 1
         cluster.run("scontrol", "requeuehold", jobs["held"])
-        cluster.run("scontrol", "suspend", jobs["suspended"])
+        cluster.wait_until(lambda: is_suspended(cluster, jobs["suspended"]))
         cluster.run("scancel", "--signal=KILL", "--batch", jobs["killed"])
         strangers = [cluster.sbatch("sleep 3", "-p", "urgent", "--exclusive", "-w", node) for node in ("n005", "n006")]
         campaign.wait_running("stopped")

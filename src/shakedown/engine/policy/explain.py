@@ -162,8 +162,8 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
         if waits:
             return waits
     note = job.report.note if job is not None and run.phase == job.report.state else ""
-    if job is not None and note and job.id in state.agenda.stuck and not we_hold(job):
-        note = what_it_needs(job)
+    if job is not None and note and job.id in state.agenda.stuck and not we_hold(job) and run.part <= 1:
+        note = what_it_needs(job)  # once for a job of several runs
     doubt = _doubt(state, job) if job is not None else ""
     if job is not None and job.phase == JobPhase.REFUSED and job.spared:
         return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
