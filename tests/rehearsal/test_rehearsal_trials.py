@@ -294,7 +294,7 @@ def test_a_gain_beyond_its_spread_is_advised_with_both() -> None:
     found = verdict_of(BASE, [sure], None, [])
     assert found.best == sure
     (line,) = [line for line in lines_of(found) if line.startswith("what to change")]
-    assert "limits: {stagger: 9}" in line and "+5.00% \u00b1 2.5% (3 seeds)" in line, line
+    assert "limits: {stagger: 9}" in line and "+5.0% \u00b1 2.5% (3 seeds)" in line, line
 
 
 def test_what_was_rehearsed_once_is_never_advised() -> None:

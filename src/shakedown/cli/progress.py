@@ -152,7 +152,7 @@ def _bar(state: State) -> str:
     ran = clock_share(state, max(state.time, time.time()))
     if ran is not None:
         done = int(width * ran)
-        return "[" + "#" * done + "." * (width - done) + f"] {int(100 * ran):3d} % of its time"
+        return "[" + "#" * done + "." * (width - done) + f"] {int(100 * ran):3d} % of time"
     closed = sum(tally.closed for tally in state.tallies)
     flying = sum(tally.in_flight for tally in state.tallies)
     wanted = max(1, sum(tally.wanted - tally.unavailable for tally in state.tallies))

@@ -111,12 +111,12 @@ def _why_not_yet(state: State, key: QueueKey, ahead: Outlook, mix: Mix | None) -
     if mix is not None:
         full = mix.full_for_fillers if key.mode == FILLER else mix.full
         if full(state, ahead, key):
-            return f"{key.pool} is full, as far as the plan wants it, and enough waits at its scheduler"
+            return f"{key.pool} is full, and enough waits at its scheduler"
         test, shares = mix.tests.get(key.case, ""), mix.shares
         behind = any(mix.is_behind(other) for other in shares if other != test) and not mix.is_behind(test)
         return "another test of the mix is further behind its share" if behind else "it is about to be ordered"
     if key.component in state.index.rolling:
-        return f"{key.pool} is full, as far as the plan wants it, and enough waits at its scheduler"
+        return f"{key.pool} is full, and enough waits at its scheduler"
     if live > limits.low:
         return f"{live} jobs are with the scheduler of {key.pool}; more are ordered when {limits.low} are left"
     return "it is about to be ordered"

@@ -147,7 +147,7 @@ def _sentence(state: State, pool: str, nodes: int, jobs: list[Job], lasts_s: flo
     more = f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else ""
     wait = "1 job that fits them waits" if len(jobs) == 1 else f"{len(jobs)} jobs that fit them wait"
     oldest = show_duration(max(lasts_s, *(state.time - job.allowed for job in jobs)))
-    yield f"for {show_duration(lasts_s)} {idle} idle although {wait} ({named}{more}; for up to {oldest})"
+    yield f"{idle} idle for {show_duration(lasts_s)} although {wait} ({named}{more}; for up to {oldest})"
     notes = list(dict.fromkeys(job.report.note for job in jobs if job.report.note))
     if notes:
         yield f"the scheduler says: {' / '.join(notes[:3])}"
