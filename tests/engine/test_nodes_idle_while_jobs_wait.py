@@ -8,8 +8,8 @@ import pytest
 from stability_plan import PATIENT, Filled, case, document, machine, play
 
 from shakedown.engine.policy.idle_while_pending import EVERY_S, STANDS_S, WAITED_S, pending_beside
+from shakedown.engine.state.records import UnusedNodes
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
-from shakedown.engine.state.state import UnusedNodes
 from shakedown.model.nouns import Component, Document, Limits
 from shakedown.twin import Fates, Lies, Others
 from shakedown.twin.machine.jobs import SimulatedJob
@@ -157,6 +157,6 @@ def test_a_full_machine_and_one_that_its_budgets_hold_back_ask_nothing() -> None
 
 def test_a_stretch_survives_a_snapshot() -> None:
     campaign = played(plan(1.0), LIMIT, spans=((0.0, 1800.0),))
-    campaign.state.unused = {"c:batch": UnusedNodes(5.0, 3, True)}
+    campaign.state.pools.unused = {"c:batch": UnusedNodes(5.0, 3, True)}
     again = thaw_state(freeze_state(campaign.state), campaign.state.index)
-    assert again.unused == campaign.state.unused
+    assert again.pools.unused == campaign.state.pools.unused

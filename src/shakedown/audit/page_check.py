@@ -34,7 +34,13 @@ _GROUPS = re.compile(rb'<p class="digest">(.*?)</p>', re.DOTALL)
 _GENERATOR = re.compile(rb'(<meta name="generator" content="Shakedown )([^"<]*)(">)')
 _TEMPLATES = re.compile(rb"templates/report\.(?:html|css)")
 _MOST = 8  # differences that are told
-PROTECTED = ("'Scorecard'", "'What people did'")  # sections that no template of a site may leave out
+# Sections that no template of a site may leave out.
+PROTECTED = ("'Scorecard'", "'What people did'", "'Restrictions'", "'What is signed'")
+    "'Scorecard'",
+    "'What people did'",
+    "'Restrictions'",
+    "'What is signed'",
+)  # sections that no template of a site may leave out
 REGISTER = "By the register of the site: "
 
 

@@ -30,16 +30,6 @@ FOLD_VERSION = 9  # of what is folded; snapshots of another version are not used
 
 
 @dataclass(slots=True)
-class UnusedNodes:
-    """A stretch in which nodes of a pool are idle although jobs that fit them wait: since when, and how many were idle at the
-    last look. ``told``: a finding said so."""
-
-    since: float
-    nodes: int
-    told: bool = False
-
-
-@dataclass(slots=True)
 class State:
     """Everything the engine knows, in records by subject (``records.py``), jobs, runs and builds by id (``jobs.py``).
 

@@ -154,6 +154,9 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
         yield _element(f"Rehearsal. {sentence(one_line(scorecard.rehearsal))}", _BOLD)
     yield _element(_outcome(scorecard), "font-size: 26px !important; font-weight: 700 !important;")
     yield _element(sentence(one_line(scorecard.summary, 1000)), "font-size: 15px !important;")
+    register = facts["record"].register
+    if register and not scorecard.rehearsal:
+        yield _element(f"By the register of the site: {one_line(register, 600)}.", _PLAIN)
     yield _element(_where(facts["site_templates"]), _SMALL)
     yield _heading("Restrictions")
     yield from _listed(scorecard.restrictions, "None.", "tables/restrictions.csv")
