@@ -36,11 +36,6 @@ _TEMPLATES = re.compile(rb"templates/report\.(?:html|css)")
 _MOST = 8  # differences that are told
 # Sections that no template of a site may leave out.
 PROTECTED = ("'Scorecard'", "'What people did'", "'Restrictions'", "'What is signed'")
-    "'Scorecard'",
-    "'What people did'",
-    "'Restrictions'",
-    "'What is signed'",
-)  # sections that no template of a site may leave out
 REGISTER = "By the register of the site: "
 
 
