@@ -211,7 +211,7 @@ def test_an_amendment_is_recorded_without_a_driver_too(site: Path, people: Run) 
         ("rule", {"run": "r0", "as": "site"}, "x", "there is no run 'r0' in this campaign"),
         ("rule", {"run": "r000002", "as": "moon"}, "x", "'moon' is no party; there are vendor, site, application"),
         ("change", {}, " ", "it does not say what was changed"),
-        ("waive", {"what": "all"}, "x", "'all' cannot be waived; criterion, gate, row can"),
+        ("waive", {"what": "all"}, "x", "'all' cannot be waived; criterion, gate, row, conditions can"),
         (
             "waive",
             {"what": "criterion", "component": "functionality", "name": "passed"},

@@ -65,6 +65,7 @@ class Books:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: dict[str, str] = field(default_factory=dict)  # job -> its last event
     job_runs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job -> run by restart
+    cancelling: set[str] = field(default_factory=set)  # jobs whose cancel_order has no answer yet, which a verdict may overtake
     void_jobs: dict[str, int] = field(default_factory=dict)  # job -> the restart from which on nothing of it runs
     bundles: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job of several runs -> its runs
     verdicts: dict[str, str] = field(default_factory=dict)
@@ -152,11 +153,16 @@ class Oracle:
         if of_job and event.job not in books.bundles:
             before = books.jobs.get(event.job)
             need(before is not None or event.event == "submit_order", f"{event.event} for unknown job {event.job}")
+            asked = {"submit_unknown", "cancel_done"} if event.job in books.cancelling else {"submit_unknown"}
             need(
-                before is None or event.event in NEXT[before] | {"submit_unknown"},
+                before is None or event.event in NEXT[before] | asked,
                 f"job {event.job}: {event.event} after {before}",
             )
             books.jobs[event.job] = event.event
+            if event.event == "cancel_order":
+                books.cancelling.add(event.job)
+            elif event.event == "cancel_done":
+                books.cancelling.discard(event.job)
         if event.event in ("submit_order", "requeued"):
             self._ordered(event)
         elif event.event in ("claim_taken", "returned", "submit_deferred"):

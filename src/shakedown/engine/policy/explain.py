@@ -113,7 +113,8 @@ def _why_not_yet(state: State, key: QueueKey, ahead: Outlook, mix: Mix | None) -
         if full(state, ahead, key):
             return f"{key.pool} is full, and enough waits at its scheduler"
         test, shares = mix.tests.get(key.case, ""), mix.shares
-        behind = any(mix.is_behind(other) for other in shares if other != test) and not mix.is_behind(test)
+        first = test in shares and mix.is_behind(test)  # a filler has no share
+        behind = not first and any(mix.is_behind(other) for other in shares if other != test)
         return "another test of the mix is further behind its share" if behind else "it is about to be ordered"
     if key.component in state.index.rolling:
         return f"{key.pool} is full, and enough waits at its scheduler"
