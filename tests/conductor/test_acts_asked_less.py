@@ -172,3 +172,55 @@ def test_what_a_later_amendment_asks_for_again_is_not_taken_away() -> None:
     card = amended(case(expect="failed"), case(expect="")).card()
     assert [act.takes for act in card.acts] == [(), ()]
     assert card.outcome == "rejected"
+
+
+def loosened_between(between: Callable[[Acted], None], **more: Any) -> Acted:
+    """The first half passes by the plan, then it is loosened, something comes by it, and the plan is put back as it was."""
+    speed = replace(plan().components[0], criteria=(DONE,))
+    told = Acted(replace(plan(**{"parties": ()} | more), components=(speed,)))
+    first = told.documents[told.record.document]
+    for name in CASES:
+        told.run("speed", name)
+    for new in (of_test(checks=())(first), first):
+        told.say("amended", {"document": told.keep(new), "by": "Bo", "difference": ["a word"]}, "as agreed")
+        if new is not first:
+            between(told)
+    for name in CASES[: 6 - told.runs]:
+        told.run("speed", name, repeat=2)
+    told.end()
+    return told
+
+
+def runs_of_the_second_half(told: Acted) -> None:
+    for name in CASES:
+        told.run("speed", name, repeat=2)
+
+
+def one_judged_again(told: Acted) -> None:
+    row = next(iter(told.record.current()))
+    ids = {"component": row.component, "repeat": row.repeat, "attempt": 1, "verdict": "passed", "supersedes": row.seq}
+    told.say("verdict", ids, "it passed", run=row.run, job=row.job, case=row.case)
+
+
+@pytest.mark.parametrize("between", [runs_of_the_second_half, one_judged_again])
+def test_what_came_by_a_loosened_plan_is_taken_away_although_it_is_put_back(between: Callable[[Acted], None]) -> None:
+    card = loosened_between(between).card()
+    assert card.acts[0].takes == (EASIER["check"][1],)
+    assert card.outcome == "accepted with restrictions"
+
+
+def test_a_plan_that_is_put_back_before_anything_came_by_it_takes_nothing() -> None:
+    card = loosened_between(lambda told: None).card()
+    assert [act.takes for act in card.acts] == [(), ()]
+    assert card.outcome == "accepted"
+
+
+def test_an_amendment_without_the_consent_that_it_needs_disputes_what_came_by_it() -> None:
+    """It has no effect on what is asked, and yet the runs were ordered and judged by it."""
+    from acts_story import PARTIES
+
+    card = loosened_between(runs_of_the_second_half, parties=PARTIES, consent=("amend",)).card()
+    assert (card.outcome, exit_status(card)) == ("disputed", 4)
+    assert any("results that count were ordered or judged by it" in line for line in card.remarks)
+    quiet = loosened_between(lambda told: None, parties=PARTIES, consent=("amend",)).card()
+    assert quiet.outcome == "accepted"

@@ -65,7 +65,9 @@ class Books:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: dict[str, str] = field(default_factory=dict)  # job -> its last event
     job_runs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job -> run by restart
-    cancelling: set[str] = field(default_factory=set)  # jobs whose cancel_order has no answer yet, which a verdict may overtake
+    cancelling: set[str] = field(
+        default_factory=set
+    )  # jobs whose cancel_order has no answer yet, which a verdict may overtake
     void_jobs: dict[str, int] = field(default_factory=dict)  # job -> the restart from which on nothing of it runs
     bundles: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # job of several runs -> its runs
     verdicts: dict[str, str] = field(default_factory=dict)

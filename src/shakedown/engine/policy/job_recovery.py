@@ -26,6 +26,7 @@ from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead")  # facts that no verdict on its run repeats
+HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _MOST_CUT_SHORT = 3  # attempts that came to a limit that was lowered: after that it is the site's rule, and no accident
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
@@ -68,7 +69,7 @@ def _withdraw(state: State, decision: Decision, now: float) -> None:
     """Take back what has not started: with its claim in our hands it never will, and its run waits for better times."""
     stopping = state.driver.stopping if state.index.policy.withdraw_on_stop else ""
     whole = {number: why for number in range(len(state.index.components)) if (why := withdrawn(state, number))}
-    late = _may_not_follow(state, now) | _in_held_queues(state)
+    late = _may_not_follow(state, decision, now) | _in_held_queues(state)
     if not (stopping or whole or late or state.agenda.stale):
         return
     most = len(decision.orders) + BATCH
@@ -112,7 +113,7 @@ def _age(job: Job) -> int:
     return int(job.id[1:])
 
 
-def _may_not_follow(state: State, now: float) -> dict[str, str]:
+def _may_not_follow(state: State, decision: Decision, now: float) -> dict[str, str]:
     """Jobs that begin as soon as another one is over, although by then that one's place may be given to nobody: a budget holds less
     than is taken of it, or nothing of their component is to begin. The scheduler does not know that, so they are taken back.
     """
@@ -130,9 +131,27 @@ def _may_not_follow(state: State, now: float) -> dict[str, str]:
         at = (job.component, key.pool, job.loads)
         if at not in over:
             over[at] = shrunk(state, job.loads, job.component, key.pool, promised, now)
+            if over[at] and (until := _handed_over_by(state, now)):
+                over[at] = ""
+                decision.wake(until)
         if known[key] or over[at]:
-            found[job.id] = known[key] or f"more is taken of {over[at]} than it holds now"
+            found[job.id] = known[key] or f"jobs that run load {over[at]} with more than it holds now"
     return found
+
+
+def _handed_over_by(state: State, now: float) -> float:
+    """When the end of each job whose follower runs already is known at the latest, or 0 where none is awaited.
+
+    A scheduler starts a follower once the job before it is over, and its end may be told some looks later than that start: a job on
+    several nodes is first held against the boots of its nodes. Until then both are charged.
+    """
+    began = [
+        job.started if job.started is not None else now
+        for job in state.jobs.values()
+        if job.after and job.phase == JobPhase.RUNNING and job.after in state.jobs
+    ]
+    until = max(began, default=0.0) + HANDED_OVER_S
+    return until if began and now < until else 0.0
 
 
 def withdrawn(state: State, number: int) -> str:

@@ -34,6 +34,18 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
+    """Purpose: of these, what a verdict keeps once a run was ordered or judged by the later plan, whatever is asked for after it.
+
+    That is how runs come about, what a case is and how it is checked, and rows that judge runs.
+    """
+    now = {part.name: part for part in new.components}
+    found = [what for part in old.components if part.name in now for what in _of_running(part, now[part.name])]
+    judging = {row.name for contract in old.contracts for row in contract.rows if row.verdict}
+    rows = [what for what in _of_rows(old, new) if what.split(":", 1)[0].removeprefix("contract row ") in judging]
+    return tuple(dict.fromkeys([*found, *_of_cases(old, new), *rows, *_of_precedence(old, new)]))
+
+
 # ---- components ------------------------------------------------------------------------------------------------------
 
 

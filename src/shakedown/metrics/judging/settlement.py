@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from math import inf
 
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import clocks_of
+from shakedown.metrics.judging.asked_less import eases_runs
 from shakedown.metrics.judging.consent import Agreement, Signed, weigh
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.people import Act, acts_of, known_agains
@@ -74,12 +76,21 @@ class _Settling:
         self.unagreed = sorted(
             unsure & consent.void
         )  # consent is asked for and missing, and what was done cannot be undone
+        self.driven_by = [act.number for act in acts if act.number in self.void and self._drove(act)]
+        self.unagreed = sorted({*self.unagreed, *self.driven_by})
         self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
         self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
         self.unsure = sorted(number for number in unsure if consent.missing.get(number))
+
+    def _drove(self, act: Act) -> bool:
+        """Whether results came by an amendment that has no effect on what is asked: what they would be without it nobody knows."""
+        if act.kind != "amend":
+            return False
+        step = self._step(act)
+        return bool(eases_runs(*step)) and self._is_relied_on(act, step)
 
     def scorecard(self) -> Scorecard:
         """Everything: the outcome, by whose word, and each act."""
@@ -94,7 +105,7 @@ class _Settling:
             outcome=outcome,
             summary=_summary(judged, outcome, restricting),
             restrictions=(*judged.restrictions, *(_restriction(act) for act in scored if act.takes)),
-            remarks=(*judged.remarks, *self.consent.told, *_void_words(scored)),
+            remarks=(*judged.remarks, *self.consent.told, *_void_words(scored, self.driven_by)),
             acts=scored,
             without_acts=whole,
             told=self.consent.told,
@@ -187,7 +198,8 @@ class _Settling:
         base_document, base_clocks, _ = self._score(frozenset())
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
         step = self._step(act) if act.kind == "amend" else None
-        return taken(act.kind, judged, without, (base_document, document), moved, step)
+        relied = step is not None and self._is_relied_on(act, step)
+        return taken(act.kind, judged, without, (base_document, document), moved, step, relied)
 
     def _step(self, act: Act) -> tuple[Document, Document]:
         """The plan that was in force before an amendment, and the one that it put into force."""
@@ -196,6 +208,19 @@ class _Settling:
         last = max((k for k in range(place) if amends[k].number not in self.void), default=-1)
         before, after = (self.record.documents[k + 1] for k in (last, place))
         return self.document_of(before), self.document_of(after)
+
+    def _is_relied_on(self, act: Act, step: tuple[Document, Document]) -> bool:
+        """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again."""
+        later = [one for one in self.acts if one.kind == "amend" and one.number > act.number]
+        whole = (one for one in later if not eases_runs(step[0], self._step(one)[1]))
+        until = next(whole, None)
+        last, end = (until.number, until.said) if until is not None else (inf, inf)
+        for row in self.record.runs:
+            began = row.charged if row.charged is not None else row.started
+            given = act.number < row.seq < last
+            if not row.superseded_by and (given or (began is not None and act.said <= began < end)):
+                return True
+        return False
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 
@@ -345,9 +370,11 @@ def _restriction(act: ActScore) -> str:
     )
 
 
-def _void_words(acts: Iterable[ActScore]) -> list[str]:
+def _void_words(acts: Iterable[ActScore], driven_by: Collection[int]) -> list[str]:
+    came = "; but results that count were ordered or judged by it"
     return [
         f"event {act.number}: {act.by or 'somebody'} {act.what}; it has no effect until {' and '.join(act.missing)} agreed"
+        f"{came if act.number in driven_by else ''}"
         for act in acts
         if act.standing == NO_EFFECT
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from shakedown.metrics.clock import Clock
-from shakedown.metrics.judging.asked_less import asks_less
+from shakedown.metrics.judging.asked_less import asks_less, eases_runs
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.model.nouns import Document
@@ -27,11 +27,13 @@ def taken(
     documents: tuple[Document, Document],
     clocks: tuple[Clocks, Clocks] | None = None,
     step: tuple[Document, Document] | None = None,
+    relied: bool = False,
 ) -> tuple[str, ...]:
     """Purpose: what the act takes away, a phrase each. ``documents`` and ``clocks``: as it is, and without the act; None where the
-    act moves no clock. ``step``: of an amendment the plan before it and the plan that it put into force.
+    act moves no clock. ``step``: of an amendment the plan before it and the plan that it put into force; ``relied``: results that
+    count were ordered or judged while that was so.
     """
-    found = list(_by_amendment(*step, documents[0])) if step is not None else []
+    found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(judged, without)
     found += _time(documents[0], *clocks) if clocks else []
     if kind in ("drain", "cancel"):
@@ -41,9 +43,14 @@ def taken(
     return tuple(dict.fromkeys(found))
 
 
-def _by_amendment(before: Document, after: Document, now: Document) -> tuple[str, ...]:
-    """What this step took, unless the plan in force asks for all of it again: a second amendment hides nothing of the first."""
-    return asks_less(before, after) if asks_less(before, now) else ()
+def _by_amendment(before: Document, after: Document, now: Document, relied: bool) -> tuple[str, ...]:
+    """What this step took, unless the plan in force asks for all of it again: a second amendment hides nothing of the first.
+
+    What results keep of the step stays taken where some that count came by while it was in force.
+    """
+    if asks_less(before, now):
+        return asks_less(before, after)
+    return eases_runs(before, after) if relied else ()
 
 
 def _runs(judged: Scorecard, without: Scorecard) -> Iterator[str]:

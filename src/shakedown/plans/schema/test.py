@@ -143,7 +143,10 @@ _RUN = Record(
         "exclusive": Key(
             YesNo(), "takes whole nodes, with nothing beside it; without it true on a cluster, false locally"
         ),
-        "time_limit": Key(Duration(templated=True), "the run is ended after this; without it 10min"),
+        "time_limit": Key(
+            Duration(templated=True),
+            "the run is ended after this; Slurm counts in minutes, and ends it up to two minutes later; without it 10min",
+        ),
         "requeue": Key(YesNo(), "the scheduler may start it again by itself after a node failed; without it false"),
         "launch": Key(
             Either(scalar=_LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"

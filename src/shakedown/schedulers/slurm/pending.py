@@ -65,6 +65,8 @@ _WHAT = {
 
 
 _RAISE = "the limit has to be raised, or the test must ask for less"
+_SHARED = "it begins when other jobs that count for the limit end; where there are none, the limit has to be raised"
+_ENDS = "Reserved for maintenance"  # of a reservation, which ends by itself
 _SERIES = "an administrator has to change what the account may use, or the system file asks for another one"
 # What never passes by itself, and what has to be done about it.
 _NEVER = {
@@ -97,12 +99,15 @@ def way_out(reason: str) -> tuple[str, bool]:
     A limit on what all jobs of a user or an account have together is used up, or it is less than this one job asks for.
     """
     head = reason.partition(",")[0].strip()
+    if _ENDS in reason:
+        return "", False
     if head in _NEVER or head in _PERHAPS:
         return _NEVER.get(head) or _PERHAPS[head], head in _NEVER
     match = _LIMIT.fullmatch(head)
     if head in _WORDS or not _of_a_limit(head) or match is None:
         return "", False
-    return _RAISE, match["each"] in ("PerJob", "PerNode") or match["kind"] == "Min"
+    certain = match["each"] in ("PerJob", "PerNode") or match["kind"] == "Min"
+    return _RAISE if certain else _SHARED, certain
 
 
 def in_words(reason: str) -> str:
