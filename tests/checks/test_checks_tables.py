@@ -254,3 +254,10 @@ def test_rows_may_be_longer_than_columns_that_end_open() -> None:
         Figure("x[size=8]", 1.5),
         Figure("x[size=16]", None, "figure x[size=16]: 'nan' is no finite number"),
     )
+
+
+def test_a_run_time_with_a_blank_in_it_is_one_field() -> None:
+    table = Table(columns=("name", "cpu", "x"), column="x", by=("name",))
+    content = "fft  9m 1.50s 24m 9.90s\nscf  1h 5m 1h10m\nmin  2.5s 3.5s\n"
+    spec = FigureSpec("x", unit="s", table=table)
+    assert [one.value for one in take(spec, text(content))] == [1449.9, 4200.0, 3.5]

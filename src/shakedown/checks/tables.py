@@ -21,6 +21,7 @@ from shakedown.model.units import UNITS
 MOST_ROWS = 100_000  # of all tables of one text together
 _RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---+---+
 _WIDE = re.compile(r"\s{2,}|\t+")
+_RUN_TIME = re.compile(r"(\b\d+[dhm])\s(?=\s?\d+(?:\.\d*)?[hms]\b)")  # the blank in 24m 9.90s and in 1h 5m
 _TAG = 40  # characters
 _SIGN = re.compile(r"(?<=[\d.])\s*[%xX]")  # 95.2%, 3.6X
 _LIKE_A_NUMBER = re.compile(
@@ -198,6 +199,9 @@ class _Reader:
             return [[field.strip() for field in _separated(line, self.table.separator)]]
         narrow, wide = line.split(), [field.strip() for field in _WIDE.split(line.strip())]
         ways = [narrow, wide, [field for field in wide if field != ":"], [field for field in narrow if field != ":"]]
+        joined = _RUN_TIME.sub(r"\1", line)
+        if joined != line:
+            ways.insert(0, joined.split())
         return [[field.rstrip(":") or field for field in way] for way in ways]
 
 
