@@ -16,6 +16,7 @@ from shakedown.model.units import parse_duration, parse_quantity
 
 Fields = dict[str, Any]
 Merged = Callable[[str], Fields]
+PAGE = Path(__file__).parents[2] / "docs/guides/catalogue.md"
 CATALOGUE = Path(catalogue.__file__).parent / "tests"
 NAMES = sorted(path.stem for path in CATALOGUE.glob("*.yaml"))
 SHARED = [name for name in NAMES if name.endswith("-defaults")]
@@ -114,3 +115,14 @@ def test_options_are_those_of_the_kernel(fields_of: Merged, name: str) -> None:
     (kernel,) = describe_kernels([name])
     known = {option.name for option in (*kernel.options, *shared_options())}
     assert set(re.findall(r"--[a-z-]+", fields["run"]["command"])) <= known
+
+
+@pytest.mark.parametrize("name", [name for name in WHOLE if name not in KERNELS])
+def test_the_page_has_each_program_with_its_figures_and_their_units(fields_of: Merged, name: str) -> None:
+    fields = fields_of(name)
+    (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{name}`")]
+    test, programs, figures = (cell.strip() for cell in row.strip("|").split("|"))
+    assert test.endswith("(extend it)") is fields.get("abstract", False)
+    assert re.findall(r"`([^`]+)`", programs) == fields["needs"]["programs"]
+    said = dict(re.findall(r"`(\w+)(?:\[[^`]*\])?`(?: ([^,|]+))?", figures))
+    assert said == {figure: spec.get("unit", "") for figure, spec in fields["figures"].items()}

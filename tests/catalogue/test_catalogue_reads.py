@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from shakedown.model.nouns import Case, Document, NodeType, System, Toolchain
 from shakedown.plans import list_cases, read_plan, read_site
 
 CATALOGUE = Path(catalogue.__file__).parent / "tests"
+PAGE = Path(__file__).parents[2] / "docs/guides/catalogue.md"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "laptop"
 GCC = Toolchain("gcc", cc="gcc", cxx="g++", fc="gfortran")
 
@@ -83,6 +85,16 @@ def test_all_cores_stream_and_each_is_looked_at_for_noise(everything: Path) -> N
     cases = {case.id: case for case in cases_on(everything, 16)}
     assert {"stream/threads=1", "stream/threads=16"} <= set(cases)
     assert cases["noise/samples=3000"].shape.ranks == 16
+
+
+def test_the_tests_that_the_page_extends_are_read_without_a_fault(site: Path) -> None:
+    written = re.findall(r"^```yaml\n# (tests/\S+)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(written) == 3
+    (site / "tests/inputs").mkdir(parents=True)
+    (site / "tests/inputs/bench.tpr").touch()
+    for name, text in written:
+        (site / name).write_text(text)
+    assert read_site(site).found_problems() == []
 
 
 # ---- examples/laptop -------------------------------------------------------------------------------------------------
