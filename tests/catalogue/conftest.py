@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,11 @@ Fields = dict[str, Any]
 
 def written(name: str) -> Fields:
     """A test's file as it is written."""
+    return deepcopy(_read(name))
+
+
+@cache
+def _read(name: str) -> Fields:
     fields: Fields = yaml.safe_load((CATALOGUE / f"{name}.yaml").read_text())
     return fields
 

@@ -21,8 +21,9 @@ OUTPUTS = Path(__file__).parent / "outputs"
 
 
 def figures(fields: Fields, output: str) -> dict[str, float]:
-    """Each figure by its regular expression."""
-    return {name: figure(spec, output) for name, spec in fields["figures"].items()}
+    """Each figure by its regular expression, without the time that hangs on the machine."""
+    specs = {name: spec for name, spec in fields["figures"].items() if "regex" in spec and name != "loop"}
+    return {name: figure(spec, output) for name, spec in specs.items()}
 
 
 def figure(spec: Fields, output: str) -> float:

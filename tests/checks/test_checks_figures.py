@@ -62,7 +62,9 @@ def test_every_finite_number_is_read_as_it_was_written(value: float) -> None:
         ("-Infinity", "'-Infinity' is no finite number"),
         ("-nan(ind)", "'-nan(ind)' is no finite number"),
         ("1e999", "'1e999' is too large for a number"),
-        ("1,234.5", "'1,234.5' is not a number"),
+        ("1,234", "'1,234' may be 1234 or 1.234"),
+        ("0,5", "'0,5' is not a number"),
+        ("12,34.5", "'12,34.5' is not a number"),
         ("1_000", "'1_000' is not a number"),
         ("12.1 GB/s", "'12.1 GB/s' is not a number"),
         ("****", "'****' is not a number"),
@@ -72,6 +74,36 @@ def test_every_finite_number_is_read_as_it_was_written(value: float) -> None:
 )
 def test_what_is_no_number_is_said_and_never_guessed(written: str, problem: str) -> None:
     assert number(written) == problem
+
+
+def test_commas_between_thousands_are_read_where_they_can_be_nothing_else() -> None:
+    assert [number(text) for text in ("1,234.5", "-12,345,678", "1,048,576")] == [1234.5, -12345678.0, 1048576.0]
+
+
+@pytest.mark.parametrize(
+    ("written", "unit", "value"),
+    [
+        ("1m30.12s", "s", 90.12),
+        ("1h 5m", "s", 3900.0),
+        ("1d 2h", "h", 26.0),
+        ("12.3s", "s", 12.3),
+        ("0:01:30", "s", 90.0),
+        ("2:30.5", "min", 2.5083333333333333),
+        ("1-02:03:04", "s", 93784.0),
+        ("90", "s", 90.0),
+    ],
+)
+def test_a_run_time_is_read_where_the_unit_is_one_of_time(written: str, unit: str, value: float) -> None:
+    spec = FigureSpec("wall", regex=r"wall: (?P<value>.+)", unit=unit)
+    assert figure(spec, text(f"wall: {written}\n")).value == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("written", "unit"), [("1m30s", "GB/s"), ("1m30s", ""), ("1:99", "s"), ("30s1m", "s"), ("s", "s")]
+)
+def test_a_run_time_in_another_unit_or_order_is_no_number(written: str, unit: str) -> None:
+    spec = FigureSpec("wall", regex=r"wall: (?P<value>.+)", unit=unit)
+    assert figure(spec, text(f"wall: {written}\n")).problem == f"figure wall: '{written}' is not a number"
 
 
 @given(st.sampled_from(PICKS), st.lists(MODEST, min_size=1, max_size=9))

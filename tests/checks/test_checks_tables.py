@@ -186,7 +186,7 @@ def test_rows_of_one_tag_are_picked_from() -> None:
         (
             Table(header="^n t t", column="t", by=("n",)),
             "n t t\n1 2 3\n",
-            "the table has 2 columns 't'; name them with columns",
+            "the table has 2 columns 't'; say which: 't#1' or 't#2'",
         ),
     ],
 )
@@ -211,3 +211,53 @@ def test_what_a_program_prints_cannot_forge_the_name_of_another_figure() -> None
     content = "n t\na]=x[b 1\n"
     (found,) = take(FigureSpec("x", table=Table(header="^n", column="t", by=("n",))), text(content))
     assert found.name == "x[n=a)=x(b]"
+
+
+def test_of_columns_with_one_name_each_can_be_had() -> None:
+    content = "# size time busbw time busbw\n8 1 2 3 4\n16 5 6 7 8\n"
+    assert values(Table(header="^# size", column="busbw#1", by=("size",)), content) == {
+        "x[size=8]": 2.0,
+        "x[size=16]": 6.0,
+    }
+    assert values(Table(header="^# size", column="busbw#2", by=("size",)), content) == {
+        "x[size=8]": 4.0,
+        "x[size=16]": 8.0,
+    }
+
+
+def test_a_line_of_units_below_the_header_is_no_row_and_a_word_in_its_place_is_one() -> None:
+    table = Table(header="^size", column="rate", by=("size",))
+    assert values(table, "size  rate\n B    MB/s\n8  1.5\n") == {"x[size=8]": 1.5}
+    assert problem(table, "size  rate\nB  FAILED\n") == "figure x[size=B]: 'FAILED' is not a number"
+
+
+def test_a_header_that_comes_again_is_no_row() -> None:
+    content = "step temp\n1 1.5\n2 2.5\nstep temp\n3 3.5\n"
+    table = Table(header="^step temp", column="temp", by=("step",))
+    assert values(table, content) == {"x[step=1]": 1.5, "x[step=2]": 2.5, "x[step=3]": 3.5}
+    within = Table(after="^begin", header="^step", column="temp", by=("step",))
+    assert values(within, f"begin\n{content}") == {"x[step=1]": 1.5, "x[step=2]": 2.5, "x[step=3]": 3.5}
+
+
+def test_signs_for_per_cent_and_times_are_no_part_of_the_number() -> None:
+    content = "name share slower\na 95.2% 3.6X\nb 4.8% 1.0x\n"
+    assert values(Table(header="^name", column="share", by=("name",)), content) == {"x[name=a]": 95.2, "x[name=b]": 4.8}
+    assert values(Table(header="^name", column="slower", by=("name",)), content) == {"x[name=a]": 3.6, "x[name=b]": 1.0}
+
+
+def test_rows_may_be_longer_than_columns_that_end_open() -> None:
+    table = Table(after="^# Size", columns=("size", "x", "..."), column="x", by=("size",))
+    assert values(table, OSU) == values(Table(after="^# Size", columns=("size", "x"), column="x", by=("size",)), OSU)
+    full = "# Size  Avg  Min  Max  Iterations\n8  1.5  1.0  2.0  1000\n16  nan  1.0  2.0  1000\nall of it is done\n"
+    found = take(FigureSpec("x", table=table), text(full))
+    assert found == (
+        Figure("x[size=8]", 1.5),
+        Figure("x[size=16]", None, "figure x[size=16]: 'nan' is no finite number"),
+    )
+
+
+def test_a_run_time_with_a_blank_in_it_is_one_field() -> None:
+    table = Table(columns=("name", "cpu", "x"), column="x", by=("name",))
+    content = "fft  9m 1.50s 24m 9.90s\nscf  1h 5m 1h10m\nmin  2.5s 3.5s\n"
+    spec = FigureSpec("x", unit="s", table=table)
+    assert [one.value for one in take(spec, text(content))] == [1449.9, 4200.0, 3.5]

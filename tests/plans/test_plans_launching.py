@@ -176,6 +176,26 @@ def test_debian_names_the_launcher_of_open_mpi_after_it(site: Any, login: LoginN
     assert site.case().script == "mpirun.openmpi --oversubscribe -n 1 ./a"
 
 
+@pytest.mark.parametrize(
+    ("program", "build", "script"),
+    [
+        ("hpcc", "", "mpirun.openmpi --oversubscribe -n 2 ./a"),
+        ("vasp", "", "mpiexec -n 2 ./a"),
+        ("tar", "", "mpiexec -n 2 ./a"),
+        ("gone", "", "mpiexec -n 2 ./a"),
+        ("hpcc", BUILD, "mpiexec -n 2 ./a"),
+    ],
+)
+def test_a_program_that_is_linked_to_open_mpi_is_started_by_it(
+    site: Any, login: LoginNode, program: str, build: str, script: str
+) -> None:
+    login.program("mpiexec").program("mpirun.openmpi").linked(program if program != "gone" else "tar")
+    site.test(
+        f'test: a\n{build}needs: {{programs: [{program}]}}\nrun: {{tasks_per_node: 2, command: "{{launch}} ./a"}}'
+    )
+    assert site.case().script == script
+
+
 # ---- whose MPI -------------------------------------------------------------------------------------------------------
 
 

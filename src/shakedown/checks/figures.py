@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from shakedown.checks import structured
 from shakedown.checks.extract import compile_pattern, not_there
-from shakedown.checks.numbers import Entry, combine, number
+from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show
 from shakedown.model.figures import FigureSpec
@@ -64,7 +64,7 @@ def _from_table(spec: FigureSpec, contents: Text) -> tuple[Figure, ...]:
     entries: dict[str, list[Entry]] = {}
     try:
         for cell in cells(spec.table, spec.table.column, contents.parts[0]):
-            entries.setdefault(tag(spec.table.by, cell.row), []).append(number(cell.text))
+            entries.setdefault(tag(spec.table.by, cell.row), []).append(number_in(spec.unit, cell.text))
     except TableError as error:
         return (missing(spec, str(error)),)
     if not entries:
@@ -127,22 +127,23 @@ def _entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
         return structured.json_entries(spec.json, text)
     if spec.yaml:
         return structured.yaml_entries(spec.yaml, text)
-    return _regex_entries(spec.regex, text, cut)
+    return _regex_entries(spec, text, cut)
 
 
-def _regex_entries(regex: str, text: str, cut: str) -> Iterator[Entry]:
-    pattern = compile_pattern(regex)
+def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
+    pattern = compile_pattern(spec.regex)
     if isinstance(pattern, str):
         yield pattern
     elif "value" not in pattern.groupindex:
-        yield f"{show(regex)} has no group named 'value'"
+        yield f"{show(spec.regex)} has no group named 'value'"
     else:
         for match in pattern.finditer(text):
             if _may_go_on(match, text, cut):
                 yield f"{show(match[0])} lies where a very long line was cut: its value may go on"
                 continue
             value = match["value"]
-            yield f"{show(match[0])} matches without its group 'value'" if value is None else number(value)
+            without = f"{show(match[0])} matches without its group 'value'"
+            yield without if value is None else number_in(spec.unit, value)
 
 
 def _may_go_on(match: re.Match[str], text: str, cut: str) -> bool:

@@ -2,7 +2,8 @@
 
 A table begins after a line that ``after`` or ``header`` matches (without either at the first line), and ends before the first line
 that is no row of it, or before a line that ``until`` matches. Rows are cut at blanks (at two and more where a name holds single
-blanks), or at a separator, with quotes as in CSV.
+blanks), or at a separator, with quotes as in CSV. A line of units below the header and a header that comes again are no rows.
+Columns that end with ``...`` let rows be longer. Of columns with one name the second is called ``name#2``.
 """
 
 from __future__ import annotations
@@ -14,12 +15,22 @@ from dataclasses import dataclass
 
 from shakedown.checks.extract import compile_pattern
 from shakedown.checks.text import cut, printable, show
-from shakedown.model.figures import Table
+from shakedown.model.figures import MORE, Table
+from shakedown.model.units import UNITS
 
 MOST_ROWS = 100_000  # of all tables of one text together
 _RULE = re.compile(r"[\s\-=+|:_*#]*")  # a line that only separates: -----, +---+---+
 _WIDE = re.compile(r"\s{2,}|\t+")
+_RUN_TIME = re.compile(r"(\b\d+[dhm])\s(?=\s?\d+(?:\.\d*)?[hms]\b)")  # the blank in 24m 9.90s and in 1h 5m
 _TAG = 40  # characters
+_SIGN = re.compile(r"(?<=[\d.])\s*[%xX]")  # 95.2%, 3.6X
+_LIKE_A_NUMBER = re.compile(
+    r"[+-]?(?:[\d.*]|nan|inf)|-", re.IGNORECASE
+)  # also what programs print where they have none
+_UNITS = {unit.casefold() for unit in UNITS if unit} | {
+    *("b", "byte", "bytes", "kb", "mb", "gb", "mb/sec", "mbytes/sec", "mib/sec", "gb/sec", "gflops", "gflop/s"),
+    *("sec", "secs", "second", "seconds", "msec", "usec", "nsec", "µs", "elements", "count", "-"),
+}
 
 Names = tuple[str, ...]
 
@@ -30,7 +41,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its text as printed, and its row: column -> text."""
+    """One cell: its text as printed, without a sign for per cent or times, and its row: column -> text."""
 
     text: str
     row: dict[str, str]
@@ -43,7 +54,7 @@ def cells(table: Table, column: str, text: str) -> Iterator[Cell]:
         if found > MOST_ROWS:
             raise TableError(f"the table has more than {MOST_ROWS} rows")
         if all(_alike(row.get(name, ""), wanted) for name, wanted in table.where):
-            yield Cell(row[column], row)
+            yield Cell(_without_sign(row[column]), row)
 
 
 def tag(by: Sequence[str], row: dict[str, str]) -> str:
@@ -61,11 +72,18 @@ def _alike(text: str, wanted: str) -> bool:
         return False
 
 
+def _without_sign(text: str) -> str:
+    """The number of ``95.2%`` or ``3.6X``; anything else as it is."""
+    sign = _SIGN.search(text)
+    return text[: sign.start()] if sign and sign.end() == len(text.rstrip()) else text
+
+
 class _Reader:
     """Goes through the lines; ``names`` are the columns of the table in hand."""
 
     def __init__(self, table: Table, column: str, lines: list[str]) -> None:
         self.table, self.column, self.lines = table, column, lines
+        self.open = table.columns[-1:] == (MORE,)  # rows may have more fields
         self.after = _compiled(table.after)
         self.header = _compiled(table.header)
         self.until = _compiled(table.until)
@@ -90,7 +108,7 @@ class _Reader:
                 return None
             number += 1
         if self.table.columns:
-            return number, [self.table.columns]
+            return number, [self.table.columns[:-1] if self.open else self.table.columns]
         number = self._next(number, self.header) if self.header else self._first(number)
         if number >= len(self.lines):
             return None
@@ -111,8 +129,8 @@ class _Reader:
         """The ways to read a header: with two blanks between names that hold single ones, or one. A leading # is no name."""
         line = line.strip().lstrip("#!").strip()
         if self.table.separator:
-            return [tuple(name.strip() for name in _separated(line, self.table.separator))]
-        wide, narrow = tuple(_WIDE.split(line)), tuple(line.split())
+            return [_numbered([name.strip() for name in _separated(line, self.table.separator)])]
+        wide, narrow = _numbered(_WIDE.split(line)), _numbered(line.split())
         return [wide, narrow] if 1 < len(wide) < len(narrow) else [narrow]
 
     def _with_columns(self, ways: list[Names]) -> list[Names]:
@@ -122,11 +140,12 @@ class _Reader:
         if fine:
             return fine
         names = ways[0]
-        for name in wanted:
-            if name not in names:
-                raise TableError(f"the table has no column {show(name)}; it has {', '.join(map(show, names[:12]))}")
-        twice = next(name for name in wanted if names.count(name) > 1)
-        raise TableError(f"the table has {names.count(twice)} columns {show(twice)}; name them with columns")
+        lacking = [name for name in wanted if names.count(name) != 1]
+        name = next((name for name in lacking if f"{name}#2" in names), lacking[0])
+        same = [show(other) for other in names if other.rpartition("#")[0] == name]
+        if f"{name}#2" in names:
+            raise TableError(f"the table has {len(same)} columns {show(name)}; say which: {' or '.join(same[:4])}")
+        raise TableError(f"the table has no column {show(name)}; it has {', '.join(map(show, names[:12]))}")
 
     def _body(self, number: int, ways: list[Names]) -> tuple[list[dict[str, str]], int]:
         """The rows from a line on, and the line behind them. The first row tells which way to read the header is right."""
@@ -137,9 +156,11 @@ class _Reader:
             if self.until is not None and self.until.search(line):
                 break
             if not rows:
-                names = next((way for way in ways if self._fields(line, len(way)) is not None), ways[0])
-            fields = self._fields(line, len(names))
-            if fields is not None:
+                names = next((way for way in ways if self._fields(line, way) is not None), ways[0])
+            fields = self._fields(line, names)
+            if self._is_header(line, ways) or (not rows and _is_of_units(fields)):
+                pass
+            elif fields is not None:
                 rows.append(dict(zip(names, fields, strict=True)))
             elif rows and self.until is None:
                 if not _is_rule(line):
@@ -157,11 +178,20 @@ class _Reader:
         fields = self._split(line)[0]
         return f"the line {show(line.strip(), 80)} has {len(fields)} fields, and the table {len(names)} columns"
 
-    def _fields(self, line: str, count: int) -> list[str] | None:
-        """A row's fields; None where the line is no row: it has another number of them, or no number in the column."""
+    def _is_header(self, line: str, ways: list[Names]) -> bool:
+        """Whether the header of the table in hand comes again: programs repeat it in long tables."""
+        return self.header is not None and bool(self.header.search(line)) and self._header_names(line)[0] == ways[0]
+
+    def _fields(self, line: str, names: Names) -> list[str] | None:
+        """A row's fields; None where the line is no row: it has another number of them, or words in an open table's column."""
         if _RULE.fullmatch(line):
             return None
-        return next((fields for fields in self._split(line) if len(fields) == count), None)
+        if not self.open:
+            return next((fields for fields in self._split(line) if len(fields) == len(names)), None)
+        fields = next((fields for fields in self._split(line) if len(fields) >= len(names)), None)
+        if fields is None or not _LIKE_A_NUMBER.match(fields[names.index(self.column)]):
+            return None
+        return fields[: len(names)]
 
     def _split(self, line: str) -> list[list[str]]:
         """The ways in which a line can be cut."""
@@ -169,12 +199,30 @@ class _Reader:
             return [[field.strip() for field in _separated(line, self.table.separator)]]
         narrow, wide = line.split(), [field.strip() for field in _WIDE.split(line.strip())]
         ways = [narrow, wide, [field for field in wide if field != ":"], [field for field in narrow if field != ":"]]
+        joined = _RUN_TIME.sub(r"\1", line)
+        if joined != line:
+            ways.insert(0, joined.split())
         return [[field.rstrip(":") or field for field in way] for way in ways]
 
 
 def _is_rule(line: str) -> bool:
     """A line of dashes within a table; a blank one ends it."""
     return bool(line.strip()) and bool(_RULE.fullmatch(line))
+
+
+def _is_of_units(fields: list[str] | None) -> bool:
+    """A line below the header that names the columns' units: ``B  us  MB/s``."""
+    return bool(fields) and all(field.strip("()[]").casefold() in _UNITS for field in fields or ())
+
+
+def _numbered(names: Sequence[str]) -> Names:
+    """Columns with one name get numbers: ``busbw#1``, ``busbw#2``."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(f"{name}#{seen[name]}" if names.count(name) > 1 else name)
+    return tuple(found)
 
 
 def _separated(line: str, separator: str) -> list[str]:

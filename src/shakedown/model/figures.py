@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 Pairs = tuple[tuple[str, str], ...]
+MORE = "..."  # the last of a table's columns: rows may have more fields
 Pick = Literal["last", "first", "min", "max", "mean", "median", "sum", "count", "sd", "p5", "p95", "p99"]
 
 
@@ -16,8 +17,8 @@ class Table(Struct, frozen=True):
     """A table that a program prints: where it begins and ends, how its columns are called, which rows count.
 
     ``after`` and ``header`` are regular expressions of the line before it and of the line with the names of the columns; without
-    ``header``, ``columns`` has the names. ``by``: the columns that say what a row is. ``where``: column -> text, of the rows that
-    count.
+    ``header``, ``columns`` has the names, with ``MORE`` at the end where rows may be longer. ``by``: the columns that say what a
+    row is. ``where``: column -> text, of the rows that count.
     """
 
     after: str = ""

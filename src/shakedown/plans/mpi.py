@@ -63,6 +63,12 @@ def mpi_of_programs(programs: list[str], around: Surroundings) -> str:
     return ""
 
 
+def linked_to_openmpi(programs: list[str], around: Surroundings) -> bool:
+    """Purpose: whether the first of these programs that is here is linked to Open MPI, which only its own launcher starts."""
+    place = next((place for place in map(around.place, programs) if place), "")
+    return bool(place) and told(around.said("ldd", place)) == "openmpi"
+
+
 def mpi_of_compiler(toolchain: Toolchain | None, around: Surroundings) -> str:
     """Purpose: whose MPI the toolchain's compiler for MPI programs builds with; "" where it cannot be told.
 

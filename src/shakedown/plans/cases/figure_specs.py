@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from shakedown.model.figures import FigureSpec, Table
+from shakedown.model.figures import MORE, FigureSpec, Table
 from shakedown.model.formulas import Amount, FormulaError, amount, constants_in, names_in, value
 from shakedown.plans.library import Definition
 from shakedown.plans.schema.check_words import inside
@@ -121,7 +121,7 @@ def _table(test: Definition, name: str, entry: dict[str, Any], problems: Problem
     for sentence, hint in _wrong_table(entry, columns, column):
         problems.at(place(test.root, "figures", name, "table"), f"figures.{name}.table: {sentence}", hint)
     if by is None and not rows:
-        others = [other for other in columns if other not in (column, "_")]
+        others = [other for other in columns if other not in (column, "_", MORE)]
         if not columns:
             hint = "by: the column; or by: [] where all rows give one number, as pick says"
             at = place(test.root, "figures", name, "table")
@@ -147,13 +147,18 @@ def _wrong_table(entry: dict[str, Any], columns: tuple[str, ...], column: str) -
         )
     if not columns:
         return
+    if MORE in columns[:-1] or columns == (MORE,):
+        yield f"'{MORE}' is not the last of its columns", "it stands at their end, where rows may have more fields"
     twice = next((one for one in columns if one != "_" and columns.count(one) > 1), "")
     if twice:
         yield f"two columns are called '{twice}'", "'_' is for columns that are not wanted"
     by = entry.get("by") or ()
     for wanted in dict.fromkeys((column, *((by,) if isinstance(by, str) else by), *entry.get("where", {}))):
         if wanted not in columns:
-            yield f"there is no column '{wanted}'", near_or_all(wanted, [one for one in columns if one != "_"])
+            yield (
+                f"there is no column '{wanted}'",
+                near_or_all(wanted, [one for one in columns if one not in ("_", MORE)]),
+            )
 
 
 # ---- formulas --------------------------------------------------------------------------------------------------------

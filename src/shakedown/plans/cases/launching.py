@@ -10,7 +10,15 @@ from typing import Any
 from shakedown.model.nouns import Shape, Toolchain
 from shakedown.plans.cases.build_keys import Plan
 from shakedown.plans.context import Context
-from shakedown.plans.mpi import NAMES, TYPES, mpi_of_compiler, mpi_of_programs, offered_types, on_login_node
+from shakedown.plans.mpi import (
+    NAMES,
+    TYPES,
+    linked_to_openmpi,
+    mpi_of_compiler,
+    mpi_of_programs,
+    offered_types,
+    on_login_node,
+)
 from shakedown.plans.partition_scopes import Stage
 
 BINDINGS = ("cores", "sockets", "numa", "none")
@@ -64,14 +72,16 @@ class Launching:
         return Launch(_srun(kind, self.stage, self.shape, self.wish), ("srun",), fault)
 
     def _local(self) -> Launch:
-        """On one machine: its mpiexec, unless the test says that it needs the one of another MPI."""
-        starter, around = self.wish.starter, self.context.around
+        """On one machine: its mpiexec, unless the test, or the program that it needs, has Open MPI."""
+        starter, around, mpi = self.wish.starter, self.context.around, self.wish.mpi
         if not starter.startswith("mpi"):
             starter = "mpiexec"
-            if self.wish.mpi == "openmpi":
+            if not mpi and self.build is None and linked_to_openmpi(self.programs, around):
+                mpi = "openmpi"
+            if mpi == "openmpi":
                 starter = "mpirun.openmpi" if around.place("mpirun.openmpi") else "mpirun"
         words = [starter]
-        if "openmpi" in (self.wish.mpi, _by_suffix(starter)):
+        if "openmpi" in (mpi, _by_suffix(starter)):
             words.append("--oversubscribe")  # it counts places by rules of its own; the cores are ours to share out
         words += ["-n", str(self.shape.ranks), *_bound_by_mpiexec(self.wish.binding), *self.wish.options]
         return Launch(shlex.join(words), (starter,))

@@ -78,7 +78,7 @@ _TABLE = Record(
         ),
         "columns": Key(
             ListOf(_COLUMN, "a list of names", 1),
-            "names of the columns, from left to right, where no line has them; '_' for one that is not wanted",
+            "names of the columns, from left to right, where no line has them; '_': one that is not wanted; '...' at the end: more",
         ),
         "until": Key(
             Parsed("a regular expression", _pattern),

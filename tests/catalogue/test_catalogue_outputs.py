@@ -1,0 +1,198 @@
+"""Outputs of published programs through the real reading, checks and judging: every cell, and outputs that are wrong."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shakedown.checks.judge import Judgement, judge
+from shakedown.conductor.workers import worker
+from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
+from shakedown.machine.here import local_system
+from shakedown.model.layout import Layout
+from shakedown.model.nouns import Case, Document, NodeType, Test, Toolchain
+from shakedown.model.ports import JobReport
+from shakedown.plans import read_plan
+
+OUTPUTS = Path(__file__).parent / "outputs"
+RUN = "r000001"
+GCC = Toolchain("gcc", cc="gcc", cxx="g++", fc="gfortran")
+# whose input is the site's own, and what a site's test of them is called
+TO_EXTEND = ("cp2k", "gromacs", "io500", "lammps-defaults", "milc", "nwchem", "openfoam", "quantum-espresso", "snap")
+
+Numbers = dict[str, float]
+
+
+def rows(figures: dict[str, Any]) -> Numbers:
+    """Each number under its own name: ``{"x[size=*]": {8: 1.5}}`` is ``{"x[size=8]": 1.5}``."""
+    found: Numbers = {}
+    for name, value in figures.items():
+        each = value if isinstance(value, dict) else {"": value}
+        found |= {name.replace("*", str(row)): float(number) for row, number in each.items()}
+    return found
+
+
+EXPECTED = yaml.safe_load((OUTPUTS / "expected.yaml").read_text())
+NAMES = [f"{one['test']}-{number}" for number, one in enumerate(EXPECTED)]
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    """A plan of every program, read by a site that has nothing but names for the tests that it extends."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "site.yaml").write_text("site: empty\n")
+    for folder in ("tests", "plans"):
+        (site / folder).mkdir()
+    for name in TO_EXTEND:
+        command = "  command: lmp\n" if name == "lammps-defaults" else ""
+        run = f"run:\n{command}" if command else ""
+        (site / "tests" / f"own-{name}.yaml").write_text(
+            f"test: own-{name}\nextends: {name}\nabout: with an input of our own\n{run}tags: [program]\n"
+        )
+    (site / "plans" / "all.yaml").write_text(
+        "plan: all\nsystem: here\ncomponents: [{site: {tests: ['tag:program']}}]\n"
+    )
+    return read_plan(site, "all", lambda: local_system("here", "somewhere", NodeType("host", cores=16), "", (GCC,), ()))
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_worker() -> Iterator[None]:
+    before = signal.signal(signal.SIGPROF, worker._alarm)  # what a worker that starts does
+    yield
+    signal.signal(signal.SIGPROF, before)
+
+
+def judged(document: Document, root: Path, name: str, files: dict[str, str]) -> Judgement:
+    """The judgement of a run of the catalogue's test that left these texts: ``output``, or a file's name -> text."""
+    case, test = case_of(document, f"own-{name}" if name in TO_EXTEND else name)
+    layout, output = Layout(root), {"file": "run.out", "bytes": len(files.get("output", "").encode())}
+    layout.work_directory(RUN).mkdir(parents=True, exist_ok=True)
+    for file, text in files.items():
+        (root / "run.out" if file == "output" else layout.work_directory(RUN) / file).write_text(text)
+    reader = RunReader(layout, RUN, output if output["bytes"] else {}, (), ReadingLimits(), OpenPack())
+    evidence = worker.take_evidence(RUN, test, reader, ReadingLimits())
+    return judge(case, test, JobReport("j000001", "completed", "local", exit_status=0, elapsed_s=10.0), evidence)
+
+
+def case_of(document: Document, name: str) -> tuple[Case, Test]:
+    case = next(case for case in document.cases if case.test == name)
+    return case, next(test for test in document.tests if test.name == name).of(case)
+
+
+def texts(files: dict[str, str]) -> dict[str, str]:
+    return {name: (OUTPUTS / file).read_text() for name, file in files.items()}
+
+
+@pytest.mark.parametrize("one", EXPECTED, ids=NAMES)
+def test_every_cell_is_taken(document: Document, tmp_path: Path, one: dict[str, Any]) -> None:
+    found = judged(document, tmp_path, one["test"], texts(one["files"]))
+    assert (found.verdict, [said for said in found.problems if "is empty" not in said]) == ("passed", []), found.reason
+    assert dict(found.figures) == pytest.approx(rows(one["figures"]), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in EXPECTED if one["test"] not in ("ftq", "fwq")], ids=lambda one: one["test"]
+)
+def test_an_output_of_which_half_is_there_is_incorrect(document: Document, tmp_path: Path, one: dict[str, Any]) -> None:
+    """The files of FTQ and FWQ have no end; their tests count the lines instead."""
+    halves = {name: text[: len(text) // 2] for name, text in texts(one["files"]).items()}
+    assert judged(document, tmp_path, one["test"], halves).verdict == "incorrect"
+
+
+def test_every_program_of_the_catalogue_has_an_output_here(document: Document) -> None:
+    read = {one["test"] for one in EXPECTED}
+    assert {case.test.removeprefix("own-") for case in document.cases} == read
+
+
+WRONG = [
+    # the test, what its output says, what it says instead, and a word of the reason
+    ("osu-latency", "2.75", "nan", "latency[size=1024]"),
+    ("osu-bandwidth", "26161.33              Pass", "26161.33              Fail", 'lacks "Fail"'),
+    ("osu-bidirectional", "1048576             48812.05\n", "", "1048576"),
+    ("osu-message-rate", "25657.01", "-nan", "message_rate[size=1048576]"),
+    ("osu-allreduce", "862.06", "inf", "latency[size=1048576]"),
+    ("osu-alltoall", "# OSU MPI All-to-All", "DATA VALIDATION ERROR", "OSU MPI"),
+    ("imb-pingpong", "382.15     10975.61", "time-out.", "time-out"),
+    ("imb-allreduce", "27.94", "****", "latency[bytes=8]"),
+    ("stream-reference", "Solution Validates", "Failed Validation on array a[]", "Solution Validates"),
+    ("babelstream", "Version: 5.0", "Validation failed on c[]. Average error 0.5", "Validation failed"),
+    ("babelstream-csv", "23935.4", "inf", "rate[function=Triad]"),
+    ("dgemm", "PASSED successfully", "FAILED", "Solution check PASSED"),
+    ("ftq", "4013", "nan", "nan"),
+    ("fwq", "1500", "nan", "nan"),
+    ("hpl", "1.14792654e-03 ...... PASSED", "1.14792654e+05 ...... FAILED", "FAILED"),
+    (
+        "hpl",
+        "              0 tests completed and failed",
+        "             10 tests completed and failed",
+        "0 tests completed",
+    ),
+    ("hpl-nvidia", "1.268e+06", "nan", "gflops"),
+    ("hpl-mxp", "2.774020E-03 ...... PASSED", "nan ...... FAILED", "PASSED"),
+    ("hpcg", "HPCG result is VALID with", "HPCG result is INVALID with", "VALID"),
+    (
+        "hpcg",
+        "Departure from Symmetry |x'Ay-y'Ax|/(2*||x||*||A||*||y||)/epsilon::Result=PASSED",
+        "::Result=FAILED",
+        "FAILED",
+    ),
+    ("ior", "Began  ", "WARNING: incorrect data on read (7 errors found).", "ncorrect data"),
+    ("ior", "585.00       5.00", "nan       5.00", "bandwidth[Operation=write]"),
+    ("ior-json", '"bwMeanMIB": 1012.56', '"bwMeanMIB": null', "read"),
+    ("mdtest", "47021.209", "inf", "rate[Operation=Directory stat]"),
+    ("io500", "time 313.701 seconds", "time 31.701 seconds [INVALID]", "INVALID"),
+    ("io500", "TOTAL 17.690911", "TOTAL nan", "score"),
+    ("gpcnet-network", "1693.4", "-nan", "bandwidth[Name=RR Two-sided BW (131072 B)]"),
+    ("gpcnet-load", "995.9X", "infX", "impact[name=Multiple Allreduce (8 B)]"),
+    ("mpigraph", "END mpiGraph", "", "END mpiGraph"),
+    ("nccl-allreduce", "# Out of bounds values : 0 OK", "# Out of bounds values : 3 FAILED", "Out of bounds"),
+    ("nccl-allreduce", "436.02      0", "436.02    N/A", "wrong_in_place"),
+    ("rccl-allreduce", "28.73", "nan", "in_place[size=1048576]"),
+    ("npb", "=               SUCCESSFUL", "=             UNSUCCESSFUL", "SUCCESSFUL"),
+    ("minife", "Total CG Mflops: 223577", "Total CG Mflops: inf", "rate"),
+    ("amg", "1.400566e+08", "nan", "merit"),
+    ("snap", "1.1078E+01", "NaN", "grind"),
+    ("minisweep", "PASS", "FAIL", "PASS"),
+    ("umt", "1.52301e+08", "-nan", "throughput"),
+    ("gromacs", "        1.008       23.801", "          nan          inf", "speed"),
+    ("quantum-espresso", "convergence has been achieved in", "convergence NOT achieved after", "convergence NOT"),
+    ("cp2k", "200.816", "NaN", "wall"),
+    ("nwchem", "Total SCF energy =    -76.009802114212", "Total SCF energy =    NaN", "energy"),
+    ("nwchem-water", "-76.009108035017", "-76.019108035017", "-76[.]0091"),
+    ("gromacs-water", "500 steps,", "100 steps,", "500 steps"),
+    ("quantum-espresso-silicon", "-15.84452726", "-15.74452726", "-15[.]8445"),
+    ("openfoam", "Time = 2\n", "--> FOAM FATAL ERROR:\n", "FOAM FATAL"),
+    ("milc", "iters = 100 mflops", "not converged iters = 100 mflops", "not converged"),
+    ("lammps-defaults", "Total wall time", "ERROR: Lost atoms", "Total wall time"),
+]
+
+
+@pytest.mark.parametrize(("name", "good", "bad", "reason"), WRONG, ids=[f"{one[0]}-{one[3]}" for one in WRONG])
+def test_an_output_that_is_wrong_is_incorrect(
+    document: Document, tmp_path: Path, name: str, good: str, bad: str, reason: str
+) -> None:
+    files = texts(next(one["files"] for one in EXPECTED if one["test"] == name))
+    assert any(good in text for text in files.values())
+    found = judged(document, tmp_path, name, {file: text.replace(good, bad) for file, text in files.items()})
+    assert found.verdict == "incorrect"
+    assert reason in found.reason
+
+
+def test_every_program_has_an_output_that_is_wrong() -> None:
+    assert {one[0] for one in WRONG} == {one["test"] for one in EXPECTED}
+
+
+def test_a_value_that_is_wrong_on_the_gpus_is_counted(document: Document, tmp_path: Path) -> None:
+    text = (OUTPUTS / "nccl-allreduce.txt").read_text().replace("420.42      0", "420.42      7")
+    assert dict(judged(document, tmp_path, "nccl-allreduce", {"output": text}).figures)["wrong_in_place"] == 7
+
+
+def test_collectives_without_the_columns_of_all_ranks_pass_all_the_same(document: Document, tmp_path: Path) -> None:
+    text = "# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n1048576    862.06\n"
+    found = judged(document, tmp_path, "osu-allreduce", {"output": text})
+    assert (found.verdict, dict(found.figures)) == ("passed", {"latency[size=1048576]": 862.06})
