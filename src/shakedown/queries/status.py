@@ -67,6 +67,7 @@ def status(layout: Layout) -> dict[str, Any]:
     return {
         "campaign": layout.root.name,
         "rehearsal": in_words(rehearsal_of(layout) or {}),
+        "ad_hoc": state.index.document.ad_hoc,
         "phase": state.phase,
         "events": state.seq,
         "snapshots_refused": refused,
