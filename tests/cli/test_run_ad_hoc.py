@@ -15,6 +15,7 @@ import pytest
 
 from shakedown.cli.main import main
 from shakedown.events.campaigns import create_campaign
+from shakedown.machine import this_system
 from shakedown.model.errors import UsageError
 from shakedown.queries.last_failed import last_failed
 from shakedown.report.page.settled_block import parts_of
@@ -24,6 +25,7 @@ TESTS = {
     "some": "tags: [smoke]\nparameters: {n: [1, 2, 3]}\nrun: {command: 'test {n} != 2', time_limit: 20s}\n",
     "wrong": "parameters: {n: [1]}\nrun: {command: 'false', time_limit: 20s}\n"
     "expect: [{where: {n: 1}, verdict: failed, because: it is broken}]\n",
+    "base": "abstract: yes\nrun: {command: 'true'}\n",
     "never": "run: {command: 'true'}\n",
 }
 
@@ -121,3 +123,26 @@ def test_a_campaign_that_has_not_started_failed_in_nothing(tmp_path: Path) -> No
     layout = create_campaign(tmp_path / "campaigns", "p-1", b"{}")
     with pytest.raises(UsageError, match="p-1 has not started: no result of it failed"):
         last_failed(layout.root)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("why", "some"), "has no run and no case 'some'\nhint: it is a test; its cases are: some/n=1, some/n=2, some/n=3\n"),
+        (("why", "sme/n=1"), "has no run and no case 'sme/n=1'\nhint: did you mean 'some/n=1'?\n"),
+        (("show", "case", "nver"), "there is no case 'nver'\nhint: did you mean 'never'?\n"),
+        (("show", "case", "base"), "test 'base' is abstract: it has no cases\nhint: show a test that extends it, or its file\n"),
+        (("show", "test", "bas"), "there is no test 'bas'\nhint: did you mean 'base'?\n"),
+        (("list", "--test", "base"), "test 'base' is abstract: it has no cases\nhint: list a test that extends it\n"),
+        (("list", "--test", "wrng"), "there is no test 'wrng'\nhint: did you mean 'wrong'?\n"),
+    ],
+)  # fmt: skip
+def test_names_that_are_none_are_answered_with_those_that_are(words: tuple[str, ...], said: str, site: Path) -> None:
+    done = shakedown(site, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(said)
+
+
+def test_why_says_where_to_ask_about_a_node(site: Path) -> None:
+    node = this_system().partitions()[0].nodes
+    assert shakedown(site, "why", node).stderr.endswith(f"hint: {node} is a node: 'shakedown nodes' says what it did\n")
