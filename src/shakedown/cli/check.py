@@ -25,8 +25,9 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Every file is read, for every system of the site and for this machine. With FILEs, only their faults are shown.
-    Cases of plans that cannot run are listed with the reason, and so is what a system does not allow of the site's other tests. A plan with such cases does not start, unless it says 'unavailable:
-    restrict'. Warnings are no faults: they say where a plan may not do what its author meant.
+    Cases of plans that cannot run are listed with the reason, and so is what a system does not allow of the site's other
+    tests. A plan with cases that cannot run does not start, unless it says 'unavailable: restrict'. Warnings are no faults: they
+    say where a plan may not do what its author meant.
     """
     from shakedown.machine import this_system
     from shakedown.plans import find_site
