@@ -18,8 +18,8 @@ Every command takes `--help`. Data goes to standard output, talk to standard err
 
 Exit status: 0 met · 1 not met · 2 wrong use · 3 our own fault, or a damaged record · 4 undecided.
 
-Completion of commands, options and the names of campaigns, plans, tests, runs and nodes: put one line into the file that
-your shell reads at its start.
+Completion of commands, options and the names of campaigns, plans, tests, tags, systems, runs and nodes: put one line into the
+file that your shell reads at its start.
 
 | shell | file | line |
 |---|---|---|

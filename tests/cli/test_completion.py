@@ -15,8 +15,9 @@ ROOT = Path(__file__).parents[2]
 FILES = {
     "site.yaml": "site: s\n",
     "tests/deep/first.yaml": "test: alpha\nrun: {command: 'true'}\n",
-    "tests/second.yaml": "# a comment\ntest: beta\nrun: {command: 'true'}\n",
-    "systems/emu.yaml": "system: emu\nclusters: {e: {scheduler: slurm, partitions: {all: {nodes: 'n[01-12]', type: t}}}}\n"
+    "tests/second.yaml": "# a comment\ntest: beta\ntags: [quickest]\nrun: {command: 'true'}\n",
+    "tests/base.yaml": "test: base\nabstract: yes\nrun: {command: 'true'}\n",
+    "systems/emu.yaml": "system: emu\nclusters: {e: {scheduler: slurm, partitions: {wide: {nodes: 'n[01-12]', type: t}}}}\n"
     "node_types: {t: {cores: 2}}\n",
     "plans/p.yaml": "plan: spring\nsystem: emu\ncomponents: [{functionality: {tests: [alpha]}}]\n",
 }
@@ -55,6 +56,16 @@ def offered(line: str, cwd: Path) -> list[str]:
         ("shakedown cap al", ["alpha"]),
         ("shakedown cap be", ["beta"]),
         ("shakedown status x", []),
+        ("shakedown run --test al", ["alpha"]),
+        ("shakedown run --test alpha,be", ["alpha,beta"]),
+        ("shakedown run --test strea", ["stream"]),
+        ("shakedown run --test ba", []),
+        ("shakedown run --tag quick", ["quickest"]),
+        ("shakedown list --tag quick", ["quickest"]),
+        ("shakedown run --system em", ["emu"]),
+        ("shakedown run --partition wi", ["wide"]),
+        ("shakedown run --last-failed spring", ["spring-1", "spring-2"]),
+        ("shakedown run --param spring", []),
     ],
 )
 def test_names_are_offered(line: str, names: list[str], site: Path) -> None:

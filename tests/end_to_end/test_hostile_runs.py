@@ -133,7 +133,7 @@ def test_html_and_control_characters_in_names_are_harmless(make_site: MakeSite, 
 def test_commands_say_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
     for words, expected in {
         ("rnu",): "there is no command 'rnu'; did you mean 'run'?",
-        ("run",): "Missing argument 'PLAN'",
+        ("run",): "nothing is named to be run",
         ("run", "x"): "site.yaml",
         ("status",): "",
         ("resume", "nowhere"): "nowhere",

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.criteria import exit_status, score
+from shakedown.model.nouns import FigureSpec
 
 if TYPE_CHECKING:
     from tests.metrics.conftest import Story
@@ -394,3 +395,23 @@ def test_a_measure_of_a_later_version_is_undecided_not_a_crash(story: Story) -> 
     story.run("a")
     story.must("slowest / fastest", "<=", 0.1)
     assert story.only().reason == "this version does not know the measure 'slowest / fastest'"
+
+
+def test_an_optional_figure_that_no_run_gave_is_remarked(story: Story) -> None:
+    story.repeats = 3
+    story.run("a", "passed", repeat=1, figures={"triad": 1.0, "lat[size=8]": 2.0})
+    story.run("a", "incorrect", repeat=2, figures={"triad": 1.0})
+    story.run("a", "failed", repeat=3, figures={"seldom": 1.0})  # its expression works
+    story.run("b", "failed")  # nothing is known of a test of which no run came to its end
+    story.end()
+    names = ("triad", "lat", "mispelt", "seldom")
+    figures = (*(FigureSpec(name, required=False) for name in names), FigureSpec("needed"))
+    document = story.document()
+    document = replace(document, tests=tuple(replace(test, figures=figures) for test in document.tests))
+
+    card = score(document, story.record())
+
+    assert card.remarks == ("optional figure mispelt of test a is in none of its 2 runs that completed",)
+    modelled = story.record()
+    modelled.rehearsal = {"seed": 1}
+    assert not any("optional" in remark for remark in score(document, modelled).remarks)

@@ -79,6 +79,35 @@ def test_a_schema_uses_known_keywords_and_is_json(kind: str) -> None:
     assert json.loads(json.dumps(schema)) == schema
 
 
+def undescribed(schema: Any, path: str = "") -> list[str]:
+    """Where an editor has nothing to show: parts of a schema without a description."""
+    below = {f"{path}.{name}": part for name, part in schema.get("properties", {}).items()}
+    below |= {
+        f"{path}[{key}]": schema[key] for key in ("items", "propertyNames", "additionalProperties") if schema.get(key)
+    }
+    below |= {
+        f"{path}|{number}": part
+        for number, part in enumerate(schema.get("anyOf", []))
+        if "properties" in part or "items" in part
+    }
+    missing = [name for name, part in below.items() if not part.get("description")]
+    return [*missing, *(name for start, part in below.items() for name in undescribed(part, start))]
+
+
+@pytest.mark.parametrize("kind", [*TABLES, ""])
+def test_every_part_of_a_schema_says_what_it_is(kind: str) -> None:
+    schema = json_schema(kind)
+    assert schema["title"].startswith("Shakedown: ") and schema["description"]
+    assert undescribed(schema) == []
+
+
+def test_an_item_of_a_list_and_a_free_key_say_what_they_are() -> None:
+    properties = json_schema("test")["properties"]
+    assert properties["tags"]["items"]["description"] == "a tag"
+    assert properties["figures"]["propertyNames"]["description"] == "a figure's name"
+    assert properties["run"]["description"] == "what one run is and takes"  # the key's own words go first
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

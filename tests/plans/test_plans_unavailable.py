@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shakedown.cli.check import _render
 from shakedown.model.errors import UsageError
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.nouns import Document
@@ -109,3 +110,28 @@ def test_an_old_document_keeps_its_meaning(write: Any) -> None:
     old = thaw(msgspec.json.encode(data))
     assert old.unavailable == ""
     assert [lost.case for lost in lost_cases(old)] == ["odd"]
+
+
+LONG = "test: long\nparameters: {hours: [1, 2]}\nrun: {time_limit: '{hours}h', command: x}\n"
+FAR = "test: far\nrun: {command: x}\nwhere: {partitions: [far]}\n"
+
+
+def test_check_says_what_a_system_does_not_allow_also_where_no_plan_asks_for_it(site: Any, here: Any) -> None:
+    site.write("systems/big.yaml", SYSTEM)
+    site.write("systems/other.yaml", ELSEWHERE)
+    site.write("tests/long.yaml", LONG)
+    site.write("tests/far.yaml", FAR)  # is for the other system, and no mistake on this one
+    checked = check_site(site.path, lambda: here)
+    assert checked.problems == ()
+    assert checked.beyond == {
+        "big": {"long/hours=2": "its time limit is 2 h 00 min and partition batch allows 1 h 00 min"}
+    }
+    line = (
+        "system big: long/hours=2 cannot run there: its time limit is 2 h 00 min and partition batch allows 1 h 00 min"
+    )
+    assert _render(checked, ()).endswith(f"nothing is wrong\n{line}")
+    assert check_site(site.path, lambda: here, (str(site.path / "tests/far.yaml"),)).beyond == {}
+
+    site.write("tests/long.yaml", LONG.replace("[1, 2]", "[2, 3]"))
+    told = _render(check_site(site.path, lambda: here), ())
+    assert told.endswith("system big: 2 cases cannot run there; 'shakedown list cases --system big' says why")

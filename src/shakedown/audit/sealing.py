@@ -165,7 +165,7 @@ def signed_words(layout: Layout, document: Document, scorecard: Scorecard, by: s
         "epochs": scorecard.epoch,
         "sealed_by": by[:100],
         "sealed_at": round(now, 3),
-    }
+    } | ({"ad_hoc": True} if document.ad_hoc else {})
 
 
 def _first_those_that_matter(scorecard: Scorecard) -> list[ActScore]:

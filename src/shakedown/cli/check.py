@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shakedown.cli.output import emit, json_option, site_option
+from shakedown.cli.output import emit, json_option, printable, site_option
 from shakedown.model.errors import MET, WRONG_USE, FileProblems
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Every file is read, for every system of the site and for this machine. With FILEs, only their faults are shown.
-    Cases that cannot run are listed with the reason. A plan with such cases does not start, unless it says 'unavailable:
-    restrict'. Warnings are no faults: they say where a plan may not do what its author meant.
+    Cases of plans that cannot run are listed with the reason, and so is what a system does not allow of the site's other
+    tests. A plan with cases that cannot run does not start, unless it says 'unavailable: restrict'. Warnings are no faults: they
+    say where a plan may not do what its author meant.
     """
     from shakedown.machine import this_system
     from shakedown.plans import find_site
@@ -38,7 +39,7 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
         raise FileProblems(checked.problems)
     counts = {name: getattr(checked, name) for name in ("systems", "tests", "cases", "contracts", "plans")}
     data = {"site": str(where), **counts, "problems": checked.problems, "warnings": checked.warnings}
-    data |= {"unavailable": checked.unavailable}
+    data |= {"unavailable": checked.unavailable, "beyond": checked.beyond}
     emit(data, as_json, lambda: _render(checked, files))
     return WRONG_USE if checked.problems else MET
 
@@ -63,7 +64,12 @@ def _render(checked: Checked, files: tuple[str, ...]) -> str:
     where = f" in {', '.join(files)}" if files else ""
     warnings = [f"warning{str(problem).removeprefix('error')}" for problem in checked.warnings]
     return "\n".join(
-        [*warnings, f"checked {', '.join(parts)}, on {machines}: {_found(checked)}{where}", *_unable(checked)]
+        [
+            *warnings,
+            f"checked {', '.join(parts)}, on {machines}: {_found(checked)}{where}",
+            *_unable(checked),
+            *_beyond(checked),
+        ]
     )
 
 
@@ -80,6 +86,17 @@ def _unable(checked: Checked) -> list[str]:
         then = "it is accepted with restrictions at best" if lost[0].restrict else "it does not start"
         said.append(f"plan {plan}: {_many(len({one.case for one in lost}), 'case')} cannot run: {then}")
     return said
+
+
+def _beyond(checked: Checked) -> list[str]:
+    """A line for each system of the site with cases that it does not allow; where there is one case, with the reason."""
+    lines = []
+    for system, lost in checked.beyond.items():
+        case, reason = next(iter(lost.items()))
+        why = f"'shakedown list cases --system {system}' says why"
+        shown = f"{case} cannot run there: {reason}" if len(lost) == 1 else f"{len(lost)} cases cannot run there; {why}"
+        lines.append(printable(f"system {system}: {shown}"))
+    return lines
 
 
 def _many(count: int, thing: str) -> str:

@@ -15,14 +15,14 @@ from shakedown.model.layout import Layout
 if TYPE_CHECKING:
     from shakedown.conductor.session import Outcome
     from shakedown.metrics.judging.scorecard import Scorecard
-    from shakedown.model.nouns import System
+    from shakedown.model.nouns import Document, System
     from shakedown.rehearsal.rehearse import Rehearsed
 
 
 def new_campaign(
-    plan: str, site: Path | None, identifier: str | None, unavailable: str | None = None, quiet: bool = False
+    root: Path, document: Document, identifier: str | None, unavailable: str | None = None, quiet: bool = False
 ) -> Layout:
-    """Purpose: freeze a plan and make the directory of a campaign for it.
+    """Purpose: freeze a plan and make the directory of a campaign for it in the site ``root``.
 
     ``unavailable``: what the command line says about cases that cannot run. Errors: UsageError where the plan may not start.
     """
@@ -31,10 +31,8 @@ def new_campaign(
     from shakedown.conductor.record.registering import enter, ready, refuse_used
     from shakedown.events.campaigns import create_campaign, new_identifier
     from shakedown.model.frozen import freeze
-    from shakedown.plans import find_site, read_plan
 
-    root = find_site(site or site_of(plan))
-    document = started(read_plan(root, plan, this_machine), unavailable, quiet)
+    document = started(document, unavailable, quiet)
     clusters_of(document)  # says what no campaign can be made of, before there is one
     refuse_cores_that_are_not_there(document)
     refuse_small_limits(document)

@@ -170,7 +170,7 @@ def _listing(asked: Asked) -> Listing:
     listing = _of_plan(asked) if asked.plan else _of_site(asked)
     tests = [test for test in listing.tests if _wanted(test, asked)]
     if (asked.test or asked.tag) and not tests:
-        raise UsageError(*_nothing(listing.tests, asked))
+        raise UsageError(*_nothing(listing, asked))
     if len(tests) == len(listing.tests):
         return listing
     names = {test.name for test in tests}
@@ -198,11 +198,15 @@ def _wanted(test: Test, asked: Asked) -> bool:
     return asked.test in (None, test.name) and (asked.tag is None or asked.tag in test.tags)
 
 
-def _nothing(tests: Sequence[Test], asked: Asked) -> tuple[str, str | None]:
+def _nothing(listing: Listing, asked: Asked) -> tuple[str, str | None]:
     """What fits nothing, and what may have been meant."""
-    names, tags = [test.name for test in tests], {tag for test in tests for tag in test.tags}
+    names, tags = [test.name for test in listing.tests], {tag for test in listing.tests for tag in test.tags}
+    abstract = [name for name, *_ in listing.abstract]
+    if asked.test in abstract:
+        return f"test '{asked.test}' is abstract: it has no cases", "list a test that extends it"
     if asked.test and asked.test not in names:
-        return f"there is no test '{asked.test}'", did_you_mean(asked.test, names) or "'shakedown list tests' has them"
+        near = did_you_mean(asked.test, [*names, *abstract]) or "'shakedown list tests' has them"
+        return f"there is no test '{asked.test}'", near
     if asked.tag and asked.tag not in tags:
         return f"no test has the tag '{asked.tag}'", did_you_mean(
             asked.tag, tags

@@ -11,6 +11,7 @@ from shakedown.cli.output import emit, json_option, printable, say, site_option,
 from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from shakedown.conductor.record.register_words import Standing
     from shakedown.queries.campaigns import CampaignsSeen
 
 
@@ -55,7 +56,7 @@ def _render(found: CampaignsSeen) -> str:
 
     lines = [f"THE REGISTER IS NOT WHAT IT WAS: {found.trouble}"] if found.trouble else []
     rows = [
-        (one.campaign, one.plan, str(one.entry), show_time(one.entered), one.words, "found" if one.found else "")
+        (one.campaign, one.plan, str(one.entry), show_time(one.entered), one.words, _note(one))
         for one in found.campaigns
     ]
     rows += [(name, "", "", "", "not in the register", "") for name in found.others]
@@ -63,3 +64,7 @@ def _render(found: CampaignsSeen) -> str:
         lines.append(table(("CAMPAIGN", "PLAN", "ENTRY", "ENTERED (UTC)", "ENDED", "NOTE"), rows, right=(2,)))
     lines.append(found.summary if found.register else "there is no register yet: 'shakedown run' opens one")
     return "\n".join(lines)
+
+
+def _note(one: Standing) -> str:
+    return ", ".join(["ad hoc"] * one.ad_hoc + ["found"] * one.found)

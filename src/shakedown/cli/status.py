@@ -33,6 +33,8 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
 
 
 def _render(data: dict[str, Any]) -> str:
+    from shakedown.report.words import ad_hoc_words
+
     driver = data["driver"] or ("nobody drives it" if data["phase"] != "ended" else "it is over")
     rehearsal = data.get("rehearsal", "")
     if rehearsal and not data["driver"]:
@@ -41,7 +43,7 @@ def _render(data: dict[str, Any]) -> str:
         f"{data['campaign']}: {data['phase']}; {driver}",
         *_silent(data),
         *_full(data),
-        *filter(None, [rehearsal]),
+        *filter(None, [rehearsal, ad_hoc_words(data.get("ad_hoc", ""))]),
         "",
     ]
     parts.append(_components(data))

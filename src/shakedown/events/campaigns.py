@@ -109,6 +109,15 @@ def _refuse_taken(root: Path, identifier: str) -> None:
     )
 
 
+def refuse_taken(site: Path, identifier: str) -> None:
+    """Raise UsageError where a new campaign of a site cannot bear this name, by what lies in its directories."""
+    _check_identifier(identifier)
+    path = site / CAMPAIGNS / identifier
+    if os.path.lexists(path):
+        raise UsageError(f"{path} exists already", hint="resume it, or give the new campaign another name")
+    _refuse_taken(site / CAMPAIGNS, identifier)
+
+
 def _folders(layout: Layout) -> tuple[Path, ...]:
     plain = (layout.log, layout.documents, layout.packs, layout.outputs, layout.claims, layout.work)
     return (*plain, layout.builds, layout.inbox, layout.lease)

@@ -49,7 +49,8 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
     ``register`` (of the line ``opened`` alone) names the register, at random. ``first`` is the sha256 of a found campaign's first
     event; ``identity`` the random name of one that was begun; ``event`` that of the fact, and ``log`` the sha256 of all event lines
-    up to it; ``digest`` that of a seal; ``torn``: bytes of an unfinished line that were cut off before this one.
+    up to it; ``digest`` that of a seal; ``torn``: bytes of an unfinished line that were cut off before this one. ``ad_hoc``: the
+    campaign has no plan's file, for its tests were named on the command line.
     """
 
     v: int
@@ -72,6 +73,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     because: str = ""
     before: str = ""
     torn: int = 0
+    ad_hoc: bool = False
 
 
 class Register(Struct):

@@ -416,7 +416,7 @@ class Document(Struct, frozen=True):
     """The frozen plan: everything a campaign needs, resolved. Its digest is its identity.
 
     ``unavailable``: refuse, or restrict where a person said that it may start without the cases that cannot run; "" in documents of
-    older versions, which started without asking.
+    older versions, which started without asking. ``ad_hoc``: the options of ``run`` that chose its tests, where no plan's file did.
     """
 
     plan: str
@@ -436,3 +436,4 @@ class Document(Struct, frozen=True):
     record_environment: tuple[str, ...] = ()  # names of variables that a site has stored beside the usual ones
     parties: tuple[Party, ...] = ()  # who must agree to what people do; () where the plan names nobody
     consent: tuple[str, ...] = ()  # kinds of acts without effect on the outcome until every party agreed
+    ad_hoc: str = ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shakedown.model.errors import Problem, UsageError, did_you_mean
@@ -33,6 +33,7 @@ class Checked:
     """What was looked at. ``tests`` and ``cases`` are the site's and the package's; ``cases`` of the system that has most.
 
     ``warnings``: what a plan without faults may not do as it was meant. ``unavailable``: the cases of plans that cannot run.
+    ``beyond``: system -> cases of the site's own tests that it does not allow, each with the reason.
     """
 
     systems: int
@@ -43,6 +44,7 @@ class Checked:
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...] = ()
     unavailable: tuple[Lost, ...] = ()
+    beyond: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
@@ -82,7 +84,28 @@ def check_site(
             tuple(reading.found_problems()),
             tuple(reading.shown(reading.advice)),
             tuple(lost for name, lost in reading.lost if not files or name in names),
+            _beyond(reading, contexts, cases, names if files else None),
         )
+
+
+def _beyond(
+    reading: Site, contexts: list[Context], cases: list[list[Case]], names: set[str] | None
+) -> dict[str, dict[str, str]]:
+    """What each system of the site does not allow, of the site's own tests; ``names``: only of tests in these files.
+
+    A test of another system's partitions or toolchains is not meant for this one. What this machine lacks says ``list cases``.
+    """
+    own = {
+        test.name for test in reading.tests.values() if not test.shipped and (names is None or test.file.name in names)
+    }
+    found = {
+        context.machine.system.name: {
+            case.id: case.unavailable for case in mine if case.script and case.unavailable and case.test in own
+        }
+        for context, mine in zip(contexts, cases, strict=True)
+        if context.machine.file
+    }
+    return {system: lost for system, lost in found.items() if lost}
 
 
 def _cases(reading: Site, context: Context) -> list[Case]:

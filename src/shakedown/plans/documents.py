@@ -70,12 +70,31 @@ def plan_document(
     reading: Site, file: Found, here: Here, kernels: Path | None = None, system: str | None = None
 ) -> Document | None:
     """Purpose: the document, or None where the site's problems have grown."""
+    data = read_bytes(file, reading.problems)
+    if data is None:
+        return None
+    source = Source(file.name, hashlib.sha256(data).hexdigest())
+    return document_of(reading, data, file.name, here, kernels, system, (source,))
+
+
+def document_of(
+    reading: Site,
+    data: bytes,
+    name: str,
+    here: Here,
+    kernels: Path | None = None,
+    system: str | None = None,
+    sources: tuple[Source, ...] = (),
+) -> Document | None:
+    """Purpose: the document of a plan's text, or None where the site's problems have grown.
+
+    ``name``: what messages call the text; ``sources``: the files that it was made from.
+    """
     problems = reading.problems
     before = len(problems)
-    data = read_bytes(file, problems)
-    root = None if data is None else read_nodes(data, file.name, problems)
+    root = read_nodes(data, name, problems)
     values = None if root is None else PLAN.read(root, "", problems)
-    if data is None or root is None or values is None or len(problems) > before:
+    if root is None or values is None or len(problems) > before:
         return None
     if system is not None:
         values = values | {"system": reading.machine(system, here).system.name if system != "here" else system}
@@ -94,10 +113,9 @@ def plan_document(
     contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases)
     if contracts is None:
         return None
-    plan = Source(file.name, hashlib.sha256(data).hexdigest())
-    sources = (plan, *_sources(reading, context, selector), *contracts.sources, *reading.failure_sources)
+    every = (*sources, *_sources(reading, context, selector), *contracts.sources, *reading.failure_sources)
     document = replace(
-        _document(values, context, limits, components, selector, contracts, sources),
+        _document(values, context, limits, components, selector, contracts, every),
         failures=reading.failures,
         record_environment=reading.record_environment,
         parties=parties,
@@ -105,7 +123,7 @@ def plan_document(
     )
     advise(root, document, reading.advice)
     tell_unfilled_in_plan(root, reading.advice)
-    reading.lost += tell_lost(root, document, file.name, reading.advice)
+    reading.lost += tell_lost(root, document, name, reading.advice)
     return document
 
 

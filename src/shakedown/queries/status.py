@@ -26,9 +26,11 @@ from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
+from shakedown.model.near_names import near_case
 from shakedown.model.ports import RENAMED
+from shakedown.model.shared_nodes import names_of
 from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.nodes_now import nodes_now
 
@@ -67,6 +69,7 @@ def status(layout: Layout) -> dict[str, Any]:
     return {
         "campaign": layout.root.name,
         "rehearsal": in_words(rehearsal_of(layout) or {}),
+        "ad_hoc": state.index.document.ad_hoc,
         "phase": state.phase,
         "events": state.seq,
         "snapshots_refused": refused,
@@ -237,9 +240,18 @@ def why(layout: Layout, subject: str) -> Answer:
         return Answer(subject, "run", _why_run(state, rows, subject) + told)
     if state.plan is not None and subject in state.index.cases:
         return Answer(subject, "case", _why_case(state, record, subject) + told)
-    known = {row.run for row in record.runs} | set(state.index.cases if state.plan is not None else ())
-    hint = did_you_mean(subject, known) or "'shakedown runs' lists runs, 'shakedown list cases' cases"
-    raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=hint)
+    raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=_near(state, record, subject))
+
+
+def _near(state: State, record: Record, subject: str) -> str:
+    """What may have been meant by a word that is no run and no case."""
+    listed = "'shakedown runs' lists runs, 'shakedown list cases' cases"
+    if state.plan is None:
+        return listed
+    if any(subject in names_of(partition.nodes) for partition in state.index.document.system.partitions()):
+        return f"{subject} is a node: 'shakedown nodes' says what it did"
+    cases = [(case.id, case.test) for case in state.index.document.cases]
+    return near_case(subject, cases, {row.run for row in record.runs}) or listed
 
 
 def _why_run(state: State, rows: list[Any], run: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from msgspec.structs import replace as changed
 
 from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.near_names import near_node
 from shakedown.model.nouns import System
 from shakedown.model.scenario import Hang, Scenario
 from shakedown.model.shared_nodes import nodes_of
@@ -104,8 +105,7 @@ def _node(text: str, system: System) -> tuple[str, float, float]:
     if not name:
         name = names[0] if names else ""
     if name not in names:
-        near = did_you_mean(name, names[:5000])
-        raise ValueError(f"system {system.name} has no node '{name}'{'; ' + near if near else ''}")
+        raise ValueError(f"system {system.name} has no node '{name}'; {near_node(name, dict.fromkeys(names))}")
     after, lasts = _when(when or "0 s", FOR_EVER_S)
     return name, after, lasts
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from shakedown.metrics.judging.contract import RowOutcome
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
 from shakedown.metrics.words import plural
-from shakedown.report.words import one_line
+from shakedown.report.words import ad_hoc_words, one_line
 
 WIDTH = 80
 _HEADINGS = ("component", "outcome", "wanted", "passed", "attempts", "to come", "unavailable")
@@ -20,6 +20,7 @@ _NAME_LEAST = 9  # the heading's own width
 def render_scorecard(scorecard: Scorecard) -> str:
     """Purpose: the scorecard as text of at most 80 columns: the verdict, components, criteria with their arithmetic."""
     parts = [_wrapped(scorecard.rehearsal.upper()), ""] if scorecard.rehearsal else []
+    parts += [_wrapped(ad_hoc_words(scorecard.ad_hoc)), ""] if scorecard.ad_hoc else []
     parts += [_wrapped(scorecard.summary), "", *_component_table(scorecard.components)]
     for component in scorecard.components:
         parts += ["", _cut(component.name, WIDTH), *_criteria(component)]

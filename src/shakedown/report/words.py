@@ -51,3 +51,8 @@ def show_change(value: float, digits: int = 1) -> str:
 def file_name(text: str, limit: int = 60) -> str:
     """A name that any file system and web page takes: letters, digits, dots, dashes."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:limit].rstrip("-.") or "x"
+
+
+def ad_hoc_words(options: str) -> str:
+    """That a campaign has no plan's file, and what was run; "" where it has one."""
+    return f"ad hoc, without a plan of the site: shakedown run {options}" if options else ""

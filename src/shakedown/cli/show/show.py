@@ -173,15 +173,19 @@ def _case(asked: Asked) -> tuple[Listing, Case]:
     if of_test and asked.name not in {case.id for case in of_test}:
         shown = ", ".join(case.id for case in of_test[:5]) + (", ..." if len(of_test) > 5 else "")
         raise UsageError(f"test '{asked.name}' has {len(of_test)} cases", f"name one of {shown}")
-    return listing, _one(asked.name, {case.id: case for case in listing.cases}, "case")
+    known = {case.id: case for case in listing.cases}
+    tests = [test.name for test in listing.tests]
+    return listing, _one(asked.name, known, "case", [name for name, *_ in listing.abstract], tests)
 
 
-def _one(name: str, known: dict[str, Any], kind: str, abstract: Sequence[str] = ()) -> Any:
+def _one(name: str, known: dict[str, Any], kind: str, abstract: Sequence[str] = (), beside: Sequence[str] = ()) -> Any:
+    """The thing of this name. ``abstract``: tests without cases; ``beside``: other names that may have been meant."""
     if name in known:
         return known[name]
     if name in abstract:
         raise UsageError(f"test '{name}' is abstract: it has no cases", "show a test that extends it, or its file")
-    raise UsageError(f"there is no {kind} '{name}'", did_you_mean(name, known) or f"'shakedown list {kind}s' has them")
+    near = did_you_mean(name, [*known, *beside, *abstract]) or f"'shakedown list {kind}s' has them"
+    raise UsageError(f"there is no {kind} '{name}'", near)
 
 
 def _there_are(names: Iterable[str]) -> str:

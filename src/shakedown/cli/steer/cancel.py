@@ -32,6 +32,7 @@ def command(
     from shakedown.cli.record import find_whole_campaign
     from shakedown.cli.steer.requests import kept_words, leave_wish
     from shakedown.model.layout import Layout
+    from shakedown.model.near_names import near_case
     from shakedown.queries.status import look
 
     if bool(subjects) == everything:
@@ -45,9 +46,9 @@ def command(
     runs = [name for name in subjects if name not in cases]
     strange = [name for name in runs if name not in state.runs]
     if strange:
-        raise UsageError(
-            f"{layout.root.name} has no live run and no case '{strange[0]}'", hint="shakedown status lists live runs"
-        )
+        every = [(case.id, case.test) for case in state.index.document.cases] if state.plan is not None else []
+        hint = near_case(strange[0], every, state.runs) or "shakedown status lists live runs"
+        raise UsageError(f"{layout.root.name} has no live run and no case '{strange[0]}'", hint=hint)
     data = leave_wish(layout, "cancel", {"all": everything, "runs": runs, "cases": cases} | by, because)
     emit(data, as_json, lambda: data["said"])
     return 0

@@ -25,6 +25,7 @@ from shakedown.model.clocks import ran
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.events import Event
 from shakedown.model.filling import CAUSES
+from shakedown.model.near_names import near_node
 from shakedown.model.nouns import Component
 from shakedown.model.ports import Command
 from shakedown.model.shared_nodes import nodes_of
@@ -207,8 +208,8 @@ def _exclude(state: State, now: float, value: Value) -> Event:
         if node in local and node not in known:
             raise UsageError(f"{node} is all that its cluster has", hint="pause the component: shakedown pause")
         if node not in known:
-            near = did_you_mean(node, sorted(known)[:5000])
-            raise UsageError(f"system {state.index.document.system.name} has no node '{node[:100]}'", hint=near)
+            name = state.index.document.system.name
+            raise UsageError(f"system {name} has no node '{node[:100]}'", hint=near_node(node, known | local))
     fresh = [node for node in nodes if node not in state.overrides.excluded]
     if not fresh:
         raise UsageError(f"{nodes[0]} is excluded already: {state.overrides.excluded[nodes[0]]}")
@@ -220,8 +221,9 @@ def _include(state: State, now: float, value: Value) -> Event:
     nodes = _nodes_in(value)
     strange = [node for node in nodes if node not in state.overrides.excluded]
     if strange:
-        some = ", ".join(list(state.overrides.excluded)[:20])
-        raise UsageError(f"{strange[0][:100]} is not excluded", hint=f"excluded are: {some}" if some else "no node is")
+        excluded = list(state.overrides.excluded)
+        near = near_node(strange[0], excluded, "excluded are:") if excluded else "no node is"
+        raise UsageError(f"{strange[0][:100]} is not excluded", hint=near)
     return Event("included", value={"nodes": nodes})
 
 

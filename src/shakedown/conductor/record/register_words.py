@@ -26,6 +26,7 @@ THERE, GONE, NOT_BEGUN, OTHER = "there", "gone", "not begun", "another"
 class Standing(Struct, frozen=True):
     """A campaign of the register. ``place``: there, gone, not begun, or another one under its name; ``outcome``: the last one that
     the register has of it, "" where it has none; ``sealed``: how often; ``found``: it was entered when the register was opened.
+    ``ad_hoc``: it has no plan's file.
     """
 
     campaign: str
@@ -36,6 +37,7 @@ class Standing(Struct, frozen=True):
     outcome: str
     sealed: int
     found: bool
+    ad_hoc: bool = False
 
     @property
     def words(self) -> str:
@@ -58,7 +60,15 @@ def _standing(site: Path, register: Register, entry: Entry) -> Standing:
     place = place_of(site, register, entry)
     outcome = told[-1].outcome if told else ""
     return Standing(
-        entry.campaign, entry.plan, entry.entry, entry.time, place, outcome, sealed, found=entry.fact == FOUND
+        entry.campaign,
+        entry.plan,
+        entry.entry,
+        entry.time,
+        place,
+        outcome,
+        sealed,
+        found=entry.fact == FOUND,
+        ad_hoc=entry.ad_hoc,
     )
 
 
@@ -102,7 +112,7 @@ def history(site: Path, register: Register, campaign: str) -> str:
         return ""
     own = known[1]
     others = standings(site, register)
-    of_plan = [one for one in others if one.plan == own.plan]
+    of_plan = [one for one in others if _same_plan(one, own)]
     place = next(place for place, one in enumerate(of_plan) if one.campaign == campaign)
     parts = [_claim(own, place + 1, len(of_plan), len(others))]
     parts += _counted("earlier", of_plan[:place]) + _counted("later", of_plan[place + 1 :])
@@ -113,8 +123,13 @@ def claim_at(register: Register, entry: int, upto: int) -> str:
     """Purpose: how the words of a campaign must begin that are of the moment when the register ended with the line ``upto``."""
     own = register.entries[entry - 1]
     there = [one for one in register.campaigns() if one.entry <= upto]
-    of_plan = [one for one in there if one.plan == own.plan]
+    of_plan = [one for one in there if _same_plan(one, own)]
     return _claim(own, of_plan.index(own) + 1, len(of_plan), len(there))
+
+
+def _same_plan(one: Standing | Entry, own: Entry) -> bool:
+    """A plan's file may bear the name that options made: these are two plans."""
+    return (one.plan, one.ad_hoc) == (own.plan, own.ad_hoc)
 
 
 def _claim(own: Entry, place: int, of_plan: int, of_site: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from shakedown.conductor.record.register_words import first_line, history
 from shakedown.conductor.record.settling import settled
-from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, rehearsal_of
+from shakedown.events.campaigns import CAMPAIGNS, campaigns_in, read_document, rehearsal_of
 from shakedown.events.entered import (
     begun_anew,
     disowned,
@@ -40,8 +40,9 @@ from shakedown.events.register import (
     register_path,
 )
 from shakedown.metrics.rows.rows import SealRow
-from shakedown.metrics.rows.table import fold_runs
+from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import RecordError, ShakedownError, UsageError
+from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 
@@ -149,7 +150,8 @@ def _entry_of(register: OpenRegister, layout: Layout, document: Document, identi
     known = register.found.entered(name)
     if known is None:
         digest = next((path.stem for path in sorted(layout.documents.glob("*.json"))), "")
-        return register.add(BEGUN, campaign=name, plan=document.plan, document=digest, identity=identity).entry - 1
+        said = {"campaign": name, "plan": document.plan, "document": digest, "identity": identity}
+        return register.add(BEGUN, **said, ad_hoc=bool(document.ad_hoc)).entry - 1
     if known[1].identity != identity:
         refuse_used(register.found.path.parent, name)
     return known[0]
@@ -256,10 +258,15 @@ def _found(layout: Layout) -> tuple[float, dict[str, Any]]:
     """When it began, and what its line says."""
     record = fold_runs(read_events(layout.log))
     said: dict[str, Any] = {"campaign": layout.root.name, "plan": record.plan, "document": record.document}
-    said |= {"first": first_line(layout), "event": record.seq}
+    said |= {"first": first_line(layout), "event": record.seq, "ad_hoc": _is_ad_hoc(layout, record)}
     if record.seals:
         said["digest"] = record.seals[-1].digest
     if record.ended is not None:
         end, log = _end_of(layout)
         said |= {"outcome": settled(layout).outcome, "event": end, "log": log}
     return record.started or 0.0, said
+
+
+def _is_ad_hoc(layout: Layout, record: Record) -> bool:
+    """Whether its tests were named on the command line. Raises RecordError where its plan cannot be read."""
+    return bool(record.document and thaw(read_document(layout, record.document)).ad_hoc)

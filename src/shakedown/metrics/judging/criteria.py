@@ -91,6 +91,7 @@ def score(
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
+        ad_hoc=document.ad_hoc,
     )
 
 

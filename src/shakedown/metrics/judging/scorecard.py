@@ -159,6 +159,7 @@ class Scorecard(Struct, frozen=True):
     plan's contracts, and the figures without one; None where the plan names none. ``rehearsal``: that it was one, in words, and on
     what; "" of a real campaign. ``acts``: what people did; ``without_acts``: the outcome without all of them; ``undisputed``: of a
     disputed one, what it would be if both sides stood by every act. ``told``: agreements that count for nothing.
+    ``ad_hoc``: the options that chose its tests, where no plan's file did.
     """
 
     campaign: str
@@ -179,6 +180,7 @@ class Scorecard(Struct, frozen=True):
     without_acts: str = ""
     undisputed: str = ""
     told: tuple[str, ...] = ()
+    ad_hoc: str = ""
 
 
 def exit_status(scorecard: Scorecard) -> int:

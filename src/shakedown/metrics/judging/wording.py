@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from shakedown.metrics.judging import floors
@@ -14,6 +15,7 @@ from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
+from shakedown.model.events import COMPLETED
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
 from shakedown.model.nouns import Document
@@ -273,7 +275,30 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
             found.append(text)
         for case in population.cases:
             found += _of_case(case)
-    return found + _of_conditions(record) + _of_waivers(document, record)
+    return found + _never_measured(document, record) + _of_conditions(record) + _of_waivers(document, record)
+
+
+def _never_measured(document: Document, record: Record) -> list[str]:
+    """Optional figures that no run gave though runs completed: a misspelt expression would be silent otherwise.
+
+    A table gives one figure for each of its rows, called after it: lat[size=8].
+    """
+    optional = {test.name: [spec.name for spec in test.figures if not spec.required] for test in document.tests}
+    wanted = {case.id: case.test for case in document.cases if optional.get(case.test)}
+    seen: set[tuple[str, str]] = set()
+    runs = Counter[str]()
+    if not wanted or record.rehearsal:
+        return []
+    for row in record.current():
+        if row.case in wanted:
+            runs[wanted[row.case]] += row.verdict in COMPLETED
+            seen.update((wanted[row.case], name.partition("[")[0]) for name in row.figures)
+    return [
+        f"optional figure {name} of test {test} is in none of its {plural(count, 'run')} that completed"
+        for test, count in runs.items()
+        for name in optional[test]
+        if count and (test, name) not in seen
+    ]
 
 
 def _of_case(case: CaseRuns) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from shakedown.plans.components.criteria import read_criteria
 from shakedown.plans.context import Context
 from shakedown.plans.limits import check_limits, read_limits
 from shakedown.plans.narrowing import Room, read_windows, read_yields
-from shakedown.plans.schema.expressions import ExpressionError, fill
+from shakedown.plans.schema.expressions import ExpressionError, Value, fill
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.source_positions import key_place, place
 
@@ -126,7 +126,7 @@ class Selector:
         self.tests: dict[str, Test] = {}
         self.cases: dict[str, Case] = {}
         self.resolved: dict[tuple[str, frozenset[str]], Resolved | None] = {}
-        self.named_only = frozenset(stage.partition.name for stage in context.stages if stage.within)
+        self.named_only = named_only_of(context)
         self.asked: dict[str, None] = {}  # tests that are named, whether they can be read or not
 
     def select(self, node: Node, selections: list[Any]) -> list[str]:
@@ -212,10 +212,20 @@ class Selector:
     def _fits(self, case: Case, where: dict[str, str | list[str]]) -> bool:
         stage = next(stage for stage in self.context.stages if stage.id == case.partition)
         facts = {**_facts(case, self.context.machine.system.name), **dict(case.parameters)}
-        return all(
-            facts.get(name) in [fill(text, stage.names) for text in ([wanted] if isinstance(wanted, str) else wanted)]
-            for name, wanted in where.items()
-        )
+        return all(_is_any_of(name, facts, case, wanted, stage.names) for name, wanted in where.items())
+
+
+def named_only_of(context: Context) -> frozenset[str]:
+    """Purpose: the partitions that cases run on only where somebody names them, by both of their names."""
+    return frozenset(name for stage in context.stages if stage.within for name in (stage.partition.name, stage.id))
+
+
+def _is_any_of(
+    name: str, facts: dict[str, str], case: Case, wanted: str | list[str], names: Mapping[str, Value]
+) -> bool:
+    """Whether a fact of a case is one of the wanted; a partition is named with its cluster or without."""
+    own = {facts.get(name), case.partition if name == "partition" else facts.get(name)}
+    return any(fill(text, names) in own for text in ([wanted] if isinstance(wanted, str) else wanted))
 
 
 def _facts(case: Case, system: str) -> dict[str, str]:

@@ -80,7 +80,7 @@ class Row:
 
     def schema(self) -> dict[str, Any]:
         cell = {"anyOf": [{"type": ["string", "number", "boolean"]}, WHERE.schema()]}
-        return {"type": "array", "items": cell}
+        return {"type": "array", "items": {"description": "a cell: what its column says", **cell}}
 
 
 CONTRACT = Record(

@@ -23,6 +23,11 @@ class Key:
     required: bool = False
 
 
+def described(kind: Kind) -> dict[str, Any]:
+    """Purpose: the schema of a kind with its words, for an editor to show where no key says what the value is for."""
+    return {"description": kind.words, **kind.schema()}
+
+
 class Record:
     """A map with known keys. It is read into a dictionary of those that are written."""
 
@@ -94,7 +99,7 @@ class OpenRecord(Record):
         return values
 
     def schema(self) -> dict[str, Any]:
-        return {**super().schema(), "additionalProperties": Text().schema()}
+        return {**super().schema(), "additionalProperties": described(Text())}
 
 
 class MapOf:
@@ -119,8 +124,8 @@ class MapOf:
         return values
 
     def schema(self) -> dict[str, Any]:
-        names = {"pattern": f"^{self.name.pattern.pattern}$"}
-        return {"type": "object", "additionalProperties": self.value.schema(), "propertyNames": names}
+        names = {"pattern": f"^{self.name.pattern.pattern}$", "description": self.name.words}
+        return {"type": "object", "additionalProperties": described(self.value), "propertyNames": names}
 
 
 class ListOf:
@@ -140,7 +145,7 @@ class ListOf:
 
     def schema(self) -> dict[str, Any]:
         least = {"minItems": self.least} if self.least else {}
-        return {"type": "array", "items": self.item.schema(), **least}
+        return {"type": "array", "items": described(self.item), **least}
 
 
 class Either:
@@ -159,7 +164,7 @@ class Either:
         return None
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [kind.schema() for kind in self.kinds]}
+        return {"anyOf": [described(kind) for kind in self.kinds]}
 
 
 class OneKey:

@@ -23,7 +23,7 @@ from shakedown.metrics.judging.scorecard import ActScore, Scorecard
 from shakedown.metrics.words import plural
 from shakedown.report.page.filters import sentence, sign, tone
 from shakedown.report.terminal import standing_words
-from shakedown.report.words import one_line, show_time
+from shakedown.report.words import ad_hoc_words, one_line, show_time
 
 MOST = 100  # restrictions and acts that are spelt out; the tables hold all
 FONT = "sans-serif"  # a generic name: no style sheet can give it another font
@@ -152,6 +152,8 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     scorecard: Scorecard = facts["scorecard"]
     if scorecard.rehearsal:
         yield _element(f"Rehearsal. {sentence(one_line(scorecard.rehearsal))}", _BOLD)
+    if scorecard.ad_hoc:
+        yield _element(f"{sentence(one_line(ad_hoc_words(scorecard.ad_hoc), 600))}", _BOLD)
     yield _element(_outcome(scorecard), "font-size: 26px !important; font-weight: 700 !important;")
     yield _element(sentence(one_line(scorecard.summary, 1000)), "font-size: 15px !important;")
     register = facts["record"].register

@@ -63,7 +63,8 @@ def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(signed.get("sealed_at", 0.0))))
     epochs, register = signed.get("epochs", 1), _register(signed)
     one_row = bool(register)  # there is less room for rows then
-    plan = f"{str(signed.get('plan', ''))[:_LONGEST_NAME]}, epochs {epochs}" if one_row else signed.get("plan", "")
+    name = f"{signed.get('plan', '')}{' (ad hoc)' if signed.get('ad_hoc') else ''}"
+    plan = f"{name[:_LONGEST_NAME]}, epochs {epochs}" if one_row else name
     rows = [
         ("Campaign", signed.get("campaign", "")),
         ("Plan", plan),
