@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-import math
-import random
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from compared_campaigns import HERE, PLAN, TEST, campaign
 
 from shakedown import machine
 from shakedown.cli.main import cli
-from shakedown.events.campaigns import create_campaign
-from shakedown.events.lease import Lease
-from shakedown.events.opening import open_log
 from shakedown.model.errors import UsageError
-from shakedown.model.events import Event
-from shakedown.model.frozen import digest, freeze
-from shakedown.model.nouns import Cluster, Document, NodeType, Partition, System
 from shakedown.plans import read_plan
-
-HERE = System(
-    name="here",
-    clusters=(Cluster("local", "local", (Partition("all", "local", "localhost", 1, "host"),)),),
-    node_types=(NodeType("host", cores=4),),
-)
-TEST = """\
-test: a
-parameters: {n: [1, 2, 3]}
-run: {command: x}
-figures: {triad: {json: a, unit: GB/s, better: higher}}
-"""
-PLAN = "plan: p\nsystem: here\ncomponents: [{performance: {tests: [a], repeats: 12}}]\n"
-DAY = 86400.0
 
 
 @pytest.fixture
@@ -53,47 +31,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         campaign(path, document, f"p-{number}", slow)
     monkeypatch.chdir(path)
     return path
-
-
-def campaign(
-    site: Path, document: Document, name: str, slow: float = 0.0, count: int = 12, changed: bool = False
-) -> None:
-    """The record of a campaign: so many runs of each case, with noise of 1 %; ``changed``: the second epoch begins half-way."""
-    frozen, noise, day = freeze(document), random.Random(name), 1000 * DAY + DAY * float(name[-1])
-    layout = create_campaign(site / "campaigns", name, frozen)
-    value = {"campaign": name, "plan": "p", "document": digest(frozen)}
-    events = [Event("campaign_start", 1, day, value=value)]
-    for repeat in range(1, count + 1):
-        if changed and repeat == count // 2 + 1:
-            events.append(
-                Event(
-                    "changed",
-                    len(events) + 1,
-                    day + repeat - 0.5,
-                    value={"what": "BIOS", "by": "Ada"},
-                    reason="new BIOS",
-                )
-            )
-        for place, case in enumerate(document.cases):
-            rate = (
-                100
-                * math.exp(noise.gauss(0, 0.01))
-                * (1 - slow if place == 1 and (not changed or repeat > count // 2) else 1)
-            )
-            fact: dict[str, Any] = {"component": "performance", "repeat": repeat, "attempt": 1, "verdict": "passed"}
-            fact |= {
-                "figures": {"triad": rate},
-                "elapsed_s": 60 * math.exp(noise.gauss(0, 0.01)),
-                "started": day + repeat,
-            }
-            run = f"r{3 * repeat + place:06d}"
-            events.append(
-                Event("verdict", len(events) + 1, day + repeat, value=fact, reason="passed", case=case.id, run=run)
-            )
-    with Lease.acquire(layout) as lease:
-        log, _ = open_log(layout.log, lease)
-        log.append(events)
-        log.close()
 
 
 def invoke(*words: str) -> Result:
@@ -236,7 +173,8 @@ def test_a_history_shows_each_campaign_and_what_changed(site: Path, tmp_path: Pa
     assert [row["new_level"] for row in rows] == ["", "r000004", "r000004"]
     assert drawing.read_bytes().startswith(b"\x89PNG")
     data = json.loads(invoke("history", "triad", "--test", "a", "--json").stdout)
-    assert len(data["lines"]) == 9 and len(data["changes"]) == 2 and data["campaigns"] == ["p-1", "p-2", "p-3"]
+    history = data["history"]
+    assert len(history["lines"]) == 9 and len(history["changes"]) == 2 and history["campaigns"] == ["p-1", "p-2", "p-3"]
 
 
 def test_a_history_gives_references(site: Path) -> None:

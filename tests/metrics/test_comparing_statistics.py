@@ -28,16 +28,17 @@ def test_students_tails_and_quantiles(freedom: float) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_effects_of_positive_values_are_welchs_on_logarithms(seed: int) -> None:
     noise = random.Random(seed)
-    count = noise.randint(3, 60)
+    count = noise.randint(3, 9) if seed % 2 else noise.randint(10, 60)
+    trim = 0.0 if seed % 2 else 0.2
     before = [math.exp(noise.gauss(2, 0.05)) for _ in range(count)]
     after = [math.exp(noise.gauss(2.02, 0.1)) for _ in range(count)]
     found = effect_of(before, after, least=1e-9)
-    expected = stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False, trim=0.1)
+    expected = stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False, trim=trim)
     interval = expected.confidence_interval(0.95)
     assert found is not None and found.scale == "ratio"
     assert found.chance == pytest.approx(float(expected.pvalue), rel=1e-8)
     assert (found.low, found.high) == pytest.approx((math.expm1(interval.low), math.expm1(interval.high)), rel=1e-8)
-    trimmed = [math.exp(float(stats.trim_mean(numpy.log(side), 0.1))) for side in (before, after)]
+    trimmed = [math.exp(float(stats.trim_mean(numpy.log(side), trim))) for side in (before, after)]
     assert [trimmed_mean(before), trimmed_mean(after)] == pytest.approx(trimmed)
     assert found.change == pytest.approx(trimmed[1] / trimmed[0] - 1)
 
@@ -48,7 +49,7 @@ def test_effects_of_other_values_are_welchs_on_the_values(seed: int) -> None:
     before = [noise.gauss(0.5, 1) for _ in range(20)]
     after = [noise.gauss(1.5, 2) for _ in range(20)]
     found = effect_of(before, after, least=1e-9)
-    expected = stats.ttest_ind(after, before, equal_var=False, trim=0.1)
+    expected = stats.ttest_ind(after, before, equal_var=False, trim=0.2)
     interval = expected.confidence_interval(0.95)
     assert found is not None and found.scale == "difference"
     assert found.chance == pytest.approx(float(expected.pvalue), rel=1e-8)
@@ -60,11 +61,11 @@ def test_effects_of_other_values_are_welchs_on_the_values(seed: int) -> None:
 def test_sides_of_unequal_size_are_held_to_the_freedom_of_the_smaller() -> None:
     """SciPy's chance for the same statistic with that freedom; Welch's own lets three runs against forty see too much."""
     noise = random.Random(5)
-    before, after = ([math.exp(noise.gauss(0, 0.05)) for _ in range(count)] for count in (3, 37))
+    before, after = ([math.exp(noise.gauss(0, 0.05)) for _ in range(count)] for count in (3, 9))
     found = effect_of(before, after, least=1e-9)
-    own = stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False, trim=0.1)
+    own = stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False)
     assert found is not None
-    assert found.freedom == pytest.approx(min(float(own.df), 2 * (1 + 3 / 31)))  # 31 of 37 are left
+    assert found.freedom == pytest.approx(min(float(own.df), 2 * (1 + 3 / 9)))
     assert found.chance == pytest.approx(2 * float(stats.t.sf(abs(float(own.statistic)), found.freedom)), rel=1e-8)
 
 
@@ -78,10 +79,10 @@ def test_small_sides_are_called_changed_no_more_often_than_promised() -> None:
     assert wrong <= 5  # Welch's own freedom gives about 20
 
 
-def test_one_slow_run_hides_no_change() -> None:
+def test_a_few_slow_runs_hide_no_change() -> None:
     noise = random.Random(3)
     before = [10 * math.exp(noise.gauss(0, 0.02)) for _ in range(30)]
-    after = [10.5 * math.exp(noise.gauss(0, 0.02)) for _ in range(29)] + [40.0]
+    after = [10.5 * math.exp(noise.gauss(0, 0.02)) for _ in range(27)] + [40.0, 21.0, 19.0]
     found = effect_of(before, after)
     assert found is not None and found.chance < 1e-6
     assert float(stats.ttest_ind(numpy.log(after), numpy.log(before), equal_var=False).pvalue) > 0.01

@@ -76,7 +76,7 @@ def command(
     if figure is not None:
         from shakedown.report.figures.comparison import draw_comparison
 
-        figure.write_bytes(draw_comparison(found.comparison).in_format(suffix))
+        figure.write_bytes(draw_comparison(found.comparison, found.rehearsed).in_format(suffix))
         say(f"figure: {figure}")
     return status
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 SHOWN = 30  # rows of one verdict, and lines on what one side lacks, without --all
+MOST_RUNS = 1000  # that anybody would make of one case
+MOST_PERCENT = 10.0  # a change beyond this, as a share, is told as a factor
 TOO_FEW_SHOWN = 5  # rows that nothing can be said of
 _HEAD = ("VERDICT", "CHANGE", "95 % INTERVAL", "RUNS", "WHAT")
 
@@ -22,7 +24,7 @@ _HEAD = ("VERDICT", "CHANGE", "95 % INTERVAL", "RUNS", "WHAT")
 def render(found: Compared, everything: bool) -> str:
     """Purpose: the whole comparison in words."""
     comparison = found.comparison
-    parts = [_wrapped(_sentence(comparison))]
+    parts = [_wrapped(_sentence(comparison)), *(_wrapped(note) for note in found.notes)]
     parts += _table(comparison, everything)
     parts += _missing(comparison.missing, everything)
     if comparison.unavailable:
@@ -81,7 +83,7 @@ def _move_row(comparison: Comparison, move: Move) -> str:
     what = (
         f"{move.figure} of {_who(comparison, move)}: {_side(move.first, move.unit)} -> {_side(move.second, move.unit)}"
     )
-    if move.enough:
+    if 0 < move.enough <= MOST_RUNS:
         what += f"; about {plural(move.enough, 'run')} a side would do"
     runs = f"{_count(move.first)}, {_count(move.second)}"
     return _line(move.verdict, change, interval, runs, what)
@@ -99,8 +101,10 @@ def _who(comparison: Comparison, one: Move | ShareMove) -> str:
 
 
 def show_percent(share: float) -> str:
-    """A change with its sign; what is more than tenfold without decimals."""
-    return f"{share * 100:+.1f}%" if abs(share) < 10 else f"{share * 100:+.0f}%" if abs(share) < 1e4 else "beyond"
+    """A change with its sign; one to more than tenfold as a factor, x 12."""
+    if share < MOST_PERCENT:
+        return f"{share * 100:+.1f}%"
+    return f"x {show_number(1 + share, 3)}" if share < 1e9 else "beyond all"
 
 
 def _side(side: Middle | None, unit: str) -> str:
@@ -129,11 +133,12 @@ def _unmoved(comparison: Comparison) -> Iterator[str]:
     """One line on what did not move, and how it was tested."""
     open_ends = [one.enough for one in comparison.moves if one.enough]
     if open_ends:
-        hides = f"a change of {comparison.least * 100:g}% could hide"
-        yield _wrapped(
-            f"{plural(len(open_ends), 'figure')} varied too much for so few runs: {hides}; "
-            f"about {plural(max(open_ends), 'run')} a side would do for all, or a larger --least"
+        most = max(open_ends)
+        would = (
+            f"about {plural(most, 'run')} a side would do for all" if most <= MOST_RUNS else "a larger --least would do"
         )
+        hides = f"a change of {comparison.least * 100:g}% could hide"
+        yield _wrapped(f"{plural(len(open_ends), 'figure')} varied too much for so few runs: {hides}; {would}")
     still = [one for one in comparison.moves if one.verdict == "no change seen"]
     if still:
         ends = [one.effect.interval for one in still if one.effect is not None]
@@ -146,7 +151,7 @@ def _unmoved(comparison: Comparison) -> Iterator[str]:
         yield _wrapped(f"passed runs that differ no more than chance does: {names}{more}")
     yield _wrapped(
         f"smallest change that matters {comparison.least * 100:g}%; Welch's t on logarithms without the highest and the "
-        f"lowest tenth, Fisher's test on passed runs; {plural(comparison.tested, 'test')}, corrected after Holm, "
+        f"lowest fifth, Fisher's test on passed runs; {plural(comparison.tested, 'test')}, corrected after Holm, "
         f"{comparison.level * 100:g}% for all together"
     )
 

@@ -62,14 +62,18 @@ def command(
     looked = look_back(figure_name, _paths(campaigns, Path(site) if site else None, lasting), smallest, tests, cases)
     if reference:
         return _reference(looked, figure_name, as_json)
-    emit(looked.history, as_json, lambda: printable(_render(looked)))
+    emit(
+        {"history": looked.history, "notes": looked.notes, "not_begun": looked.not_begun},
+        as_json,
+        lambda: printable(_render(looked)),
+    )
     if csv_file is not None:
         csv_file.write_bytes(_csv(looked.history))
         say(f"table: {csv_file}")
     if figure is not None:
         from shakedown.report.figures.comparison import draw_history
 
-        figure.write_bytes(draw_history(looked.history).in_format(suffix))
+        figure.write_bytes(draw_history(looked.history, looked.rehearsed).in_format(suffix))
         say(f"figure: {figure}")
     return 0
 
@@ -107,6 +111,7 @@ def _render(looked: Looked) -> str:
     marks = [one for one in history.epochs if one.epoch > 1]
     parts += [f"epoch {one.epoch} of {one.campaign} was opened by '{one.opened_by}': {one.reason}" for one in marks]
     parts += [f"{name} has not started: it is left out" for name in looked.not_begun]
+    parts += looked.notes
     count = len(history.changes)
     parts.append(f"{count} change{'' if count == 1 else 's'} of level of {history.least * 100:g}% or more")
     return "\n".join(parts)

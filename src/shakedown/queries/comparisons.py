@@ -15,6 +15,7 @@ from shakedown.events.campaigns import read_document
 from shakedown.events.reader import read_events
 from shakedown.metrics.comparing.cells import BY, Pair, Source, cells_of, node_pairs, pairs_of
 from shakedown.metrics.comparing.compare import Comparison, compare
+from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.frozen import thaw
@@ -46,10 +47,12 @@ class Conditions(Struct, frozen=True):
 
 
 class Compared(Struct, frozen=True):
-    """A comparison, and the differences in the conditions beside it."""
+    """A comparison, and the differences in the conditions beside it. ``notes``: what is a rehearsal, and what is not over."""
 
     comparison: Comparison
     conditions: tuple[Conditions, ...]
+    notes: tuple[str, ...] = ()
+    rehearsed: bool = False
 
 
 def compare_campaigns(asked: Sequence[Asked], by: str, against: str | None, least: float) -> Compared:
@@ -65,11 +68,14 @@ def compare_campaigns(asked: Sequence[Asked], by: str, against: str | None, leas
         if against is not None:
             raise UsageError("each node is compared with all others", hint="leave --against out")
         pairs = node_pairs(cells, names_in)
+        if not pairs:
+            raise UsageError("there is nothing to compare by node: no case ran on one node and on others without it")
         baseline = "all other nodes"
     else:
         baseline = _baseline(list(cells), by, against)
         pairs = pairs_of(cells, baseline, partial=by != "campaign" or len({one.path for one in asked}) == 1)
-    return Compared(compare(pairs, by, baseline, least), _conditions(asked, sources, by, baseline, pairs))
+    conditions = _conditions(asked, sources, by, baseline, pairs)
+    return Compared(compare(pairs, by, baseline, least), conditions, tuple(notes_on(sources)), any_rehearsed(sources))
 
 
 def _check_by(sources: Sequence[Source], by: str) -> None:
@@ -126,6 +132,20 @@ def _document(one: Asked, record: Record) -> Document:
     return thaw(read_document(Layout(one.path), digest))
 
 
+def any_rehearsed(sources: Iterable[Source]) -> bool:
+    """Whether a number of one of these comes from a model."""
+    return any(one.record.rehearsal for one in sources)
+
+
+def notes_on(sources: Iterable[Source]) -> Iterable[str]:
+    """Purpose: a sentence on each that is a rehearsal, or is not over."""
+    for one in sources:
+        if one.record.rehearsal:
+            yield f"{one.label}: {in_words(one.record.rehearsal)}"
+        if one.record.ended is None:
+            yield f"{one.label} is not over: what it says may still change"
+
+
 # ---- conditions --------------------------------------------------------------------------------------------------------
 
 
@@ -140,13 +160,14 @@ def _conditions(
 
 
 def _between(first: Asked, before: Source, second: Asked, after: Source) -> Conditions:
+    real = not any_rehearsed((before, after))  # nobody asks a model for its firmware
     return Conditions(
         before.label,
         after.label,
         tuple(differences(before.document, after.document)),
-        tuple(_machines(first, before, second, after)),
+        tuple(_machines(first, before, second, after) if real else ()),
         tuple(_toolchains(before.document.system.toolchains, after.document.system.toolchains)),
-        tuple(_versions(before.record, after.record) if first.path != second.path else ()),
+        tuple(_versions(before.record, after.record) if real and first.path != second.path else ()),
         tuple(_epochs(first, second, after.record)),
     )
 

@@ -11,15 +11,17 @@ from shakedown.metrics.comparing.history import History, history_of
 from shakedown.metrics.references import Proposed, Tolerance, propose
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.figures import Pairs, figure_of
-from shakedown.queries.comparisons import Asked, read_sources
+from shakedown.queries.comparisons import Asked, any_rehearsed, notes_on, read_sources
 
 
 class Looked(NamedTuple):
-    """The history, what it was made of, and campaigns that have not begun."""
+    """The history, what it was made of, campaigns that have not begun, and notes on the others."""
 
     history: History
     sources: tuple[Source, ...]
     not_begun: tuple[str, ...]
+    notes: tuple[str, ...]
+    rehearsed: bool
 
 
 def look_back(
@@ -34,7 +36,7 @@ def look_back(
     history = history_of(figure, sources, least, wanted)
     if not history.lines:
         raise _nothing(figure, sources, tests, cases)
-    return Looked(history, tuple(sources), tuple(not_begun))
+    return Looked(history, tuple(sources), tuple(not_begun), tuple(notes_on(sources)), any_rehearsed(sources))
 
 
 def proposed_rows(looked: Looked, figure: str, tolerance: Tolerance) -> Proposed:

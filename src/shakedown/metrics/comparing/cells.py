@@ -191,9 +191,10 @@ def node_pairs(cells: Cells, nodes_of: Callable[[str], Sequence[str]]) -> list[P
     for subject, cell in merged.items():
         names = {row.nodes: frozenset(nodes_of(row.nodes)) for row, _ in cell.runs}
         for node in sorted(frozenset().union(*names.values())):
-            pair = found.setdefault(node, Pair("all other nodes", node, {}, {}, partial=True))
-            pair.second[subject] = cell.only(_with_node(names, node, True))
-            pair.first[subject] = cell.only(_with_node(names, node, False))
+            others = cell.only(_with_node(names, node, False))
+            if others.runs:
+                pair = found.setdefault(node, Pair("all other nodes", node, {}, {}, partial=True))
+                pair.first[subject], pair.second[subject] = others, cell.only(_with_node(names, node, True))
     return [found[node] for node in sorted(found)]
 
 

@@ -28,7 +28,7 @@ Verdict = Literal["worse", "better", "changed", "no change seen", "too few runs"
 
 
 class Middle(Struct, frozen=True):
-    """One side of a figure, in its unit. ``mean``: without the highest and lowest tenth, of logarithms where all are above 0."""
+    """One side of a figure, in its unit. ``mean``: without the highest and lowest fifth, of logarithms where all are above 0."""
 
     count: int
     median: float

@@ -1,10 +1,11 @@
 """Two samples of one figure: how far the second lies from the first, how sure that is, and the chance of it without a change.
 
-``effect_of`` is the table of contents. The test is Welch's t on the logarithms, on means without the highest and the lowest tenth
-(Yuen 1974, Biometrika 61:165), with a bound on its degrees of freedom. Why logarithms: noise of run times and rates is a share of
-them, and the difference of two means of logarithms is a ratio. Why Welch's: two machines, or two epochs, need not have the same
-noise. Why without a tenth: one run that took twice as long must not hide a change of 5 %. Why not Mann and Whitney's: three runs
-against three can never come out below 0.1 there, and forty tests are corrected for.
+``effect_of`` is the table of contents. The test is Welch's t on the logarithms, on means without the highest and the lowest
+fifth where there are ten values or more (Yuen 1974, Biometrika 61:165), with a bound on its degrees of freedom. Why logarithms:
+noise of run times and rates is a share of them, and the difference of two means of logarithms is a ratio. Why Welch's: two
+machines, or two epochs, need not have the same noise. Why without a fifth: a few runs that took twice as long must not hide a
+change of 5 %. Why not Mann and Whitney's: three runs against three can never come out below 0.1 there, and forty tests are
+corrected for.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from shakedown.metrics import statistics
 from shakedown.metrics.comparing.student import both_tails, two_sided_quantile
 
 FEWEST = 3  # values of each side below which nothing is tested
-TRIM = 0.1  # of the values at each end that are left out of the mean
+TRIM, TRIM_FROM = 0.2, 10  # of the values at each end that are left out of the mean, where there are so many
 _DIGITS = 12  # of a number that may have been printed
 
 
@@ -123,7 +124,7 @@ def _expm1(value: float) -> float:
 
 
 def trimmed_mean(values: Sequence[float]) -> float:
-    """The mean without the highest and the lowest tenth; of positive values that of the logarithms, as a value again."""
+    """The mean without the highest and the lowest fifth; of positive values that of the logarithms, as a value again."""
     if min(values) > 0:
         return math.exp(_middle([math.log(value) for value in values], 0.0).mean)
     return _middle(values, 0.0).mean
@@ -132,7 +133,7 @@ def trimmed_mean(values: Sequence[float]) -> float:
 def _middle(values: Sequence[float], floor: float) -> _Middle:
     """The mean of what is left between the tails, and its error: tails count as the last value that is left (winsorised)."""
     ordered, count = sorted(values), len(values)
-    out = int(TRIM * count)
+    out = int(TRIM * count) if count >= TRIM_FROM else 0
     kept = ordered[out : count - out]
     pulled = [kept[0]] * out + kept + [kept[-1]] * out
     noise2 = max(statistics.sample_sd(pulled) ** 2, floor * floor)

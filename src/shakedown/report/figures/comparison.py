@@ -6,6 +6,7 @@ from typing import Any
 
 from shakedown.metrics.comparing.compare import Comparison, Move
 from shakedown.metrics.comparing.history import History, Line
+from shakedown.metrics.rehearsed import BANNER
 from shakedown.metrics.words import plural
 from shakedown.report.case_names import folded
 from shakedown.report.figures.style import FAINT, SEQUENCE, Drawing, draw, label, legend_above, short_number
@@ -26,8 +27,11 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 # ---- a comparison ------------------------------------------------------------------------------------------------------
 
 
-def draw_comparison(comparison: Comparison) -> Drawing:
-    """Purpose: the change of each figure in per cent with its interval, the worst first; at most forty."""
+def draw_comparison(comparison: Comparison, rehearsed: bool = False) -> Drawing:
+    """Purpose: the change of each figure in per cent with its interval, the worst first; at most forty.
+
+    ``rehearsed``: some numbers come from a model, and the figure says so.
+    """
     every = [move for move in comparison.moves if move.effect is not None]
     moves = every[:ROWS_LIMIT]
 
@@ -50,7 +54,13 @@ def draw_comparison(comparison: Comparison) -> Drawing:
     if len(every) > len(moves):
         caption += f" The first {len(moves)} of {plural(len(every), 'figure')}."
     title = f"{', '.join(comparison.groups[:3])} against {comparison.baseline}"
-    return draw("comparison", title, caption, 0.9 + _ROW * max(4, len(moves)), paint)
+    return _marked(rehearsed, draw("comparison", title, caption, 0.9 + _ROW * max(4, len(moves)), paint))
+
+
+def _marked(rehearsed: bool, drawing: Drawing) -> Drawing:
+    if rehearsed:
+        drawing.mark(f"in part a model: {BANNER}")
+    return drawing
 
 
 def _dots(axes: Any, rows: list[tuple[int, Move]], marker: str, colour: str) -> None:
@@ -73,7 +83,7 @@ def _name(comparison: Comparison, move: Move) -> str:
 # ---- a history ---------------------------------------------------------------------------------------------------------
 
 
-def draw_history(history: History) -> Drawing:
+def draw_history(history: History, rehearsed: bool = False) -> Drawing:
     """Purpose: medians with their intervals, campaign by campaign, a line for each case; epochs and changes marked; at most six."""
     names = _chosen(history)
     places = {
@@ -109,7 +119,10 @@ def draw_history(history: History) -> Drawing:
     every = len(dict.fromkeys((one.subject, one.figure) for one in history.lines))
     if every > len(names):
         caption += f" {len(names)} of {plural(every, 'line')}, those that changed first."
-    return draw("history", f"{history.figure} over {plural(len(history.campaigns), 'campaign')}", caption, 2.8, paint)
+    return _marked(
+        rehearsed,
+        draw("history", f"{history.figure} over {plural(len(history.campaigns), 'campaign')}", caption, 2.8, paint),
+    )
 
 
 def _ordered(history: History) -> list[Line]:
