@@ -154,6 +154,16 @@ def test_a_damaged_record_is_said_first_and_nothing_lasting_is_made_of_it(site: 
     assert not (tmp_path / "x.csv").exists()
 
 
+def test_a_history_goes_on_without_a_record_that_cannot_be_read(site: Path) -> None:
+    log = next((site / "campaigns/p-2/log").glob("*.jsonl"))
+    log.write_bytes(log.read_bytes()[:500] + b"\ngarbage\n" + log.read_bytes()[500:])
+    result = invoke("history", "triad", "--case", "a/n=2")
+    lines = result.stdout.splitlines()
+    assert (result.return_value, lines[0][:8]) == (3, "DAMAGED:")
+    assert [line.split()[0] for line in lines if line.startswith("  p-")] == ["p-1", "p-3"]
+    assert any(line.startswith("left out, for its record cannot be read: ") and "p-2/log" in line for line in lines)
+
+
 # ---- history -------------------------------------------------------------------------------------------------------------
 
 

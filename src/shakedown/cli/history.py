@@ -54,16 +54,24 @@ def command(
     FIGURE is a figure of a test, a row of one such as 'lat[size=8]', or 'elapsed', the run time. Each campaign, epoch and case is a
     line with its median; below stand the changes of level that were found. Rehearsals are looked at only where they are named.
     """
+    from shakedown.cli.record import note_damage
     from shakedown.queries.histories import look_back
 
     smallest = percent(least)
     suffix = format_of(figure) if figure is not None else ""
     lasting = bool(reference or csv_file or figure)
     looked = look_back(figure_name, _paths(campaigns, Path(site) if site else None, lasting), smallest, tests, cases)
+    for words in looked.unreadable:
+        note_damage(words)
     if reference:
         return _reference(looked, figure_name, as_json)
     emit(
-        {"history": looked.history, "notes": looked.notes, "not_begun": looked.not_begun},
+        {
+            "history": looked.history,
+            "notes": looked.notes,
+            "not_begun": looked.not_begun,
+            "unreadable": looked.unreadable,
+        },
         as_json,
         lambda: printable(_render(looked)),
     )
@@ -112,6 +120,7 @@ def _render(looked: Looked) -> str:
     parts += [f"epoch {one.epoch} of {one.campaign} was opened by '{one.opened_by}': {one.reason}" for one in marks]
     parts += [f"{name} has not started: it is left out" for name in looked.not_begun]
     parts += looked.notes
+    parts += [f"left out, for its record cannot be read: {words}" for words in looked.unreadable]
     count = len(history.changes)
     parts.append(f"{count} change{'' if count == 1 else 's'} of level of {history.least * 100:g}% or more")
     return "\n".join(parts)

@@ -9,19 +9,20 @@ from typing import NamedTuple
 from shakedown.metrics.comparing.cells import Source
 from shakedown.metrics.comparing.history import History, history_of
 from shakedown.metrics.references import Proposed, Tolerance, propose
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError, did_you_mean
 from shakedown.model.figures import Pairs, figure_of
 from shakedown.queries.comparisons import Asked, any_rehearsed, notes_on, read_sources
 
 
 class Looked(NamedTuple):
-    """The history, what it was made of, campaigns that have not begun, and notes on the others."""
+    """The history, what it was made of, why campaigns could not be read, campaigns that have not begun, and notes on the others."""
 
     history: History
     sources: tuple[Source, ...]
     not_begun: tuple[str, ...]
     notes: tuple[str, ...]
     rehearsed: bool
+    unreadable: tuple[str, ...] = ()
 
 
 def look_back(
@@ -29,14 +30,17 @@ def look_back(
 ) -> Looked:
     """Purpose: a figure over campaigns. ``tests``, ``cases``: only these, by name; all where none is named.
 
-    Errors: UsageError where no campaign measured it, with what there is; RecordError.
+    A campaign whose record cannot be read is left out and told. Errors: UsageError where no campaign measured it, with what there
+    is; RecordError where none can be read.
     """
-    sources, not_begun = _read(paths)
+    sources, not_begun, unreadable = _read(paths)
     wanted = _chooser(tests, cases)
     history = history_of(figure, sources, least, wanted)
     if not history.lines:
         raise _nothing(figure, sources, tests, cases)
-    return Looked(history, tuple(sources), tuple(not_begun), tuple(notes_on(sources)), any_rehearsed(sources))
+    return Looked(
+        history, tuple(sources), tuple(not_begun), tuple(notes_on(sources)), any_rehearsed(sources), unreadable
+    )
 
 
 def proposed_rows(looked: Looked, figure: str, tolerance: Tolerance) -> Proposed:
@@ -55,14 +59,22 @@ def proposed_rows(looked: Looked, figure: str, tolerance: Tolerance) -> Proposed
     return Proposed(rows, ())
 
 
-def _read(paths: Sequence[Path]) -> tuple[list[Source], list[str]]:
-    sources, not_begun = [], []
+def _read(paths: Sequence[Path]) -> tuple[list[Source], list[str], tuple[str, ...]]:
+    """The campaigns that can be read in the order in which they began, those that have not begun, and what is wrong with others."""
+    sources: list[Source] = []
+    not_begun: list[str] = []
+    damaged: list[RecordError] = []
     for path in paths:
         try:
             sources += read_sources([Asked(path, path.name)])
         except UsageError:
             not_begun.append(path.name)
-    return sorted(sources, key=lambda one: (one.record.started or 0.0, one.label)), not_begun
+        except RecordError as error:
+            damaged.append(error)
+    if damaged and not sources:
+        raise damaged[0]
+    unreadable = tuple(error.message for error in damaged)
+    return sorted(sources, key=lambda one: (one.record.started or 0.0, one.label)), not_begun, unreadable
 
 
 def _chooser(tests: Sequence[str], cases: Sequence[str]) -> Callable[[Pairs, Sequence[str]], bool]:
