@@ -18,6 +18,7 @@ BENCHMARKS = (
     "slurm",
     "packs",
     "models",
+    "comparing",
     "production",
     "twin",
     "fault_campaigns",

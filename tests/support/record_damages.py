@@ -74,6 +74,8 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("nodes", "--json"),
     ("failures", "--json"),
     ("verify", "--json"),
+    ("history", "elapsed"),
+    ("history", "elapsed", "--json"),
     ("rehearse", "p", "--scenario", "past", "--no-try", "-q", "--id", "as-then"),
 )
 ACTS: tuple[tuple[str, ...], ...] = (
@@ -246,7 +248,7 @@ def words_of(source: Source, words: tuple[str, ...]) -> tuple[str, ...]:
         return (*words, "--campaign", place)
     if words[0] == "rehearse":
         return words
-    if words[0] == "reference":
+    if words[0] in ("reference", "history"):
         return (*words, place)
     return (*words[:2], place, *words[2:]) if words[0] == "why" else (words[0], place, *words[1:])
 

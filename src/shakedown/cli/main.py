@@ -47,6 +47,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fingerprint": ("fingerprint", "Take the machine's fingerprint: settings, firmware, libraries."),
     "attest": ("steer.attest", "Say that a procedure was met or not, with its evidence."),
     "rejudge": ("steer.rejudge", "Judge kept outputs again; the old verdicts stay visible."),
+    "compare": ("compare", "What moved between campaigns, epochs, toolchains, nodes."),
+    "history": ("history", "One figure over all campaigns of a site."),
     "reference": ("reference", "Propose contract rows from what campaigns measured."),
     "seal": ("seal", "Close the record under a digest that both sides sign."),
     "register": ("register", "The campaigns that a site ever had, and how they ended."),
@@ -65,6 +67,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference"),
     "Run": ("run", "resume"),
     "Watch": ("status", "why", "runs", "log", "failures", "nodes", "export", "figures"),
+    "Compare": ("compare", "history"),
     "Steer": (
         "pause",
         "drain",

@@ -35,6 +35,13 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
     return path
 
 
+def note_damage(words: str) -> None:
+    """Purpose: a record that was found damaged only when it was read: it is said first, and the status is 3."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta.setdefault(DAMAGED, words)
+
+
 def find_whole_campaign(site: Path | None, name: str | None) -> Path:
     """Purpose: the same for commands that add to the record, or make something lasting of it. Raises RecordError for damage."""
     from shakedown.events.chain import refuse_damaged

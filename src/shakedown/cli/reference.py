@@ -62,12 +62,12 @@ def command(
     named: list[str | None] = [*first, *more]
     paths = list(dict.fromkeys(find_whole_campaign(root, campaign) for campaign in named or [None]))
     proposed = propose([_read(path) for path in paths], wanted)
-    _warn(proposed)
+    warn(proposed)
     if not proposed.rows:
         campaigns = ", ".join(path.name for path in paths)
         raise UsageError(f"no run of {campaigns} passed, so there is nothing to propose")
     about = f"proposed from {', '.join(path.name for path in paths)}: the median, and {wanted}"
-    make = _csv if form == "csv" else _yaml
+    make = _csv if form == "csv" else contract_yaml
     emit(proposed, as_json, lambda: make(proposed.rows, basis, _name(name or basis), about))
     return 0
 
@@ -105,8 +105,8 @@ def _read(path: Path) -> tuple[Document, Record]:
     return thaw(read_document(layout, record.document)), record
 
 
-def _warn(proposed: Proposed) -> None:
-    """On standard error, so that what is printed stays a contract."""
+def warn(proposed: Proposed) -> None:
+    """Purpose: what to know of the rows, on standard error, so that what is printed stays a contract."""
     lines = [f"{_subject(row)}: {'; '.join(row.warnings)}" for row in proposed.rows if row.warnings]
     lines += proposed.without
     for line in lines[:_SAID]:
@@ -124,8 +124,8 @@ def _subject(row: Proposal) -> str:
 # ---- as a contract's file --------------------------------------------------------------------------------------------
 
 
-def _yaml(rows: tuple[Proposal, ...], basis: str, name: str, about: str) -> str:
-    """JSON is YAML: every cell is quoted, so that nothing in it means anything but itself."""
+def contract_yaml(rows: tuple[Proposal, ...], basis: str, name: str, about: str) -> str:
+    """Purpose: a contract's file. JSON is YAML: every cell is quoted, so that nothing in it means anything but itself."""
     head = [f"contract: {name}", f"about: {_quoted(about)}", f"columns: [{', '.join(_COLUMNS)}]", "rows:"]
     cells = [(row.test, dict(row.where), row.figure, row.must, basis, row.mode, row.about) for row in rows]
     return "\n".join([*head, *(f"  - [{', '.join(map(_quoted, row))}]" for row in cells)])

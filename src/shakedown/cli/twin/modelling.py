@@ -33,14 +33,15 @@ def show_model(
 
     Raises UsageError where the figure's name has no suffix that we write; OSError where the file cannot be written.
     """
-    suffix = _format_of(figure) if figure is not None else ""
+    suffix = format_of(figure) if figure is not None else ""
     emit(result, as_json, render)
     if figure is not None:
         figure.write_bytes(draw().in_format(suffix))
         say(f"figure: {figure}")
 
 
-def _format_of(figure: Path) -> str:
+def format_of(figure: Path) -> str:
+    """Purpose: the format that the name of a figure's file asks for. Raises UsageError."""
     from shakedown.report.figures.style import FORMATS
 
     suffix = figure.suffix.lower().lstrip(".")
