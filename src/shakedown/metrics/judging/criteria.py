@@ -17,6 +17,7 @@ from shakedown.metrics.judging.exclusions import Chosen, choose
 from shakedown.metrics.judging.measures import measure, only_unavailable
 from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected, count_verdicts, populations
 from shakedown.metrics.judging.scope import MeasureContext, arounds
+from shakedown.metrics.judging.score_measure import runs_behind
 from shakedown.metrics.judging.scorecard import (
     CaseScore,
     ComponentScore,
@@ -45,6 +46,7 @@ from shakedown.metrics.judging.wording import (
 from shakedown.metrics.modelled import not_modelled, without_what_is_made_up
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.results import results_of
 from shakedown.metrics.words import plural
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
@@ -66,7 +68,8 @@ def score(
     ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
     told, and restricts. ``brief``: without remarks, where only the outcome is asked for.
     """
-    people, every = populations(document, record, over), arounds(document, record)
+    people = populations(document, record, over)
+    every = arounds(document, record, people)
     components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
@@ -91,6 +94,7 @@ def score(
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
+        scores=results_of(document, people, record),
     )
 
 
@@ -178,7 +182,7 @@ def _waived(
         early = [waivers.ahead_of_attestations(row, name, record) for row in mine]
     else:
         asked = population.of_test(criterion.test).each(lambda case: case.of_mode(criterion.mode))
-        runs = {row.run for row in asked.rows}
+        runs = {row.run for row in asked.rows} or set(runs_behind(criterion, around))
         early = [waivers.ahead(row, runs, record) for row in mine]
     said = "; ".join(filter(None, (judged.waiver, waivers.words(mine, early))))
     return replace(judged, outcome="waived", waiver=said, waived_by=waivers.givers(mine))
