@@ -57,7 +57,7 @@ def test_the_run_of_record_is_the_first_and_not_the_best(story: Story) -> None:
     assert (criterion.outcome, card.outcome) == ("met", "accepted")
     assert criterion.measured == pytest.approx(10.0)
     assert (
-        criterion.arithmetic == "ssp ssp = 10 TFLOP/s (geometric mean 1); it hangs on a r000001, b r000003, must >= 10"
+        criterion.arithmetic == "ssp = 10 TFLOP/s (geometric mean 1); it hangs on a r000001, b r000003, must >= 10"
     )
 
 

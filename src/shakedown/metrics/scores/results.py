@@ -291,8 +291,8 @@ def _interval(score: Score, samples: tuple[tuple[float, ...], ...], seed: int) -
 
 def score_words(result: ScoreResult, shown: str) -> str:
     """Purpose: how a score came about, on a line: its number as ``shown``, what stands beside it, and what it hangs on."""
-    parts = [f"{result.kind} {result.name} = {shown}"]
-    if result.means:
+    parts = [f"{result.name} = {shown}"]
+    if result.means and len(result.parts) > 1:
         parts.append(f"({result.means})")
     runs = some(list(result.hangs_on), 4)
     text = " ".join(parts) + (f"; it hangs on {runs}" if runs else f"; {result.rule}")
