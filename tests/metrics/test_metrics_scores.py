@@ -56,9 +56,7 @@ def test_the_run_of_record_is_the_first_and_not_the_best(story: Story) -> None:
     criterion = card.components[-1].criteria[0]
     assert (criterion.outcome, card.outcome) == ("met", "accepted")
     assert criterion.measured == pytest.approx(10.0)
-    assert (
-        criterion.arithmetic == "ssp = 10 TFLOP/s (geometric mean 1); it hangs on a r000001, b r000003, must >= 10"
-    )
+    assert criterion.arithmetic == "ssp = 10 TFLOP/s (geometric mean 1); it hangs on a r000001, b r000003, must >= 10"
 
 
 def test_a_run_that_failed_is_not_of_record_and_its_retry_is(story: Story) -> None:

@@ -120,6 +120,9 @@ def test_an_ssp_target_is_a_criterion_and_the_outcome_hangs_on_it(site: SiteRoom
     assert "scores: ssp" in missed.summary
     (criterion,) = missed.components[-1].criteria
     assert criterion.arithmetic.startswith("ssp = 580.9 TFLOP/s (geometric mean 0.05819)")
+    assert any(
+        note.startswith("score ssp has values that the plan gives and nobody measured") for note in missed.remarks
+    )
     assert "given by the plan, not measured: miniFE, miniGhost, AMG, UMT and 4 more" in criterion.arithmetic
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from shakedown.model.errors import did_you_mean
 
@@ -22,6 +23,7 @@ _LONGEST = 200
 Term = tuple[str, str, float]  # log, name or number; which; the power
 
 
+@lru_cache(maxsize=256)
 def parse_law(text: str) -> tuple[Term, ...]:
     """Purpose: the terms of a law; a divisor has a negative power. Raises ValueError with a sentence and its way out."""
     if len(text) > _LONGEST:

@@ -35,6 +35,7 @@ from shakedown.metrics.judging.wording import (
     beside_the_criteria,
     broken_commitments,
     changed_conditions,
+    given_values,
     judged_by_another_plan,
     left_out_text,
     measure_text,
@@ -66,7 +67,8 @@ def score(
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
     ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
-    told, and restricts. ``brief``: without remarks, where only the outcome is asked for.
+    told, and restricts. ``brief``: without remarks and scores, where only the outcome is
+    asked for.
     """
     people = populations(document, record, over)
     every = arounds(document, record, people)
@@ -75,6 +77,7 @@ def score(
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
     taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
+    scores = () if brief else results_of(document, people, record)
     otherwise = judged_by_another_plan(record) or changed_conditions(record)
     if outcome == "accepted" and (taken or given.others or given.gone or broken_commitments(contract) or otherwise):
         outcome = "accepted with restrictions"
@@ -89,12 +92,12 @@ def score(
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
-        remarks=() if brief else (*remarks(document, record, people), *given.idle),
+        remarks=() if brief else (*remarks(document, record, people), *given_values(scores), *given.idle),
         restrictions=(*restrictions(components, record, contract, given), *taken),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
-        scores=results_of(document, people, record),
+        scores=scores,
     )
 
 

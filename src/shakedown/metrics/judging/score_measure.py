@@ -22,7 +22,7 @@ def score_value(criterion: Criterion, population: Population, around: MeasureCon
     if named is None:
         return Measured(None, 0, "", reason=f"the plan has no score '{criterion.of}'")
     score, inputs = named
-    result = result_of(score, criterion, inputs, made_up(score, around.record), around.document.seed)
+    result = result_of(score, criterion, inputs, made_up(score, around.record), around.document.seed, True)
     return _measured(result, inputs, criterion)
 
 

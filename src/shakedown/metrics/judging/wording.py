@@ -12,6 +12,7 @@ from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
 from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, WaiverRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.results import ScoreResult
 from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.judging import Criterion
@@ -274,6 +275,15 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         for case in population.cases:
             found += _of_case(case)
     return found + _of_conditions(record) + _of_waivers(document, record)
+
+
+def given_values(scores: Iterable[ScoreResult]) -> list[str]:
+    """Purpose: the scores that rest on values which nobody measured in this campaign."""
+    return [
+        f"score {score.name} has values that the plan gives and nobody measured: {some(list(score.given), 8)}"
+        for score in scores
+        if score.given
+    ]
 
 
 def _of_case(case: CaseRuns) -> list[str]:

@@ -36,7 +36,8 @@ SCORE_RULES = (
     "A value that the plan gives is no measurement; a score that has one says so.",
 )
 _MOST_FACTOR = 1e6  # a part that would have to be so much faster cannot reach a target alone
-_STEPS = 100
+_STEPS = 50  # of halving: far beyond the digits that are shown
+_TIMES = 10.0  # from here on a factor is told in times
 
 
 class PartResult(Struct, frozen=True):
@@ -135,22 +136,27 @@ def made_up(score: Score, record: Record) -> str:
 
 
 def result_of(
-    score: Score, bound: Criterion | None, inputs: Sequence[Input], not_modelled: str = "", seed: int = 0
+    score: Score,
+    bound: Criterion | None,
+    inputs: Sequence[Input],
+    not_modelled: str = "",
+    seed: int = 0,
+    brief: bool = False,
 ) -> ScoreResult:
-    """Purpose: one score from its inputs."""
+    """Purpose: one score from its inputs. ``brief``: without what its parts and its bound would take."""
     missing = tuple(f"{one.part.label}: {one.missing}" for one in inputs if one.missing)
     values = tuple(one.value for one in inputs if one.value is not None)
     whole, reason = (None, not_modelled) if missing or not_modelled else combine(score, values)
     shown = whole is not None
     kind = score_kinds().get(score.kind)
-    target = bound.bound if bound else None
+    target = bound.bound if bound and not brief else None
     return ScoreResult(
         name=score.name,
         kind=score.kind,
         about=score.about,
         value=whole.value if whole else None,
         unit=score.unit,
-        parts=_parts(score, inputs, whole, target, bool(not_modelled)),
+        parts=_parts(score, inputs, None if brief else whole, target, bool(not_modelled)),
         rule=RULE[score.take],
         formula=kind.recipe if kind else "",
         part_name=kind.part_name if kind else "result",
@@ -307,6 +313,8 @@ def factor_words(factor: float | None) -> str:
         return "cannot reach it"
     if factor == 1.0:
         return "is fast enough"
+    if factor >= _TIMES:
+        return f"would have to be {show_number(factor)} times as fast"
     return f"would have to be {with_unit(show_number(100 * (factor - 1), 3), '%')} faster"
 
 
