@@ -23,6 +23,7 @@ from shakedown.model.units import parse_quantity
 from shakedown.plans.components.components import Selector
 from shakedown.plans.components.score_figures import Measured, read_figures, read_reference
 from shakedown.plans.schema.criteria import Must
+from shakedown.plans.schema.expressions import ExpressionError
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue
 from shakedown.plans.schema.source_positions import key_place, place
@@ -289,7 +290,11 @@ def _find(node: Node, written: dict[str, Any], where: str, plan: Plan) -> tuple[
         problems.at(place(node, "test"), f"no component {f'called {own} ' if own else ''}runs test '{test}'", near)
         return None
     asked = dict(written.get("where", {})) | ({"partition": where} if where else {})
-    found = [(one, case) for one, case in of_test if plan.selector.fits(case, asked)]
+    try:
+        found = [(one, case) for one, case in of_test if plan.selector.fits(case, asked)]
+    except ExpressionError as error:
+        problems.at(place(node, "where"), f"where: {error}", error.hint)
+        return None
     if len(found) != 1:
         _tell_which(node, asked, of_test, found, problems)
         return None
