@@ -137,8 +137,8 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
     for test in component["tests"]:
         (root / f"tests/{test}.yaml").write_text(TEST.replace("NAME", test))
     plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
-    plan |= {key: example[key] for key in ("parties", "consent") if key in example}
-    (root / "plans/p.yaml").write_text(yaml.safe_dump(plan))
+    plan |= {key: example[key] for key in ("parties", "consent", "scores") if key in example}
+    (root / "plans/p.yaml").write_text(yaml.safe_dump(plan, sort_keys=False))
 
     def nowhere() -> System:
         raise AssertionError
@@ -160,7 +160,7 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
         log.add("campaign_end", value={"counts": {}})
     record = fold_runs(log.events)
     card = settle(log.plans[record.document], record, lambda digest: log.plans[digest], lambda: log.events)
-    criteria = card.components[0].criteria
+    criteria = [item for component in card.components for item in component.criteria]
     found: dict[str, Any] = {
         "plan": card.outcome,
         "summary": card.summary,
@@ -185,8 +185,8 @@ def test_the_example_comes_out_as_the_page_says(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     example = yaml.safe_load(text)
-    assert set(example) <= {"component", "parties", "consent", "log", "ended", "gives"} and example["gives"], (
-        f"line {line}"
-    )
+    assert (
+        set(example) <= {"component", "parties", "consent", "scores", "log", "ended", "gives"} and example["gives"]
+    ), f"line {line}"
     found = came_out(example, tmp_path / "site")
     assert {name: found.get(name) for name in example["gives"]} == example["gives"]

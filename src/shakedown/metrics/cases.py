@@ -12,7 +12,7 @@ from shakedown.metrics.statistics import Summary, describe, outlier_scores
 from shakedown.model.figures import with_rows
 from shakedown.model.nouns import Case, Document, FigureSpec
 
-__all__ = ["ELAPSED", "CaseSummary", "FigureSummary", "Outlier", "run_of_record", "summarise"]
+__all__ = ["ELAPSED", "CaseSummary", "FigureSummary", "Outlier", "in_order_of_record", "run_of_record", "summarise"]
 
 
 class Outlier(Struct, frozen=True):
@@ -68,7 +68,12 @@ def run_of_record(case: CaseRuns, figure: str) -> RunRow | None:
     So nobody can choose the best run afterwards, and no later run changes it.
     """
     rows = [row for row, _ in case.values(figure)]
-    return min(rows, key=lambda row: (row.result, row.attempt), default=None)
+    return min(rows, key=in_order_of_record, default=None)
+
+
+def in_order_of_record(row: RunRow) -> tuple[int, int]:
+    """The order that the run of record is the first in: of a case, as its results were first ordered."""
+    return row.result, row.attempt
 
 
 def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:

@@ -41,7 +41,7 @@ def not_modelled(criterion: Criterion, population: Population, document: Documen
         asked = {(rows[name].test, rows[name].figure) for name in named if criterion.basis in ("", rows[name].basis)}
     else:
         return ""
-    return _unknown(asked, rehearsal)
+    return unknown_figures(asked, rehearsal)
 
 
 def without_what_is_made_up(contract: ContractScore | None, rehearsal: Mapping[str, Any]) -> ContractScore | None:
@@ -50,13 +50,14 @@ def without_what_is_made_up(contract: ContractScore | None, rehearsal: Mapping[s
         return contract
     rows = []
     for score in contract.rows:
-        why = _unknown({(score.row.test, score.row.figure)}, rehearsal) if score.outcome != "unjudged" else ""
+        why = unknown_figures({(score.row.test, score.row.figure)}, rehearsal) if score.outcome != "unjudged" else ""
         made_up = replace(score, outcome="undecided", measured=None, arithmetic="", reason=why, outside=0, worst_run="")
         rows.append(made_up if why else score)
     return replace(contract, rows=tuple(rows))
 
 
-def _unknown(asked: Iterable[tuple[str, str]], rehearsal: Mapping[str, Any]) -> str:
+def unknown_figures(asked: Iterable[tuple[str, str]], rehearsal: Mapping[str, Any]) -> str:
+    """Purpose: that a rehearsal does not know some of these (test, figure), in words; "" where it knows them all."""
     known = set(rehearsal["modelled"] or ())
     missing = sorted({f"{test}.{figure}" for test, figure in asked} - known)
     if not missing:

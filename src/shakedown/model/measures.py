@@ -26,7 +26,7 @@ class Measure(Struct, frozen=True):
     - ``bound``: what a bound is: a ``share``, an amount of the ``figure``, ``hours``, or a ``count`` in one of ``units``
     - ``keys``: the keys of a criterion that have a meaning for it; ``per``: the words of its key ``per``
     - ``recipe``: how its number is computed again from the report's tables. It may name {rows} (of runs.csv), {values} (of
-      values.csv), {row} (component and test), {statistic} and {basis}
+      values.csv), {row} (component and test), {of}, {statistic} and {basis}
     - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic} and {of}
     - ``better``: ``higher`` or ``lower``; "": as the figure. ``share_of_runs``: its share counts runs
     - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
@@ -227,6 +227,16 @@ MEASURES: tuple[Measure, ...] = (
         "shakedown.metrics.judging.planned_time:planned_time",
         "clock-spans.csv, rows with {row} and maintenance = no: the sum of end - begin",
         bound="hours",
+        in_plans=False,
+    ),
+    Measure(
+        "score",
+        "a score of the plan, or a part of one",
+        "shakedown.metrics.judging.score_measure:score_value",
+        "scores.csv, rows with score = {of}, or with score and part joined by a full stop = {of}: see formula there",
+        bound="figure",
+        phrase="score {of}",
+        without_cases=True,
         in_plans=False,
     ),
 )

@@ -20,6 +20,7 @@ from shakedown.model.figures import FigureSpec as FigureSpec  # noqa: PLC0414
 from shakedown.model.figures import Pairs as Pairs  # noqa: PLC0414
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
+from shakedown.model.scores import Score
 from shakedown.model.units import show_amount
 
 SCHEMA = 2  # of the frozen document; a change of meaning raises it
@@ -354,7 +355,7 @@ class Component(Struct, frozen=True):
     """
 
     name: str
-    kind: Literal["vendor", "functionality", "performance", "stability", "site"]
+    kind: Literal["vendor", "functionality", "performance", "stability", "site", "scores"]
     cases: tuple[str, ...]
     repeats: int = 1
     after: tuple[str, ...] = ()  # components that must be over first
@@ -435,5 +436,6 @@ class Document(Struct, frozen=True):
     unavailable: str = ""
     record_environment: tuple[str, ...] = ()  # names of variables that a site has stored beside the usual ones
     parties: tuple[Party, ...] = ()  # who must agree to what people do; () where the plan names nobody
+    scores: tuple[Score, ...] = ()  # those with a bound are criteria of the component named scores
     consent: tuple[str, ...] = ()  # kinds of acts without effect on the outcome until every party agreed
     ad_hoc: str = ""

@@ -20,7 +20,8 @@ _SAID = (
 
 def criterion_digest(criterion: Criterion) -> str:
     """Purpose: what a criterion asks for, as a digest. Its name, its clause and the spelling of its bound are no part of that."""
-    return _digest({key: getattr(criterion, key) for key in _SAID})
+    said = {key: getattr(criterion, key) for key in _SAID}
+    return _digest(said | ({"inputs": criterion.inputs} if criterion.inputs else {}))
 
 
 def row_digest(row: ContractRow) -> str:

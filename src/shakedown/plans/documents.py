@@ -19,6 +19,7 @@ from shakedown.model.nouns import Case, Component, Document, Limits, Source
 from shakedown.plans.braces import tell_unfilled_in_plan
 from shakedown.plans.components.components import Selector, read_components
 from shakedown.plans.components.lints import advise
+from shakedown.plans.components.scores import read_scores
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import Frozen, freeze_contracts
 from shakedown.plans.files import Found, look_up, read_bytes
@@ -106,6 +107,7 @@ def document_of(
     selector = Selector(context)
     parties = read_parties(root, values, problems)
     components = read_components(root, values["components"], selector, values.get("zone", "UTC"))
+    scores, settled = read_scores(root, values.get("scores") or {}, components, selector)
     check_limits(at, "plan", limits, selector.asked, selector.cases.values(), context)
     if len(problems) > before:
         return None
@@ -124,7 +126,7 @@ def document_of(
     advise(root, document, reading.advice)
     tell_unfilled_in_plan(root, reading.advice)
     reading.lost += tell_lost(root, document, name, reading.advice)
-    return document
+    return replace(document, scores=scores, components=(*components, *settled))
 
 
 def _cases_of(components: tuple[Component, ...], selector: Selector) -> list[Case]:

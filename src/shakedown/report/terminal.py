@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from shakedown.metrics.judging.contract import RowOutcome
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, ComponentScore, CriterionScore, Scorecard
-from shakedown.metrics.words import plural
+from shakedown.metrics.scores.results import ScoreResult, factor_words, part_words
+from shakedown.metrics.words import plural, show_value
 from shakedown.report.words import ad_hoc_words, one_line
 
 WIDTH = 80
@@ -24,6 +25,7 @@ def render_scorecard(scorecard: Scorecard) -> str:
     parts += [_wrapped(scorecard.summary), "", *_component_table(scorecard.components)]
     for component in scorecard.components:
         parts += ["", _cut(component.name, WIDTH), *_criteria(component)]
+    parts += [line for result in scorecard.scores for line in _score(result)]
     parts += _contract(scorecard)
     missing = [line for component in scorecard.components for line in _unavailable(component)]
     if missing:
@@ -118,6 +120,23 @@ def _criterion(item: CriterionScore) -> str:
     waived = f"{item.beneath}, waived by {item.waived_by}: {item.waiver}" if item.outcome == "waived" else ""
     said = "; ".join(part for part in (item.arithmetic, item.reason, waived) if part) or f"must {item.must}"
     return _wrapped(f"  {word:<10}  {item.name}: {said}", " " * 14)
+
+
+def _score(result: ScoreResult) -> list[str]:
+    """A score with its parts: what each took, in which run, and what is missing to the bound."""
+    whole = "no number yet" if result.value is None else show_value(result.value, result.unit)
+    between = (
+        f", 95 % {' to '.join(show_value(end, result.unit) for end in result.interval)}" if result.interval else ""
+    )
+    must = f", must {result.must}" if result.must else ""
+    head = f"score {result.name} ({result.kind}): {whole}{between}{must}"
+    beside = [
+        result.reason,
+        result.means,
+        f"every part {factor_words(result.needs)}" if result.must and result.needs else "",
+    ]
+    lines = [_wrapped(head, "  "), *(_wrapped(f"  {text}", "    ") for text in beside if text)]
+    return ["", *lines, *(_wrapped(f"  {part.label}: {part_words(result, part)}", "    ") for part in result.parts)]
 
 
 def _contract(scorecard: Scorecard) -> list[str]:

@@ -16,6 +16,7 @@ from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
 from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import Component, Document, Party
+from shakedown.model.scores import Score
 from shakedown.model.units import show_duration
 
 SHOWN, LONGEST, ROOM = 20, 200, 2000  # lines in the event, characters of a line and of all; the documents say the rest
@@ -25,6 +26,7 @@ def differences(before: Document, after: Document) -> list[str]:
     """Purpose: what a new document adds, removes and changes, a line each."""
     lines = [
         *_named("component", before.components, after.components, _of_component),
+        *_named("score", before.scores, after.scores, _of_score),
         *_named("contract", before.contracts, after.contracts, _of_contract),
         *_named("test", before.tests, after.tests, _of_fields),
         *_named("case", before.cases, after.cases, _of_fields),
@@ -58,8 +60,11 @@ def shortened(lines: Sequence[str]) -> list[str]:
 
 
 def _named(what: str, before: Iterable[Any], after: Iterable[Any], tell: Any) -> Iterator[str]:
-    """Things with a name, or an id: removed, added, or changed in these points."""
-    old, new = ({getattr(one, "name", "") or one.id: one for one in group} for group in (before, after))
+    """Things with a label, a name or an id: removed, added, or changed in these points."""
+    old, new = (
+        {getattr(one, "label", "") or getattr(one, "name", "") or one.id: one for one in group}
+        for group in (before, after)
+    )
     yield from (f"{what} {name} is removed" for name in old if name not in new)
     yield from (f"{what} {name} is added" for name in new if name not in old)
     for name in new:
@@ -88,6 +93,12 @@ def _brief(word: str) -> str:
 def _of_component(old: Component, new: Component) -> Iterator[str]:
     yield from _of_fields(old, new, beside=("criteria",))
     yield from _named("criterion", old.criteria, new.criteria, _of_fields)
+
+
+def _of_score(old: Score, new: Score) -> Iterator[str]:
+    """Its own words, and those of its parts, each to the number."""
+    yield from _of_fields(old, new, beside=("parts",))
+    yield from _named("part", old.parts, new.parts, _of_fields)
 
 
 def _of_contract(old: Contract, new: Contract) -> Iterator[str]:
@@ -128,6 +139,8 @@ def _said(row: ContractRow) -> str:
 
 def _of_fields(old: Any, new: Any, beside: Sequence[str] = (), within: str = "") -> Iterator[str]:
     """Fields that differ: short values from what to what, what has parts part by part, others by their name."""
+    if isinstance(old, Criterion) and old.inputs != new.inputs:
+        beside = (*beside, "inputs")  # what is otherwise stands with its score
     if isinstance(old, Criterion) and old.must != new.must:
         beside = (*beside, "bound", "comparison", "unit")  # ``must`` says them in the person's words
     was, now = ({name: getattr(one, name) for name in asdict(one)} for one in (old, new))

@@ -17,6 +17,7 @@ from shakedown.metrics.judging.exclusions import Chosen, choose
 from shakedown.metrics.judging.measures import measure, only_unavailable
 from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected, count_verdicts, populations
 from shakedown.metrics.judging.scope import MeasureContext, arounds
+from shakedown.metrics.judging.score_measure import runs_behind
 from shakedown.metrics.judging.scorecard import (
     CaseScore,
     ComponentScore,
@@ -34,6 +35,7 @@ from shakedown.metrics.judging.wording import (
     beside_the_criteria,
     broken_commitments,
     changed_conditions,
+    given_values,
     judged_by_another_plan,
     left_out_text,
     measure_text,
@@ -45,6 +47,7 @@ from shakedown.metrics.judging.wording import (
 from shakedown.metrics.modelled import not_modelled, without_what_is_made_up
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.results import results_of
 from shakedown.metrics.words import plural
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
@@ -64,14 +67,17 @@ def score(
 
     ``over``: components that run until a time has passed and are known to be over, whatever the record's last event says.
     ``earlier``: the plans that were in force before, the first one first; what they asked for and the plan in force does not is
-    told, and restricts. ``brief``: without remarks, where only the outcome is asked for.
+    told, and restricts. ``brief``: without remarks and scores, where only the outcome is
+    asked for.
     """
-    people, every = populations(document, record, over), arounds(document, record)
+    people = populations(document, record, over)
+    every = arounds(document, record, people)
     components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
     taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
+    scores = () if brief else results_of(document, people, record)
     otherwise = judged_by_another_plan(record) or changed_conditions(record)
     if outcome == "accepted" and (taken or given.others or given.gone or broken_commitments(contract) or otherwise):
         outcome = "accepted with restrictions"
@@ -86,12 +92,13 @@ def score(
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),
         to_come=sum(component.to_come for component in components),
-        remarks=() if brief else (*remarks(document, record, people), *given.idle),
+        remarks=() if brief else (*remarks(document, record, people), *given_values(scores), *given.idle),
         restrictions=(*restrictions(components, record, contract, given), *taken),
         epoch=record.epoch,
         contract=contract,
         rehearsal=in_words(record.rehearsal),
         ad_hoc=document.ad_hoc,
+        scores=scores,
     )
 
 
@@ -179,7 +186,7 @@ def _waived(
         early = [waivers.ahead_of_attestations(row, name, record) for row in mine]
     else:
         asked = population.of_test(criterion.test).each(lambda case: case.of_mode(criterion.mode))
-        runs = {row.run for row in asked.rows}
+        runs = {row.run for row in asked.rows} or set(runs_behind(criterion, around))
         early = [waivers.ahead(row, runs, record) for row in mine]
     said = "; ".join(filter(None, (judged.waiver, waivers.words(mine, early))))
     return replace(judged, outcome="waived", waiver=said, waived_by=waivers.givers(mine))

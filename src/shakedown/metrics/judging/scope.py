@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from shakedown.metrics.clock import Clock, began, clocks_of, component_clock
+from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.node_hours import Nodes
 from shakedown.metrics.rows.table import Record
 from shakedown.model.figures import figure_of
@@ -18,7 +19,7 @@ ELAPSED = FigureSpec("elapsed", unit="s", better="lower")  # every run has it
 class MeasureContext(Struct, frozen=True):
     """``figures``: (test, figure) -> how it is measured, without ``elapsed``, which every test has. ``clocks``: component -> its
     clock, and ``held``: what runs hold, where somebody has worked these out. ``rows_waived``: contract rows that are waived are to
-    be taken as met.
+    be taken as met. ``people``: the population of every component, where several are judged together.
     """
 
     document: Document
@@ -28,6 +29,7 @@ class MeasureContext(Struct, frozen=True):
     clocks: Mapping[str, Clock | None] = {}
     held: Nodes | None = None
     rows_waived: bool = False
+    people: Mapping[str, Population] = {}
 
     @property
     def nodes(self) -> Nodes:
@@ -59,11 +61,14 @@ class MeasureContext(Struct, frozen=True):
         return (test, figure_of(name)) in self.figures
 
 
-def arounds(document: Document, record: Record) -> list[MeasureContext]:
+def arounds(document: Document, record: Record, people: Mapping[str, Population] | None = None) -> list[MeasureContext]:
     """Purpose: what measures may look at, for every component in the order of the plan; shared things are worked out once."""
     figures, clocks = figures_of(document), clocks_of(document, record)
     nodes = Nodes(document)
-    return [MeasureContext(document, record, component, figures, clocks, nodes) for component in document.components]
+    return [
+        MeasureContext(document, record, component, figures, clocks, nodes, people=people or {})
+        for component in document.components
+    ]
 
 
 def figures_of(document: Document) -> dict[tuple[str, str], FigureSpec]:

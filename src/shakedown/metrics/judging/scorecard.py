@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from shakedown.metrics.judging.contract import ContractScore
 from shakedown.metrics.rows.rows import UnavailableRow
+from shakedown.metrics.scores.results import ScoreResult
 from shakedown.model.errors import MET, NOT_MET, UNDECIDED
 
 Outcome = Literal["met", "not met", "undecided", "waived"]
@@ -160,6 +161,7 @@ class Scorecard(Struct, frozen=True):
     what; "" of a real campaign. ``acts``: what people did; ``without_acts``: the outcome without all of them; ``undisputed``: of a
     disputed one, what it would be if both sides stood by every act. ``told``: agreements that count for nothing.
     ``ad_hoc``: the options that chose its tests, where no plan's file did.
+    ``scores``: the plan's, with what each is computed from; how those with a bound came out is with the criteria of ``scores``.
     """
 
     campaign: str
@@ -181,6 +183,7 @@ class Scorecard(Struct, frozen=True):
     undisputed: str = ""
     told: tuple[str, ...] = ()
     ad_hoc: str = ""
+    scores: tuple[ScoreResult, ...] = ()
 
 
 def exit_status(scorecard: Scorecard) -> int:

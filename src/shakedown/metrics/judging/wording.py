@@ -13,6 +13,7 @@ from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
 from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, WaiverRow
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.results import ScoreResult
 from shakedown.metrics.wanted import unwanted_rows
 from shakedown.metrics.words import plural, show_share, show_value, some
 from shakedown.model.events import COMPLETED
@@ -298,6 +299,15 @@ def _never_measured(document: Document, record: Record) -> list[str]:
         for test, count in runs.items()
         for name in optional[test]
         if count and (test, name) not in seen
+    ]
+
+
+def given_values(scores: Iterable[ScoreResult]) -> list[str]:
+    """Purpose: the scores that rest on values which nobody measured in this campaign."""
+    return [
+        f"score {score.name} has values that the plan gives and nobody measured: {some(list(score.given), 8)}"
+        for score in scores
+        if score.given
     ]
 
 

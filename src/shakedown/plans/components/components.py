@@ -199,7 +199,7 @@ class Selector:
                 self.context.problems.at(key_place(at, "where", name), message, near, f"name {name}")
                 return []
         try:
-            kept = [case for case in cases if self._fits(case, selection["where"])]
+            kept = [case for case in cases if self.fits(case, selection["where"])]
         except ExpressionError as error:
             self.context.problems.at(place(at, "where"), f"where: {error}", error.hint)
             return []
@@ -209,7 +209,8 @@ class Selector:
             self.context.problems.at(place(at, "where"), f"no case of test '{selection['test']}' has {wanted}", hint)
         return kept
 
-    def _fits(self, case: Case, where: dict[str, str | list[str]]) -> bool:
+    def fits(self, case: Case, where: Mapping[str, str | list[str]]) -> bool:
+        """Whether a case has these parameters, partition and toolchain. Raises ExpressionError."""
         stage = next(stage for stage in self.context.stages if stage.id == case.partition)
         facts = {**_facts(case, self.context.machine.system.name), **dict(case.parameters)}
         return all(_is_any_of(name, facts, case, wanted, stage.names) for name, wanted in where.items())

@@ -63,15 +63,14 @@ def _epochs(text: str) -> str:
     raise InvalidValue(f"'{text}' names no epochs", "write all, last, or the number of the first that counts, from 1")
 
 
+BOUND = Parsed("a bound, such as '>= 95%'", _must)
 _LEFT_OUT = Parsed("what is left out, such as 'ruled site'", _left_out)
 
 CRITERION = Record(
     "a map with measure and must",
     {
         "measure": Key(Choice(MEASURES), "what is measured: " + ", ".join(MEASURES), True),
-        "must": Key(
-            Parsed("a bound, such as '>= 95%'", _must), "what it must be: a comparison and an amount, or all", True
-        ),
+        "must": Key(BOUND, "what it must be: a comparison and an amount, or all", True),
         "of": Key(Text("a figure's name"), f"the figure, for {', '.join(OF_FIGURES)}; elapsed is always there"),
         "test": Key(Name("a test's name"), "only this test's runs; without it all of the component's"),
         "statistic": Key(Choice(STATISTICS), "of the figure's values; p95 is the 95 % quantile; without it median"),

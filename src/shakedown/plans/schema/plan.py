@@ -11,6 +11,7 @@ from shakedown.plans.schema.criteria import CRITERION
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, OneKey, Record
 from shakedown.plans.schema.scalars import Choice, Duration, Identifier, InvalidValue, Name, Parsed, Text, Whole
 from shakedown.plans.schema.scheduling import MOST, STAGGER, ZONE, keys_of_filling
+from shakedown.plans.schema.scores import SCORE
 from shakedown.plans.schema.test import BUDGET_NAME, NO_CREDENTIALS
 from shakedown.plans.unavailable import CHOICES as UNAVAILABLE
 
@@ -189,6 +190,9 @@ PLAN = Record(
             ),
             "the parts of the plan, in order",
             True,
+        ),
+        "scores": Key(
+            MapOf(_NAME, SCORE, "a map of scores", "SCORE"), "numbers of several tests that the contract is settled on"
         ),
         "limits": Key(_LIMITS, "policy of the whole campaign"),
     },

@@ -18,8 +18,9 @@ from shakedown.metrics.judging.contract import ROW_RULES
 from shakedown.metrics.judging.populations import RULES, counts_as_passed
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Scorecard
 from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.results import SCORE_RULES, factor_words
 from shakedown.metrics.utilisation import DEFINITIONS
-from shakedown.metrics.words import plural
+from shakedown.metrics.words import plural, show_number, show_share, show_value
 from shakedown.model.nouns import Procedure
 from shakedown.model.units import show_duration
 from shakedown.report.evidence import Evidence
@@ -96,10 +97,11 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "notes": scorecard.remarks, "failures": failures, "failures_left": failures_left,
         "slow_nodes": _slow(pictures.nodes), "builds": _builds(campaign), "drivers": record.of_kind("driver_start"),
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
-        "superseded": _superseded(record), "waits": _waits(record), "rules": [*RULES, *ROW_RULES],
+        "superseded": _superseded(record), "waits": _waits(record), "rules": _rules(scorecard),
         "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
         "orders": record.standing, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
+        "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,
     }  # fmt: skip
     facts["signatures"] = signatures_on_page(campaign)
@@ -114,6 +116,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
     people = len(record.epochs) > 1 or record.rulings or record.waivers
     parts: list[tuple[str, str, Any]] = [
         ("scorecard", "Scorecard", True),
+        ("scores", "Scores", facts["scorecard"].scores),
         ("acts", "What people did", facts["acts"]),
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
@@ -134,6 +137,11 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("recompute", "Compute again", True),
     ]
     return [(anchor, title) for anchor, title, there in parts if there]
+
+
+def _rules(scorecard: Scorecard) -> list[str]:
+    """How this campaign is counted, in sentences."""
+    return [*RULES, *ROW_RULES, *(SCORE_RULES if scorecard.scores else ())]
 
 
 def _procedures(evidence: Evidence) -> list[tuple[str, Procedure, Any]]:

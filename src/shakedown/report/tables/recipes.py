@@ -13,6 +13,8 @@ from shakedown.model.nouns import Document
 TABLES = {
     "criteria.csv": "One line a criterion: measured, bound, interval, waiver; how each is computed is in recipes.csv.",
     "criteria-by-case.csv": "Criteria per case, a line a case; the worst one is the criterion's.",
+    "scores.csv": "One line a part of a score, with what it is computed from: value (of run; else by rule of values.csv), its load "
+    "and baseline; result and score by formula.",
     "recipes.csv": "One line a criterion: the table, its rows and the formula that give what was measured.",
     "components.csv": "One line a component, counted from runs.csv: attempts are the rows with counted = yes; passed the "
     "different results of a case and mode among these with good = yes.",
@@ -96,6 +98,7 @@ def recipe(component: str, criterion: Criterion) -> str:
         row=f"component = {component}" + (f" and test = {criterion.test}" if criterion.test else ""),
         statistic=criterion.statistic,
         basis=criterion.basis or "contract",
+        of=criterion.of,
     )
     return text + "".join(_more(criterion, declared.always_per_case))
 

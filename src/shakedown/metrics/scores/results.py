@@ -1,0 +1,334 @@
+"""How the scores of a plan come out: number, interval, what each part adds, what the target needs. ``results_of`` is the table of
+contents.
+
+A score has a number once every part has a value. It is settled once no result of its cases is still to come.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+
+from msgspec import Struct
+
+from shakedown.metrics import statistics
+from shakedown.metrics.judging.populations import Population
+from shakedown.metrics.judging.scope import figures_of
+from shakedown.metrics.modelled import unknown_figures
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.scores.formulas import Combined
+from shakedown.metrics.scores.inputs import Input, inputs_of, take
+from shakedown.metrics.words import plural, same, show_number, show_value, some, with_unit
+from shakedown.model.entry_points import declared_by, function, words_of
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document
+from shakedown.model.scores import COMPONENT, GROUP, RULE, Score, ScorePart, score_kinds
+
+RESAMPLES = 1000
+SCORE_RULES = (
+    "A score takes one value of each of its cases by the rule that the plan states; without a word of the plan that of the run of "
+    "record, so that nobody can choose the best run afterwards.",
+    "A score is undecided while a part has no value, or a result of its cases is still to come.",
+    "The interval of a score is a percentile bootstrap at 95 % over the repeats of each case, with a fixed seed; it informs and "
+    "decides nothing, and there is none where every case has one value. With few repeats it is too narrow.",
+    "A value that the plan gives is no measurement; a score that has one says so.",
+)
+_MOST_FACTOR = 1e6  # a part that would have to be so much faster cannot reach a target alone
+_STEPS = 50  # of halving: far beyond the digits that are shown
+_TIMES = 10.0  # from here on a factor is told in times
+
+
+class PartResult(Struct, frozen=True):
+    """One part as it stands in a score.
+
+    ``value`` in ``unit`` is that of ``run``, or by the plan's rule of ``runs`` runs; ``result`` the part's own number, ``share``
+    its share of the sum of all of its place. ``if_faster``: the score if it ran as much faster as the plan asks about; ``needs``:
+    how many times faster this part alone would have to be for the score's bound, 1 where the bound is met, None where it cannot.
+    """
+
+    part: ScorePart
+    label: str
+    value: float | None
+    unit: str
+    run: str = ""
+    runs: int = 0
+    given: bool = False
+    result: float | None = None
+    share: float | None = None
+    if_faster: float | None = None
+    needs: float | None = None
+    to_come: int = 0
+    missing: str = ""
+
+
+class ScoreResult(Struct, frozen=True):
+    """A score of the campaign. ``value`` is None where ``missing`` (or ``reason``) says why; ``settled``: nothing can change it.
+
+    ``needs``: how many times faster every part would have to be for the bound. ``least``: the part with the smallest number of its
+    own. ``beside``: other numbers by name, such as the three means. ``unavailable``: not one of its parts can run here.
+    """
+
+    name: str
+    kind: str
+    about: str
+    value: float | None
+    unit: str
+    parts: tuple[PartResult, ...]
+    rule: str
+    formula: str
+    part_name: str
+    settled: bool = False
+    interval: tuple[float, float] | None = None
+    beside: tuple[tuple[str, float], ...] = ()
+    nodes: tuple[tuple[str, float], ...] = ()
+    missing: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    needs: float | None = None
+    least: str = ""
+    faster: float = 0.0
+    must: str = ""
+    reason: str = ""
+    clause: str = ""
+    unavailable: bool = False
+    mean: str = ""
+
+    @property
+    def hangs_on(self) -> tuple[str, ...]:
+        """The run of each part: "miniFE r000012"."""
+        return tuple(f"{part.label} {part.run}" for part in self.parts if part.run)
+
+    @property
+    def means(self) -> str:
+        """The numbers beside it, in words."""
+        return ", ".join(f"{name} {show_number(value)}" for name, value in self.beside)
+
+
+def results_of(document: Document, people: Mapping[str, Population], record: Record) -> tuple[ScoreResult, ...]:
+    """Purpose: every score of the plan, in its order. ``people``: each component's population."""
+    bounds = bounds_of(document)
+    figures = figures_of(document) if document.scores else {}
+    return tuple(
+        result_of(
+            score, bounds.get(score.name), inputs_of(score, people, figures), made_up(score, record), document.seed
+        )
+        for score in document.scores
+    )
+
+
+def bounds_of(document: Document) -> dict[str, Criterion]:
+    """The criteria on scores and on their parts, by what they name."""
+    return {
+        criterion.of: criterion
+        for component in document.components
+        if component.name == COMPONENT and document.scores
+        for criterion in component.criteria
+    }
+
+
+def made_up(score: Score, record: Record) -> str:
+    """Purpose: why a rehearsal says nothing of a score; "" where it does, and of every real campaign."""
+    if "modelled" not in record.rehearsal:
+        return ""
+    asked = {(part.test, name) for part in score.parts if part.given is None for name, _ in part.figures}
+    return unknown_figures(asked, record.rehearsal)
+
+
+def result_of(
+    score: Score,
+    bound: Criterion | None,
+    inputs: Sequence[Input],
+    not_modelled: str = "",
+    seed: int = 0,
+    brief: bool = False,
+) -> ScoreResult:
+    """Purpose: one score from its inputs. ``brief``: without what its parts and its bound would take."""
+    missing = tuple(f"{one.part.label}: {one.missing}" for one in inputs if one.missing)
+    values = tuple(one.value for one in inputs if one.value is not None)
+    whole, reason = (None, not_modelled) if missing or not_modelled else combine(score, values)
+    shown = whole is not None
+    kind = score_kinds().get(score.kind)
+    target = bound.bound if bound and not brief else None
+    return ScoreResult(
+        name=score.name,
+        kind=score.kind,
+        about=score.about,
+        value=whole.value if whole else None,
+        unit=score.unit,
+        parts=_parts(score, inputs, None if brief else whole, target, bool(not_modelled)),
+        rule=RULE[score.take],
+        formula=kind.recipe if kind else "",
+        part_name=kind.part_name if kind else "result",
+        settled=shown and not any(one.to_come for one in inputs),
+        interval=_interval(score, tuple(one.values for one in inputs), seed) if shown else None,
+        beside=whole.beside if whole else (),
+        nodes=score.nodes,
+        missing=() if not_modelled else missing,
+        given=tuple(one.part.label for one in inputs if one.given),
+        needs=_factor(lambda factor: _at(score, [_faster(*pair, factor) for pair in _pairs(score, values)]), target)
+        if shown
+        else None,
+        least=min(zip(whole.parts, score.parts, strict=True), key=lambda pair: pair[0])[1].label if whole else "",
+        faster=score.faster,
+        must=bound.must if bound else "",
+        reason=reason,
+        clause=score.clause,
+        mean=score.mean if kind and "mean" in kind.keys else "",
+        unavailable=bool(inputs) and all(one.unavailable for one in inputs),
+    )
+
+
+def combine(score: Score, values: Sequence[float]) -> tuple[Combined | None, str]:
+    """Purpose: the number of a score; or None, and why. The function of another package may fail: then its reason says so."""
+    kind = score_kinds().get(score.kind)
+    if kind is None:
+        return None, f"this version does not know the kind of score '{score.kind}'"
+    try:
+        return _function(kind.function)(score, values), ""
+    except (ValueError, ArithmeticError) as error:
+        return None, str(error)
+    except Exception as error:
+        whose = declared_by(GROUP, kind.name)
+        if not whose:
+            raise
+        return None, f"the kind of score '{kind.name}' of {whose} failed: {words_of(error)}"
+
+
+@cache
+def _function(path: str) -> Callable[[Score, Sequence[float]], Combined]:
+    found: Callable[[Score, Sequence[float]], Combined] = function(path)
+    return found
+
+
+# ---- the parts -------------------------------------------------------------------------------------------------------
+
+
+def _parts(
+    score: Score, inputs: Sequence[Input], whole: Combined | None, target: float | None, hidden: bool
+) -> tuple[PartResult, ...]:
+    return tuple(_part(score, inputs, place, whole, target, hidden) for place in range(len(inputs)))
+
+
+def _part(
+    score: Score, inputs: Sequence[Input], place: int, whole: Combined | None, target: float | None, hidden: bool
+) -> PartResult:
+    """``hidden``: its value is made up by a rehearsal."""
+    one = inputs[place]
+    known = {"part": one.part, "label": one.part.label, "unit": one.part.unit, "given": one.given}
+    if hidden and not one.given:
+        return PartResult(**known, value=None, missing="not modelled")  # type: ignore[arg-type]
+    more = {"run": one.run if score.take == "record" else "", "runs": 0 if one.given else len(one.values)}
+    found = PartResult(**known, **more, value=one.value, to_come=one.to_come, missing=one.missing)  # type: ignore[arg-type]
+    if whole is None:
+        return found
+    values = [other.value for other in inputs if other.value is not None]
+    beside = math.fsum(whole.parts[k] for k, other in enumerate(score.parts) if other.place == one.part.place)
+
+    def alone(factor: float) -> float | None:
+        return _at(
+            score, [_faster(p, v, factor if k == place else 1.0) for k, (p, v) in enumerate(_pairs(score, values))]
+        )
+
+    return PartResult(
+        **known,  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
+        value=one.value,
+        to_come=one.to_come,
+        result=whole.parts[place],
+        share=whole.parts[place] / beside if beside else None,
+        if_faster=alone(1.0 + score.faster),
+        needs=_factor(alone, target),
+    )
+
+
+def _pairs(score: Score, values: Sequence[float]) -> list[tuple[ScorePart, float]]:
+    return list(zip(score.parts, values, strict=True))
+
+
+def _faster(part: ScorePart, value: float, factor: float) -> float:
+    return value / factor if part.better == "lower" else value * factor
+
+
+def _at(score: Score, values: Sequence[float]) -> float | None:
+    whole, _ = combine(score, values)
+    return whole.value if whole else None
+
+
+def _factor(at: Callable[[float], float | None], target: float | None) -> float | None:
+    """How many times faster it takes for a score to reach its target; found by halving, for any kind that grows with speed."""
+    if target is None:
+        return None
+    now, most = at(1.0), at(_MOST_FACTOR)
+    if now is not None and (now >= target or same(now, target)):
+        return 1.0
+    if most is None or most < target:
+        return None
+    low, high = 1.0, _MOST_FACTOR
+    for _ in range(_STEPS):
+        middle = (low * high) ** 0.5
+        reached = at(middle)
+        low, high = (low, middle) if reached is not None and reached >= target else (middle, high)
+    return high
+
+
+# ---- the interval ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _interval(score: Score, samples: tuple[tuple[float, ...], ...], seed: int) -> tuple[float, float] | None:
+    """Percentile bootstrap over the repeats of each part; the same numbers on every machine."""
+    if all(len(values) < 2 for values in samples):
+        return None
+    draw = random.Random(f"{seed} {score.name}")
+    found = []
+    for _ in range(RESAMPLES):
+        values = [take(score.take, tuple(draw.choices(values, k=len(values)))) for values in samples]
+        whole, _ = combine(score, values)
+        if whole is None:
+            return None
+        found.append(whole.value)
+    ordered = sorted(found)
+    return statistics.quantile(ordered, 0.025), statistics.quantile(ordered, 0.975)
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+def score_words(result: ScoreResult, shown: str) -> str:
+    """Purpose: how a score came about, on a line: its number as ``shown``, what stands beside it, and what it hangs on."""
+    parts = [f"{result.name} = {shown}"]
+    if result.means and len(result.parts) > 1:
+        parts.append(f"({result.means})")
+    runs = some(list(result.hangs_on), 4)
+    text = " ".join(parts) + (f"; it hangs on {runs}" if runs else f"; {result.rule}")
+    if result.given:
+        text += f"; given by the plan, not measured: {some(list(result.given), 4)}"
+    return text
+
+
+def factor_words(factor: float | None) -> str:
+    """How much faster, in words: "is fast enough", "would have to be 12% faster"."""
+    if factor is None:
+        return "cannot reach it"
+    if factor == 1.0:
+        return "is fast enough"
+    if factor >= _TIMES:
+        return f"would have to be {show_number(factor)} times as fast"
+    return f"would have to be {with_unit(show_number(100 * (factor - 1), 3), '%')} faster"
+
+
+def part_words(result: ScoreResult, part: PartResult) -> str:
+    """Purpose: one part in words: its value and run, its own number, what it would take."""
+    if part.value is None:
+        return part.missing
+    source = "given by the plan, not measured" if part.given else part.run or f"of {plural(part.runs, 'run')}"
+    text = f"{show_value(part.value, part.unit)} ({source})"
+    if part.result is not None:
+        text += f", {result.part_name} {show_number(part.result)}"
+    if part.if_faster is not None:
+        faster = with_unit(show_number(100 * result.faster, 3), "%")
+        text += f"; {faster} faster: {show_value(part.if_faster, result.unit)}"
+    if result.must and result.needs not in (None, 1.0):
+        text += f"; alone it {factor_words(part.needs)}"
+    return text + (f"; {plural(part.to_come, 'result')} to come" if part.to_come else "")

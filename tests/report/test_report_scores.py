@@ -1,0 +1,96 @@
+"""A score in the report: on the page, in the terminal, and in a table that it can be computed from by hand."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.rows.table import fold_runs
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Case, Component, Test
+from shakedown.model.scores import Load, Score, ScorePart
+from shakedown.report import write_report
+from shakedown.report.terminal import render_scorecard
+
+if TYPE_CHECKING:
+    from tests.report.conftest import CampaignBuilder
+
+pytestmark = pytest.mark.usefixtures("without_figures")
+NAMES = ("minife", "amg")
+
+
+@pytest.fixture
+def told(new: Callable[..., CampaignBuilder]) -> CampaignBuilder:
+    """minife takes 4 s, then 2 s, and amg 16 s; 8 Tflop on two nodes, of a system of 16: rates 1 and 1/4, mean 1/2, SSP 8."""
+    parts = [ScorePart(name, "main", name, name, tflop=8.0, load=Load(nodes=2)) for name in NAMES]
+    bound = Criterion("ssp", "score", ">=", 16.0, "TFLOP/s", of="ssp", must=">= 16", inputs="1" * 64, clause="7.2 <b>")
+    builder = new(
+        components=(Component("main", "performance", NAMES, 2), Component("scores", "scores", (), criteria=(bound,))),
+        cases=tuple(Case(name, name, "local:all") for name in NAMES),
+        tests=tuple(Test(name) for name in NAMES),
+        scores=(Score("ssp", "ssp", tuple(parts), "TFLOP/s", (("", 16.0),), about="the <score>", clause="7.2 <b>"),),
+    )
+    for case, repeat, seconds in (("minife", 1, 4.0), ("minife", 2, 2.0), ("amg", 1, 16.0), ("amg", 2, 16.0)):
+        builder.run(case, "main", repeat=repeat, seconds=seconds)
+    builder.end()
+    return builder
+
+
+def test_the_page_has_the_score_its_runs_and_what_it_needs(told: CampaignBuilder) -> None:
+    campaign = told.save()
+    write_report(campaign)
+    page = (campaign / "report.html").read_text()
+    begin = page.index('<h2 id="scores">')
+    section = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page[begin : page.index("<h2", begin + 1)]))
+    for said in ("8 TFLOP/s", "must &gt;= 16", "Geometric mean 0.5", "Every part would have to be 100% faster", "r000001",
+                 "r000003", "alone it would have to be 300% faster", "10% faster: 8.39 TFLOP/s", "the &lt;score&gt;"):  # fmt: skip
+        assert said in section, said
+    assert '<a href="#scores">' in page
+    assert "The interval of a score is a percentile bootstrap" in page
+
+
+def test_the_table_gives_the_score_again(told: CampaignBuilder) -> None:
+    campaign = told.save()
+    write_report(campaign)
+    with (campaign / "report/tables/scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    rates = [float(row["tflop"]) / (float(row["nodes"]) * float(row["part_value"])) for row in rows]
+    assert rates == [1.0, 0.25] == [float(row["result"]) for row in rows]
+    assert math.prod(rates) ** 0.5 * float(rows[0]["system_nodes"]) == pytest.approx(float(rows[0]["value"]))
+    assert [(row["part"], row["run"], row["runs"], row["settled"]) for row in rows] == [
+        ("minife", "r000001", "2", "yes"),
+        ("amg", "r000003", "2", "yes"),
+    ]
+    with (campaign / "report/tables/recipes.csv").open() as file:
+        recipe = next(row["computed_from"] for row in csv.DictReader(file) if row["criterion"] == "ssp")
+    assert recipe.startswith("scores.csv, rows with score = ssp")
+
+
+def test_the_terminal_has_it_part_by_part(told: CampaignBuilder) -> None:
+    text = render_scorecard(score(told.document, fold_runs(told.events)))
+    assert max(map(len, text.splitlines())) <= 80
+    said: Any = " ".join(text.split())
+    assert "score ssp (ssp): 8 TFLOP/s, 95 % 8 TFLOP/s to 11.31 TFLOP/s, must >= 16" in said
+    assert (
+        "minife: 4 s (r000001), Tflop/s on a node 1; 10% faster: 8.39 TFLOP/s; alone it would have to be 300% faster"
+        in said
+    )
+    assert "NOT MET ssp: ssp = 8 TFLOP/s (geometric mean 0.5); it hangs on minife r000001, amg r000003" in said
+
+
+def test_a_plan_without_scores_has_no_section(new: Callable[..., CampaignBuilder], tmp_path: Path) -> None:
+    builder = new()
+    builder.run("hello", "main")
+    builder.end()
+    campaign = builder.save()
+    write_report(campaign)
+    page = (campaign / "report.html").read_text()
+    assert 'id="scores"' not in page
+    assert "percentile bootstrap" not in page
