@@ -24,7 +24,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from shakedown.checks import extract, figures
-from shakedown.checks.text import cut, printable
+from shakedown.checks.text import Contents, Missing, cut, decode, printable
+from shakedown.checks.variables import LibraryMissing
 from shakedown.conductor.workers.classifying import Classes, failure_in
 from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
 from shakedown.model.checks import CHECKS, GROUP, is_of_exit_status, kind_of
@@ -34,6 +35,7 @@ from shakedown.model.figures import figure_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
+from shakedown.model.references import BINARY, numbers_of, reference_of
 from shakedown.model.units import show_bytes
 from shakedown.processes.framed_pipe import PIECE, Unpacker, packed, write_all
 
@@ -200,9 +202,14 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
             return extract.check(check, reader.look(check.subject))
         if kind.reads == "sums":
             return extract.check(check, reader.digests(check.subject, _golden_paths(check)))
+        if kind.reads == "reference":
+            return extract.check(check, _beside_its_reference(check, reader))
         return extract.check(check, reader.read(check.subject))
     except (TimeUp, MemoryError, OSError):
         raise
+    except LibraryMissing as error:
+        reader.trouble.append(str(error))
+        return CheckResult(extract.label(check), None, str(error))
     except Exception as error:
         if kind in CHECKS:
             raise
@@ -210,6 +217,15 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
         why = f"the check '{check.kind}' of {whose} failed: {words_of(error)}"
         reader.trouble.append(why)
         return CheckResult(extract.label(check), None, why)
+
+
+def _beside_its_reference(check: Check, reader: RunReader) -> tuple[Contents | bytes, Contents | bytes]:
+    """What was read of the run and of the reference: bytes of both where they are binary."""
+    asked = reference_of(check)
+    reference = reader.reference(asked.reference, asked.sha256)
+    if check.kind == "equal-within" and numbers_of(check).format in BINARY:
+        return reader.whole(check.subject), reference
+    return reader.read(check.subject), reference if isinstance(reference, Missing) else decode("reference", reference)
 
 
 def _golden_paths(check: Check) -> list[str]:
