@@ -78,6 +78,20 @@ CHECKS: tuple[CheckKind, ...] = (
         reads="presence",
     ),
     CheckKind(
+        "recorded",
+        (
+            (
+                "file PATTERN recorded",
+                "the run left such files; their sums are kept with the verdict, for the measure `identical` and for "
+                "`shakedown golden`",
+            ),
+        ),
+        "shakedown.checks.extract:recorded",
+        subjects=("file",),
+        argument="nothing",
+        reads="sums",
+    ),
+    CheckKind(
         "exit",
         (
             ("exit is N", "the exit status is N; several mean any of them. Without it: `exit is 0`"),

@@ -55,6 +55,7 @@ class Criterion(Struct, frozen=True):
     count per population; below it the outcome is undecided. ``mode`` narrows the population to runs of one mode, ``basis``
     the contract rows that ``rows met`` asks for. ``leave_out``: runs that are not counted: ``ruled PARTY`` (a ruling's word),
     ``outliers``. ``epochs``: ``all``, ``last`` (only what was judged in the epoch in force) or a least epoch as a number.
+    ``files``: of ``identical`` the pattern whose recorded sums are compared; ``across``: parameters in which the cases may differ.
     """
 
     name: str
@@ -73,6 +74,8 @@ class Criterion(Struct, frozen=True):
     leave_out: tuple[str, ...] = ()
     epochs: str = "all"
     clause: str = ""  # of the contract that asks for it
+    files: str = ""
+    across: tuple[str, ...] = ()
 
 
 class Contract(Struct, frozen=True):

@@ -21,6 +21,7 @@ from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, e
 from shakedown.conductor.workers.whole_files import read_all, read_reference
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.model.recorded import Recorded
 from shakedown.schedulers.output_sums import needs_sums, sums_of_marks, sums_of_parts
 
 Read = TypeVar("Read")
@@ -88,6 +89,7 @@ class RunReader:
     limits: ReadingLimits
     pack: OpenPack
     trouble: list[str] = field(default_factory=list)  # what could not be read for reasons that are not the run's
+    recorded: dict[str, Recorded] = field(default_factory=dict)  # pattern -> sums that are kept with the verdict
     _known: dict[str, Contents] = field(default_factory=dict)
     _roots: list[str] = field(default_factory=list)
     _sums: dict[str, Any] = field(default_factory=dict)

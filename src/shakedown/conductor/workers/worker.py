@@ -35,6 +35,7 @@ from shakedown.model.figures import figure_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
+from shakedown.model.recorded import KIND, summed
 from shakedown.model.references import BINARY, numbers_of, reference_of
 from shakedown.model.units import show_bytes
 from shakedown.processes.framed_pipe import PIECE, Unpacker, packed, write_all
@@ -201,7 +202,7 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
         if kind.reads == "presence":
             return extract.check(check, reader.look(check.subject))
         if kind.reads == "sums":
-            return extract.check(check, reader.digests(check.subject, _golden_paths(check)))
+            return _summed(check, reader)
         if kind.reads == "reference":
             return extract.check(check, _beside_its_reference(check, reader))
         return extract.check(check, reader.read(check.subject))
@@ -226,6 +227,15 @@ def _beside_its_reference(check: Check, reader: RunReader) -> tuple[Contents | b
     if check.kind == "equal-within" and numbers_of(check).format in BINARY:
         return reader.whole(check.subject), reference
     return reader.read(check.subject), reference if isinstance(reference, Missing) else decode("reference", reference)
+
+
+def _summed(check: Check, reader: RunReader) -> CheckResult:
+    """A check on sums of files; those that are to be recorded are kept."""
+    found = reader.digests(check.subject, _golden_paths(check))
+    result = extract.check(check, found)
+    if check.kind == KIND and result.held:
+        reader.recorded[check.subject] = summed({path: one for path, one in found.items() if isinstance(one, str)})
+    return result
 
 
 def _golden_paths(check: Check) -> list[str]:
@@ -258,6 +268,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         last_lines,
         trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
         sums=within(limits.excerpt, reader.sums) or {},
+        recorded=reader.recorded,
     )
 
 

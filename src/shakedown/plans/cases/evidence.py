@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from shakedown.model.checks import is_of_exit_status
 from shakedown.model.nouns import Check, Pairs, Test
+from shakedown.model.recorded import KIND, MOST_PATTERNS
 from shakedown.plans.cases.environment import Surroundings
 from shakedown.plans.cases.figure_specs import read_figures
 from shakedown.plans.cases.references import Freezer, reference_check
@@ -69,6 +70,9 @@ def _checks(test: Definition, library: Library, around: Surroundings, problems: 
     checks: list[Check] = []
     for number, item in enumerate(test.values.get("check", ())):
         checks.append(item if isinstance(item, Check) else _of_map(test, number, item, library, around, problems))
+    if sum(check.kind == KIND for check in checks) > MOST_PATTERNS:
+        hint = "one pattern may find many files: file RESTART/*.nc recorded"
+        problems.at(place(test.root, "check"), f"a test records at most {MOST_PATTERNS} patterns of files", hint)
     if not any(map(is_of_exit_status, checks)):
         checks.append(_USUAL_EXIT)
     return tuple(checks)
