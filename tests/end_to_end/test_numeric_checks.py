@@ -54,11 +54,12 @@ def test_runs_are_held_against_their_references(make_site: MakeSite, shakedown: 
         "band/bw=40": "incorrect",
     }
     assert found["heat/off=1"][1] == (
-        "files equal within: out.dat, heat.dat: line 1, column 2: 20.01000004, where the reference has 20: they differ by "
-        "0.01, and 2e-05 is allowed; it is the only one outside, of 2 numbers"
+        "files equal within: out.dat, heat.dat, relative 1e-06: line 1, column 2: 20.01000004, where the reference has 20: "
+        "they differ by 0.01, and 2e-05 is allowed; it is the only one outside, of 2 numbers"
     )
     assert found["band/bw=40"][1].startswith(
-        "curve within: bw over size, bw.csv: bw at size = 3: 40, where the reference has 30: they differ by 10, and 1.5 is"
+        "curve within: bw over size, bw.csv, 0.05 of it: bw at size = 3: 40, where the reference has 30: "
+        "they differ by 10, and 1.5 is allowed"
     )
 
     (site / "tests/heat.dat").write_text("1 20.01\n")  # another reference decides nothing of runs of the plan of before

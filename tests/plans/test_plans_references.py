@@ -59,13 +59,13 @@ def test_a_reference_is_frozen_by_its_path_and_its_digest(room: Any) -> None:
     assert (equal.kind, equal.subject, equal.text) == (
         "equal-within",
         "out.dat",
-        "files equal within: out.dat, ref/out.nc, t p",
+        "files equal within: out.dat, ref/out.nc, t p, relative 0.01",
     )
     table = Table(header="^size", column="bw")
     assert curve_of(curve) == Curve(
         f"{place}/out.csv", "size", "bw", 0.05, sha256=sum_of("out.csv"), table=table, reference_format="csv"
     )
-    assert (curve.subject, curve.text) == ("output", "curve within: bw over size, ref/out.csv")
+    assert (curve.subject, curve.text) == ("output", "curve within: bw over size, ref/out.csv, 0.05 of it")
     sources = {source.path: source.sha256 for source in plan.sources}
     assert sources["tests/ref/out.nc"] == sum_of("out.nc"), "verify tells when it is edited later"
     assert references_in(plan, frozenset({"equal-within", "curve"})) == [f"{place}/out.nc", f"{place}/out.csv"]
@@ -79,7 +79,7 @@ def test_each_case_has_its_own_file_and_reference(room: Any) -> None:
         n = dict(case.parameters)["n"]
         own: Check = index.test_of(case).checks[0]
         assert (own.subject, numbers_of(own).sha256) == (f"out-{n}", sum_of(f"out-{n}.dat"))
-        assert own.text == f"files equal within: out-{n}, ref/out-{n}.dat"
+        assert own.text == f"files equal within: out-{n}, ref/out-{n}.dat, absolute 1e-09"
     paths = references_in(plan, frozenset({"equal-within"}))
     assert [path.rpartition("/")[2] for path in paths] == ["out-2.dat", "out-3.dat"]
 

@@ -6,6 +6,7 @@ that was frozen with the plan decides nothing either.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise, zip_longest
@@ -124,6 +125,9 @@ def _chosen(fields: Sequence[str], places: Sequence[int], columns: Sequence[str]
 def _compare_line(
     mine: Rows, number: int, fields: list[str], wanted: list[str], places: Sequence[int], found: Outside
 ) -> None:
+    if _all_hold(fields, wanted, found.tolerance):
+        found.compared += len(fields)
+        return
     for position, (field, other) in enumerate(zip_longest(fields, wanted, fillvalue="")):
         first, second = value(field), value(other)
         column = places[position] if places else position
@@ -136,6 +140,18 @@ def _compare_line(
             there = show(other, 40) if other else "nothing"
             place = f"line {number}, column {printable(mine.called(column))}"
             found.words = f"{place}: {here}, where the reference has {there}"
+
+
+def _all_hold(fields: list[str], wanted: list[str], rule: Tolerance) -> bool:
+    """Whether a line holds finite numbers alone and all are within the tolerance: the usual case, for which millions are quick."""
+    if len(fields) != len(wanted) or "_" in "".join((*fields, *wanted)):
+        return False
+    try:
+        pairs = list(zip(map(float, fields), map(float, wanted), strict=True))
+    except ValueError:
+        return False
+    absolute, relative = rule.absolute, rule.relative
+    return all(abs(a - b) <= absolute + relative * abs(b) < math.inf for a, b in pairs)
 
 
 # ---- variables -------------------------------------------------------------------------------------------------------

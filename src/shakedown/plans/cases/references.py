@@ -62,6 +62,7 @@ def reference_check(test: Definition, number: int, word: str, written: dict[str,
         subject = written["file"]
         text = f"{EQUAL}: {subject}, {written['reference']}"
         text += f", {' '.join(written['columns'])}" if "columns" in written else ""
+        text += "".join(f", {key} {written[key]:g}" for key in ("absolute", "relative") if written.get(key))
         return Check(NUMBERS_KIND, subject, _JSON.encode(asked).decode(), text)
     if written["x"] == written["y"]:
         problems.at(place(test.root, "check", number, word, "y"), "x and y are the same column", "name two columns")
@@ -74,7 +75,8 @@ def reference_check(test: Definition, number: int, word: str, written: dict[str,
         problems.at(place(test.root, "check", number, word, "reference"), "a reference curve is text", hint)
         return Check(CURVE_KIND, subject)
     asked = _curve(written)
-    text = f"{CURVE}: {asked.y} over {asked.x}, {written['reference']}"
+    text = f"{CURVE}: {asked.y} over {asked.x}" + (f" of {subject}" if subject != "output" else "")
+    text += f", {written['reference']}, {asked.within:.4g} of it" + (f" + {asked.absolute:g}" if asked.absolute else "")
     return Check(CURVE_KIND, subject, _JSON.encode(asked).decode(), text)
 
 
