@@ -147,6 +147,8 @@ def _all_hold(fields: list[str], wanted: list[str], rule: Tolerance) -> bool:
     if len(fields) != len(wanted) or "_" in "".join((*fields, *wanted)):
         return False
     try:
+        if fields == wanted:
+            return all(map(math.isfinite, map(float, fields)))
         pairs = list(zip(map(float, fields), map(float, wanted), strict=True))
     except ValueError:
         return False
