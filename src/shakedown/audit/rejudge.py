@@ -233,6 +233,7 @@ def _judge_one(
     facts |= {"supersedes": old.seq, "was": old.value.get("verdict", ""), "rejudged": act.value()}
     if old.value.get("verdict") == UNDETERMINED and judgement.verdict in NEVER_RETRIED:
         facts["final"] = True  # it is the first verdict that says anything
+    facts |= {"recorded": {}} if "recorded" in old.value else {}
     facts |= {"figures": {}, "problems": []}  # said even where empty: what is not said again stays as it was
     value = facts | fit(judgement, VALUE_LIMIT - size(facts)).value()
     return Event("verdict", case=old.case, run=old.run, job=old.job, value=value, reason=judgement.reason)
@@ -264,7 +265,7 @@ def _differs(old: Event, judgement: Judgement) -> bool:
         return True
     if judgement.reason != old.reason or judgement.verdict != before.get("verdict"):
         return True
-    if new.get("figures", {}) != before.get("figures", {}):
+    if any(new.get(name, {}) != before.get(name, {}) for name in ("figures", "recorded")):
         return True
     if TRIMMED in before.get("problems", []):  # what was left out then cannot be compared
         return False

@@ -60,6 +60,17 @@ def golden(check: Check, found: Mapping[str, str | Missing]) -> CheckResult:
     return CheckResult(label(check), None if undecided else True, _some(undecided))
 
 
+def recorded(check: Check, found: Mapping[str, str | Missing]) -> CheckResult:
+    """Purpose: whether there are files whose sums can be kept; ``found`` as for ``golden``."""
+    if not found:
+        return CheckResult(label(check), False, f"the run left no file {printable(check.subject)}")
+    missing = [one for one in found.values() if isinstance(one, Missing)]
+    if missing:
+        worst = next((one for one in missing if one.held is False), missing[0])
+        return CheckResult(label(check), worst.held, _some(one.detail for one in missing))
+    return CheckResult(label(check), True)
+
+
 def golden_sums(check: Check) -> dict[str, str]:
     """The pairs of a golden check: path -> sha256. Raises ValueError where a line is no pair."""
     sums: dict[str, str] = {}

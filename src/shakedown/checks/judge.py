@@ -29,6 +29,7 @@ from shakedown.model.figures import figure_of
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, FigureSpec, Test
 from shakedown.model.ports import CheckResult, Evidence, JobReport
+from shakedown.model.recorded import Recorded
 from shakedown.model.steps import broken_step
 from shakedown.model.units import Quantity, show_duration
 
@@ -60,6 +61,7 @@ class Judgement:
     problems: tuple[str, ...] = ()
     excerpt: str = ""
     failure: Failure | None = None  # None where it passed
+    recorded: tuple[tuple[str, Recorded], ...] = ()  # pattern -> sums of files that the test has recorded
 
     def value(self) -> dict[str, Any]:
         """The fields of a verdict event's value that come from judging; empty ones are left out."""
@@ -74,7 +76,13 @@ class Judgement:
             value["excerpt"] = self.excerpt
         if self.failure is not None:
             value["failure"] = self.failure.value()
+        if self.recorded:
+            value["recorded"] = self.kept_sums()
         return value
+
+    def kept_sums(self) -> dict[str, Any]:
+        """The sums of recorded files, as an event holds them."""
+        return {pattern: [one.sum, one.count, one.each] for pattern, one in self.recorded}
 
 
 def judge(
@@ -106,6 +114,7 @@ def judge(
         evidence.problems,
         "" if verdict == "passed" else evidence.excerpt,
         weigh(verdict, report.message or (why if verdict in COMPLETED else ""), _status(report), evidence.failure),
+        tuple(sorted(evidence.recorded.items())),
     )
     return fit(judgement, room_for(report))
 

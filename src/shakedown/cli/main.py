@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rejudge": ("steer.rejudge", "Judge kept outputs again; the old verdicts stay visible."),
     "compare": ("compare", "What moved between campaigns, epochs, toolchains, nodes."),
     "history": ("history", "One figure over all campaigns of a site."),
+    "golden": ("golden", "Write the golden sums of files that a run left, with who and why."),
     "reference": ("reference", "Propose contract rows from what campaigns measured."),
     "seal": ("seal", "Close the record under a digest that both sides sign."),
     "register": ("register", "The campaigns that a site ever had, and how they ended."),
@@ -64,7 +65,7 @@ COMPLETING = "_SHAKEDOWN_COMPLETE"  # in the environment while a shell asks how 
 
 # What people are about -> the commands for it, in the order in which they are needed; each command stands in one section.
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference"),
+    "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference", "golden"),
     "Run": ("run", "resume"),
     "Watch": ("status", "why", "runs", "log", "failures", "nodes", "export", "figures"),
     "Compare": ("compare", "history"),

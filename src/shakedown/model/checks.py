@@ -27,19 +27,20 @@ class CheckKind(Struct, frozen=True):
     - ``function``: "module:name" of ``(Check, what was read) -> CheckResult``; it is imported when it is first used
     - ``subjects``: what it may be about: ``output``, ``file`` (followed by a path), or ``exit``
     - ``argument``: what follows its name: ``quoted`` text, a quoted regular expression (``pattern``), ``nothing``, ``words`` that
-      fit the regular expression in ``words``, or, for golden files alone, the file of ``sums``
+      fit the regular expression in ``words``, or, for those of Shakedown alone, the file of golden ``sums`` or another ``map``
     - ``words``: for ``words`` alone; where it has groups, the first one is kept as the argument, else all of them
     - ``reads``: what the function gets: the ``text`` of the subject, its ``presence`` (None, or why it is not there), the ``sums``
-      of files, or the exit ``status``, which the judge knows and no function gets
+      of files, the contents of the subject and of its ``reference``, or the exit ``status``, which the judge knows and no function
+      gets
     """
 
     name: str
     forms: tuple[tuple[str, str], ...]
     function: str = ""
     subjects: tuple[Literal["output", "file", "exit"], ...] = ("output", "file")
-    argument: Literal["quoted", "pattern", "nothing", "words", "sums"] = "quoted"
+    argument: Literal["quoted", "pattern", "nothing", "words", "sums", "map"] = "quoted"
     words: str = ""
-    reads: Literal["text", "presence", "sums", "status"] = "text"
+    reads: Literal["text", "presence", "sums", "reference", "status"] = "text"
 
 
 CHECKS: tuple[CheckKind, ...] = (
@@ -77,6 +78,20 @@ CHECKS: tuple[CheckKind, ...] = (
         reads="presence",
     ),
     CheckKind(
+        "recorded",
+        (
+            (
+                "file PATTERN recorded",
+                "the run left such files; their sums are kept with the verdict, for the measure `identical` and for "
+                "`shakedown golden`",
+            ),
+        ),
+        "shakedown.checks.extract:recorded",
+        subjects=("file",),
+        argument="nothing",
+        reads="sums",
+    ),
+    CheckKind(
         "exit",
         (
             ("exit is N", "the exit status is N; several mean any of them. Without it: `exit is 0`"),
@@ -100,6 +115,33 @@ CHECKS: tuple[CheckKind, ...] = (
         subjects=(),
         argument="sums",
         reads="sums",
+    ),
+    CheckKind(
+        "equal-within",
+        (
+            (
+                "files equal within: {file: FILE, reference: FILE, absolute: 1e-9, relative: 1e-6}",
+                "each number of the run's file equals that of the reference: they differ by no more than absolute + relative x the "
+                "reference's number",
+            ),
+        ),
+        "shakedown.checks.comparing:equal_within",
+        subjects=(),
+        argument="map",
+        reads="reference",
+    ),
+    CheckKind(
+        "curve",
+        (
+            (
+                "curve within: {from: FILE, x: COLUMN, y: COLUMN, reference: FILE, within: 5%}",
+                "each point of the run's curve lies within the band around the reference, which is interpolated linearly in x",
+            ),
+        ),
+        "shakedown.checks.comparing:curve",
+        subjects=(),
+        argument="map",
+        reads="reference",
     ),
 )
 
@@ -125,6 +167,11 @@ def is_of_exit_status(check: Check) -> bool:
     return check.kind in _OURS and _OURS[check.kind].reads == "status"
 
 
+def kinds_with_reference() -> frozenset[str]:
+    """The names of the checks that hold a run against a file beside the test."""
+    return frozenset(kind.name for kind in CHECKS if kind.reads == "reference")
+
+
 def fits(kind: CheckKind, words: str) -> str | None:
     """Purpose: the argument that words after the name stand for, in a kind that takes ``words``; None where they do not fit."""
     match = re.fullmatch(kind.words, words)
@@ -139,8 +186,8 @@ def _fault(kind: CheckKind) -> str:
         return "has a name that is no single word of small letters"
     if not kind.function or not kind.forms or not kind.subjects:
         return "has no function, no form or no subject"
-    if kind.reads not in ("text", "presence") or kind.argument == "sums" or "exit" in kind.subjects:
-        return "asks for sums or the exit status, which only checks of Shakedown itself can"
+    if kind.reads not in ("text", "presence") or kind.argument in ("sums", "map") or "exit" in kind.subjects:
+        return "asks for sums, a reference or the exit status, which only checks of Shakedown itself can"
     try:
         re.compile(kind.words)
     except re.error as error:

@@ -56,6 +56,7 @@ class Criterion(Struct, frozen=True):
     the contract rows that ``rows met`` asks for. ``leave_out``: runs that are not counted: ``ruled PARTY`` (a ruling's word),
     ``outliers``. ``epochs``: ``all``, ``last`` (only what was judged in the epoch in force) or a least epoch as a number.
     ``inputs``: of the measure ``score`` the digest of what the score is computed from: other inputs ask for something else.
+    ``files``: of ``identical`` the pattern whose recorded sums are compared; ``across``: parameters in which the cases may differ.
     """
 
     name: str
@@ -75,6 +76,8 @@ class Criterion(Struct, frozen=True):
     epochs: str = "all"
     clause: str = ""  # of the contract that asks for it
     inputs: str = ""
+    files: str = ""
+    across: tuple[str, ...] = ()
 
 
 class Contract(Struct, frozen=True):

@@ -26,8 +26,8 @@ class Measure(Struct, frozen=True):
     - ``bound``: what a bound is: a ``share``, an amount of the ``figure``, ``hours``, or a ``count`` in one of ``units``
     - ``keys``: the keys of a criterion that have a meaning for it; ``per``: the words of its key ``per``
     - ``recipe``: how its number is computed again from the report's tables. It may name {rows} (of runs.csv), {values} (of
-      values.csv), {row} (component and test), {of}, {statistic} and {basis}
-    - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic} and {of}
+      values.csv), {row} (component and test), {of}, {statistic}, {basis}, {files} and {across}
+    - ``phrase``: how a criterion is told, where its name alone does not say it. It may name {statistic}, {of} and {files}
     - ``better``: ``higher`` or ``lower``; "": as the figure. ``share_of_runs``: its share counts runs
     - ``beyond_all``: its share may be more than all; ``negative``: less than nothing
     - ``always_per_case``: each case is always judged on its own
@@ -142,6 +142,16 @@ MEASURES: tuple[Measure, ...] = (
         "not unjudged",
         keys=("basis", *RESULTS),
         per=("case",),
+    ),
+    Measure(
+        "identical",
+        "runs whose recorded `files` are those of most others, of the runs compared",
+        "shakedown.metrics.identical:identical",
+        "recorded.csv, rows with pattern {files} of runs that are in runs.csv with {rows} and verdict passed, performance or "
+        "incorrect: in each group of two runs and more, of one case{across}, those with the sum that most have / all",
+        keys=("files", "across", "mode", "test", "epochs"),
+        phrase="identical {files}",
+        share_of_runs=True,
     ),
     Measure(
         "attested",

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from shakedown.model.events import Event
 from shakedown.model.failures import Failure
 from shakedown.model.nouns import Build, Case, Pairs, Test
+from shakedown.model.recorded import Recorded
 
 # What a source can say of a job. "absent": every source that can be reached was asked and does not know it.
 # "no_answer": no source answered. Anything a scheduler says that we do not know is "unknown".
@@ -294,6 +295,7 @@ class Evidence(Struct, frozen=True):
     sums: dict[str, Any] = field(
         default_factory=dict
     )  # of an output whose pointer has none: what is added to the pointer
+    recorded: dict[str, Recorded] = field(default_factory=dict)  # pattern -> sums of the files that a check records
 
 
 class Collector(Protocol):

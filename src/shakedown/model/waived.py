@@ -20,8 +20,8 @@ _SAID = (
 
 def criterion_digest(criterion: Criterion) -> str:
     """Purpose: what a criterion asks for, as a digest. Its name, its clause and the spelling of its bound are no part of that."""
-    said = {key: getattr(criterion, key) for key in _SAID}
-    return _digest(said | ({"inputs": criterion.inputs} if criterion.inputs else {}))
+    later = {key: getattr(criterion, key) for key in ("files", "across", "inputs") if getattr(criterion, key)}
+    return _digest({key: getattr(criterion, key) for key in _SAID} | later)
 
 
 def row_digest(row: ContractRow) -> str:

@@ -60,7 +60,7 @@ def _how_often(component: Component) -> str:
 
 
 def _row(component: Component) -> tuple[str, ...]:
-    words = [(f"{c.name}:", c.measure, c.of, c.must, c.per and f"per {c.per}") for c in component.criteria]
+    words = [(f"{c.name}:", c.measure, c.of or c.files, c.must, c.per and f"per {c.per}") for c in component.criteria]
     criteria = "; ".join(" ".join(filter(None, said)) for said in words)
     return (
         component.name,

@@ -23,9 +23,11 @@ from typing import TYPE_CHECKING, Any
 from shakedown.conductor.record.environments import keep_named, read_environment, read_named
 from shakedown.events.plain_files import open_plain
 from shakedown.metrics.words import plural, some
+from shakedown.model.checks import kinds_with_reference
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Document
+from shakedown.model.references import references_in
 
 if TYPE_CHECKING:
     from shakedown.conductor.driver.conductor import Conductor
@@ -135,6 +137,7 @@ class Conditions:
     def _files(self, state: State) -> Iterator[Path]:
         for place in dict.fromkeys(path for case in self._cases() for _, path in case.files):
             yield from files_in(Path(place))
+        yield from map(Path, references_in(self.document, kinds_with_reference()))
         for build in self.document.builds:
             phase = state.builds[build.key].phase if build.key in state.builds else ""
             if phase == "done":  # what else lies there may be what runs leave

@@ -265,6 +265,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         problems=list(judgement.problems),
         excerpt=judgement.excerpt if judgement.verdict != "passed" else "",
         failure=judgement.failure.value() if judgement.failure is not None else {},
+        recorded=judgement.kept_sums(),
     )
     conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
 

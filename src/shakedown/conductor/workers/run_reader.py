@@ -15,12 +15,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, excerpt, joined, printable
+from shakedown.conductor.workers.whole_files import read_all, read_reference
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
+from shakedown.model.recorded import Recorded
 from shakedown.schedulers.output_sums import needs_sums, sums_of_marks, sums_of_parts
+
+Read = TypeVar("Read")
 
 MOST_JOINED = 100  # files that one pattern of a check or a figure may find
 _PATTERN = re.compile(r"[*?\[]")
@@ -85,6 +89,7 @@ class RunReader:
     limits: ReadingLimits
     pack: OpenPack
     trouble: list[str] = field(default_factory=list)  # what could not be read for reasons that are not the run's
+    recorded: dict[str, Recorded] = field(default_factory=dict)  # pattern -> sums that are kept with the verdict
     _known: dict[str, Contents] = field(default_factory=dict)
     _roots: list[str] = field(default_factory=list)
     _sums: dict[str, Any] = field(default_factory=dict)
@@ -93,10 +98,10 @@ class RunReader:
         """Purpose: the contents of ``output`` or of a file in the run's directory."""
         if subject not in self._known:
             contents = self._read_output() if subject == "output" else self._read_file(subject)
-            self._known[subject] = self._noted(contents)
+            self._known[subject] = self.noted(contents)
         return self._known[subject]
 
-    def _noted(self, contents: Contents) -> Contents:
+    def noted(self, contents: Read) -> Read:
         """Trouble is remembered: it may be why the run cannot be judged."""
         if isinstance(contents, Missing) and contents.trouble:
             self.trouble.append(contents.detail)
@@ -109,8 +114,7 @@ class RunReader:
             return named
         handle = self._present(partial(_find, named[0], self._path(named[0]), self._allowed()))
         if isinstance(handle, Missing):
-            self._noted(handle)
-            return handle
+            return self.noted(handle)
         os.close(handle)
         return None
 
@@ -121,13 +125,25 @@ class RunReader:
             found[path] = self._sum(path)
         return found
 
+    def whole(self, path: str) -> bytes | Missing:
+        """Purpose: every byte of a file of the run, for formats that are no text."""
+        found = self._open(path)
+        most = self.limits.scanned
+        return self.noted(
+            found if isinstance(found, Missing) else read_all(found, path, f"file {printable(path)}", most)
+        )
+
+    def reference(self, path: str, sha256: str) -> bytes | Missing:
+        """Purpose: the bytes of a reference that lies beside a test, as long as it is the one that the plan froze."""
+        return self.noted(read_reference(path, sha256, self.limits.scanned))
+
     def excerpt(self) -> str:
         """The last lines of the output, "" where there is none; read by itself only where nothing else asked for it."""
         known = self._known.get("output")
         if known is None:
             known = self._read_output(_EXCERPT_BYTES)
             if isinstance(known, Missing):
-                self._known["output"] = self._noted(known)  # worth a sentence, though no check asked for it
+                self._known["output"] = self.noted(known)  # worth a sentence, though no check asked for it
         return excerpt(known) if isinstance(known, Text) else ""
 
     def parts(self, head: int, tail: int) -> tuple[str, ...]:
@@ -250,16 +266,14 @@ class RunReader:
     def _sum(self, path: str) -> str | Missing:
         descriptor = self._open(path)
         if isinstance(descriptor, Missing):
-            self._noted(descriptor)
-            return descriptor
+            return self.noted(descriptor)
         digest = hashlib.sha256()
         try:
             while data := os.read(descriptor, _CHUNK):
                 digest.update(data)
         except OSError as error:
             gone = Missing(path, f"file {printable(path)} cannot be read: {error.strerror}", trouble=True)
-            self._noted(gone)
-            return gone
+            return self.noted(gone)
         finally:
             os.close(descriptor)
         return digest.hexdigest()
@@ -279,7 +293,7 @@ class RunReader:
                     break
         except OSError as error:
             gone = Missing(glob, f"{printable(glob)} cannot be looked for: {error}", trouble=True)
-            self._noted(gone)
+            self.noted(gone)
             found[glob] = gone
         except (ValueError, NotImplementedError) as error:
             found[glob] = Missing(glob, f"{printable(glob)} cannot be looked for: {error}")

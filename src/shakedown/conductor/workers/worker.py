@@ -24,7 +24,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from shakedown.checks import extract, figures
-from shakedown.checks.text import cut, printable
+from shakedown.checks.text import Contents, Missing, cut, decode, printable
+from shakedown.checks.variables import LibraryMissing
 from shakedown.conductor.workers.classifying import Classes, failure_in
 from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
 from shakedown.model.checks import CHECKS, GROUP, is_of_exit_status, kind_of
@@ -34,6 +35,8 @@ from shakedown.model.figures import figure_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
+from shakedown.model.recorded import KIND, summed
+from shakedown.model.references import BINARY, numbers_of, reference_of
 from shakedown.model.units import show_bytes
 from shakedown.processes.framed_pipe import PIECE, Unpacker, packed, write_all
 
@@ -199,10 +202,15 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
         if kind.reads == "presence":
             return extract.check(check, reader.look(check.subject))
         if kind.reads == "sums":
-            return extract.check(check, reader.digests(check.subject, _golden_paths(check)))
+            return _summed(check, reader)
+        if kind.reads == "reference":
+            return extract.check(check, _beside_its_reference(check, reader))
         return extract.check(check, reader.read(check.subject))
     except (TimeUp, MemoryError, OSError):
         raise
+    except LibraryMissing as error:
+        reader.trouble.append(str(error))
+        return CheckResult(extract.label(check), None, str(error))
     except Exception as error:
         if kind in CHECKS:
             raise
@@ -210,6 +218,24 @@ def _check(check: Check, reader: RunReader) -> CheckResult:
         why = f"the check '{check.kind}' of {whose} failed: {words_of(error)}"
         reader.trouble.append(why)
         return CheckResult(extract.label(check), None, why)
+
+
+def _beside_its_reference(check: Check, reader: RunReader) -> tuple[Contents | bytes, Contents | bytes]:
+    """What was read of the run and of the reference: bytes of both where they are binary."""
+    asked = reference_of(check)
+    reference = reader.reference(asked.reference, asked.sha256)
+    if check.kind == "equal-within" and numbers_of(check).format in BINARY:
+        return reader.whole(check.subject), reference
+    return reader.read(check.subject), reference if isinstance(reference, Missing) else decode("reference", reference)
+
+
+def _summed(check: Check, reader: RunReader) -> CheckResult:
+    """A check on sums of files; those that are to be recorded are kept."""
+    found = reader.digests(check.subject, _golden_paths(check))
+    result = extract.check(check, found)
+    if check.kind == KIND and result.held:
+        reader.recorded[check.subject] = summed({path: one for path, one in found.items() if isinstance(one, str)})
+    return result
 
 
 def _golden_paths(check: Check) -> list[str]:
@@ -242,6 +268,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         last_lines,
         trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
         sums=within(limits.excerpt, reader.sums) or {},
+        recorded=reader.recorded,
     )
 
 

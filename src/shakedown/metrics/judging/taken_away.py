@@ -37,6 +37,7 @@ _OF_RUNS = frozenset(
         "sd / mean",
         "fill / isolated",
         "rows met",
+        "identical",
         "runs",
     }
 )

@@ -26,9 +26,10 @@ def measure_text(criterion: Criterion) -> str:
     """Purpose: what is measured, of which runs: "mean of elapsed, test cm4, isolated runs, per case"."""
     declared = measure_named(criterion.measure)
     phrase = declared.phrase if declared else "{name}"
-    text = phrase.format(name=criterion.measure, statistic=criterion.statistic, of=criterion.of)
+    text = phrase.format(name=criterion.measure, statistic=criterion.statistic, of=criterion.of, files=criterion.files)
     parts = [
         f"test {criterion.test}" if criterion.test else "",
+        f"across {', '.join(criterion.across)}" if criterion.across else "",
         f"{criterion.mode} runs" if criterion.mode else "",
         f"basis {criterion.basis}" if criterion.basis else "",
         "the last epoch" if criterion.epochs == "last" else "",

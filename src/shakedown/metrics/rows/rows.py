@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
+from shakedown.model.recorded import Recorded
 from shakedown.model.waived import conditions_digest, criterion_digest
 
 
@@ -26,7 +27,7 @@ class RunRow(Struct, frozen=True):
     party that a person said its failure belongs to. ``failed_nodes``: names of nodes that failed under it. ``targets``: budget ->
     the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
     ``halted_s``: for how long it stood still within its run time. ``judged_by`` and ``judged_because``: who had it judged again,
-    and why.
+    and why. ``recorded``: pattern -> sums of the files that its test has recorded.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
     """
 
@@ -67,6 +68,7 @@ class RunRow(Struct, frozen=True):
     failure_line: str = ""
     judged_by: str = ""
     judged_because: str = ""
+    recorded: Mapping[str, Recorded] = {}
 
     @property
     def over(self) -> float | None:

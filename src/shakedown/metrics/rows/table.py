@@ -23,6 +23,7 @@ from shakedown.metrics.rows.rows import (
 )
 from shakedown.model.events import EVENTS, Event, is_act, is_afterwards
 from shakedown.model.ports import ENDED
+from shakedown.model.recorded import read_recorded
 
 
 def fold_runs(events: Iterable[Event]) -> Record:
@@ -283,6 +284,7 @@ def _evidence(value: dict[str, Any]) -> dict[str, Any]:
         found["checks"] = tuple(_check(item) for item in value["checks"])
     figures = value["figures"] if isinstance(value.get("figures"), dict) else {}
     found["figures"] = {str(name): amount for name, said in figures.items() if (amount := number(said)) is not None}
+    found["recorded"] = read_recorded(value.get("recorded", {}))
     problems = value["problems"] if isinstance(value.get("problems"), list) else []
     strange = [f"figure '{name}' is no believable number" for name in figures if str(name) not in found["figures"]]
     found["problems"] = (*map(str, problems), *strange)

@@ -13,6 +13,7 @@ from shakedown.plans.cases.figure_specs import without_peak
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
 from shakedown.plans.cases.own_evidence import own_evidence
+from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
@@ -77,6 +78,7 @@ class _Maker:
     def __init__(self, test: Definition, noun: Test, context: Context, named: frozenset[str]) -> None:
         self.test, self.context, self.named, self.filler = test, context, named, Filler(test, context)
         self.noun = noun
+        self.freezer = Freezer(test, context.library, context.around)
         self.build = build_plan(test, context) if "build" in test.values else None
         self.files: Pairs = ()
         self.absent: list[str] = []
@@ -137,7 +139,7 @@ class _Maker:
         launch = self.filler.launch(stage, shape, toolchain, self.build, names)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
         environment = self.filler.environment(stage, shape, toolchain, names)
-        checks, figures = own_evidence(self.noun, names, self._look_at)
+        checks, figures = own_evidence(self.noun, names, self._look_at, self.freezer)
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
         reasons += filter(None, (place_of_work.unavailable,))
         reasons += without_peak(self.noun.figures, names)

@@ -11,10 +11,13 @@ from msgspec.structs import replace
 
 from shakedown.model.checks import is_of_exit_status
 from shakedown.model.nouns import Check, Pairs, Test
+from shakedown.model.recorded import KIND, MOST_PATTERNS
 from shakedown.plans.cases.environment import Surroundings
 from shakedown.plans.cases.figure_specs import read_figures
+from shakedown.plans.cases.references import Freezer, reference_check
 from shakedown.plans.library import Definition, Library
-from shakedown.plans.schema.check_words import GOLDEN, inside
+from shakedown.plans.schema.check_items import GOLDEN
+from shakedown.plans.schema.check_words import inside
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue
 from shakedown.plans.schema.source_positions import place
@@ -66,11 +69,35 @@ def golden_of(
 def _checks(test: Definition, library: Library, around: Surroundings, problems: Problems) -> tuple[Check, ...]:
     checks: list[Check] = []
     for number, item in enumerate(test.values.get("check", ())):
-        golden = None if isinstance(item, Check) else _golden(test, number, item[1], library, around, problems)
-        checks.append(golden or item)
+        checks.append(item if isinstance(item, Check) else _of_map(test, number, item, library, around, problems))
+    if sum(check.kind == KIND for check in checks) > MOST_PATTERNS:
+        hint = "one pattern may find many files: file RESTART/*.nc recorded"
+        problems.at(place(test.root, "check"), f"a test records at most {MOST_PATTERNS} patterns of files", hint)
     if not any(map(is_of_exit_status, checks)):
         checks.append(_USUAL_EXIT)
     return tuple(checks)
+
+
+def _of_map(
+    test: Definition,
+    number: int,
+    item: tuple[str, dict[str, Any]],
+    library: Library,
+    around: Surroundings,
+    problems: Problems,
+) -> Check:
+    """A check that is a map. A reference with names in braces is looked for when a case gives them their values."""
+    word, written = item
+    if word == GOLDEN:
+        return _golden(test, number, written, library, around, problems)
+    before = len(problems)
+    check = reference_check(test, number, word, written, problems)
+    if "{" not in written["reference"] and len(problems) == before:
+        try:
+            return Freezer(test, library, around).freeze(number, word, check)
+        except InvalidValue as error:
+            problems.at(place(test.root, "check", number, word, "reference"), str(error), error.hint)
+    return check
 
 
 def _golden(

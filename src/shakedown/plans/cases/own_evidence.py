@@ -15,6 +15,8 @@ from shakedown.model.figures import Table
 from shakedown.model.nouns import Check, FigureSpec, Test
 from shakedown.plans.cases.combinations import Path
 from shakedown.plans.cases.figure_specs import with_names
+from shakedown.plans.cases.references import Freezer, filled
+from shakedown.plans.schema.check_items import CURVE, EQUAL
 from shakedown.plans.schema.check_words import compile_pattern, inside, with_argument
 from shakedown.plans.schema.expressions import ExpressionError, Value, fill, names_in
 from shakedown.plans.schema.scalars import InvalidValue
@@ -26,7 +28,7 @@ _LITERALLY = "braces that are meant literally are doubled"
 
 
 def own_evidence(
-    noun: Test, names: Mapping[str, Value], at: Callable[[Path], None]
+    noun: Test, names: Mapping[str, Value], at: Callable[[Path], None], freezer: Freezer
 ) -> tuple[tuple[tuple[str, Check], ...], tuple[FigureSpec, ...]]:
     """Purpose: the checks, each with the text that it stands for, and the figures that a case has of its own.
 
@@ -37,22 +39,37 @@ def own_evidence(
         kind = kind_of(check)
         if "{" in check.text and kind is not None and kind.argument != "sums":
             at(("check", number))
-            filled = _check(check, names)
-            if filled != check:
-                checks.append((check.text, filled))
+            own = _held_against(check, names, number, at, freezer) if kind.argument == "map" else _check(check, names)
+            if own != check:
+                checks.append((check.text, own))
     figures = []
     for figure in noun.figures:
         if figure.formula:
             at(("figures", figure.name, "formula"))
-            own = with_names(figure, noun.figures, names)
-            if own != figure:
-                figures.append(own)
+            mine = with_names(figure, noun.figures, names)
+            if mine != figure:
+                figures.append(mine)
         elif "{" in f"{figure.regex}{figure.json}{figure.source}{figure.yaml}{figure.table or ''}":
             at(("figures", figure.name))
-            own = _figure(figure, names)
-            if own != figure:
-                figures.append(own)
+            mine = _figure(figure, names)
+            if mine != figure:
+                figures.append(mine)
     return tuple(checks), tuple(figures)
+
+
+def _held_against(
+    check: Check, names: Mapping[str, Value], number: int, at: Callable[[Path], None], freezer: Freezer
+) -> Check:
+    """A check with a reference: the names of both files are filled in, and a case's own reference is frozen."""
+    word = EQUAL if check.text.startswith(EQUAL) else CURVE
+    at(("check", number, word))
+    subject, shown = inside(_filled(check.subject, names)), _filled(check.text, names)
+    own = replace(check, subject=subject, text=shown)
+    reference = filled(own, lambda text: _filled(text, names))
+    if reference.argument == check.argument:
+        return own
+    at(("check", number, word, "reference"))
+    return freezer.freeze(number, word, reference)
 
 
 def _check(check: Check, names: Mapping[str, Value]) -> Check:

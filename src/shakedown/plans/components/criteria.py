@@ -13,6 +13,7 @@ from shakedown.model.measures import Measure, measures
 from shakedown.model.nouns import Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
 from shakedown.plans.components.component_parts import follows
+from shakedown.plans.components.identical import IDENTICAL, check_identical
 from shakedown.plans.schema.criteria import GOES_WITH, OF_FIGURES, OUTLIERS, PER, Must
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, listed
@@ -26,14 +27,16 @@ def read_criteria(
     component: dict[str, Any],
     problems: Problems,
     lost: frozenset[str] = frozenset(),
+    parameters: frozenset[str] = frozenset(),
 ) -> tuple[Criterion, ...]:
     """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``.
 
     ``component`` are its keys as they were read: a measure of modes or procedures needs them there. ``lost``: tests that it
     names and that could not be read: what is asked of them, or of a figure that may be theirs, cannot be told.
+    ``parameters``: those of its cases.
     """
     criteria = [
-        _criterion(place(node, name), name, entry, tests, component, problems)
+        _criterion(place(node, name), name, entry, tests, component, problems, parameters)
         for name, entry in written.items()
         if not _of_lost(entry, tests, lost)
     ]
@@ -49,7 +52,13 @@ def _of_lost(entry: dict[str, Any], tests: list[Test], lost: frozenset[str]) -> 
 
 
 def _criterion(
-    node: Node, name: str, entry: dict[str, Any], tests: list[Test], component: dict[str, Any], problems: Problems
+    node: Node,
+    name: str,
+    entry: dict[str, Any],
+    tests: list[Test],
+    component: dict[str, Any],
+    problems: Problems,
+    parameters: frozenset[str],
 ) -> Criterion | None:
     measure, must = entry["measure"], entry["must"]
     before = len(problems)
@@ -58,6 +67,8 @@ def _criterion(
     if not tests and not measures()[measure].without_cases:
         return None  # nothing is selected, which is said already
     asked = _asked(node, name, entry, tests, problems)
+    if measure == IDENTICAL:
+        check_identical(node, name, entry, asked, parameters, problems)
     if len(problems) > before:
         return None
     try:
@@ -87,6 +98,8 @@ def _criterion(
         leave_out=_listed(entry.get("leave_out", ())),
         epochs=entry.get("epochs", "all"),
         clause=entry.get("clause", ""),
+        files=entry.get("files", ""),
+        across=_listed(entry.get("across", ())),
     )
 
 

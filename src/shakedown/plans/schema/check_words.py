@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
-from typing import Any
 
 from msgspec.structs import replace
-from yaml.nodes import MappingNode, Node, ScalarNode
 
 from shakedown.model.checks import CheckKind, check_kinds, fits, kind_of
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Check
-from shakedown.plans.schema.problems import Problems
-from shakedown.plans.schema.records import Either, Key, OneKey, Record
-from shakedown.plans.schema.scalars import InvalidValue, Parsed, Text
+from shakedown.plans.schema.scalars import InvalidValue
 
-GOLDEN = "files match golden"
 _PATH = re.compile(r"""("[^"]+"|'[^']+'|[^\s"']+)\s*(.*)""", re.DOTALL)
 _LONGEST_PATTERN = 10_000
 
@@ -42,8 +37,8 @@ def parse_check(text: str) -> Check:
 
 
 def _hint() -> str:
-    """Every form that is a line of words; the map of golden files is a matter of its own."""
-    forms = [form for kind in check_kinds().values() if kind.argument != "sums" for form, _ in kind.forms]
+    """Every form that is a line of words; maps are a matter of their own."""
+    forms = [form for kind in check_kinds().values() if kind.argument not in ("sums", "map") for form, _ in kind.forms]
     return f"a check is one of: {'; '.join(forms)}"
 
 
@@ -128,35 +123,3 @@ def _unquoted(text: str, verb: str, argument: str) -> str:
     if len(argument) == 2:
         raise InvalidValue(f"'{text}': there is nothing between the quotes")
     return argument[1:-1].replace("\\" + quote, quote)
-
-
-class CheckItem(Either):
-    """One item of ``check``: a line of words, or the map that golden files need."""
-
-    def __init__(self) -> None:
-        sums = "a file that sha256sum wrote, beside the test: what each file must be"
-        golden = Record(
-            "a map with glob and sums",
-            {
-                "glob": Key(Parsed("a pattern of files, such as RESTART/*.nc", inside), "which files of the run", True),
-                "sums": Key(Text("a file"), sums, True),
-            },
-        )
-        about = "the files of the run are, bit for bit, those that the sums were made of"
-        super().__init__(
-            scalar=Parsed("a check in words", parse_check),
-            keys=OneKey(f"a map with the key '{GOLDEN}'", {GOLDEN: Key(golden, about)}),
-        )
-
-    def read(self, node: Node, label: str, problems: Problems) -> Any:
-        if _torn_by_a_colon(node):
-            problems.at(node, f"{label}: the ': ' makes a map of this check", "put the whole check in single quotes")
-            return None
-        return super().read(node, label, problems)
-
-
-def _torn_by_a_colon(node: Node) -> bool:
-    if not isinstance(node, MappingNode) or not node.value:
-        return False
-    key = node.value[0][0]
-    return isinstance(key, ScalarNode) and bool(re.match(r"(output|file) .*[\"']", key.value))

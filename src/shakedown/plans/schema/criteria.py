@@ -18,7 +18,7 @@ STATISTICS = ("mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "
 OUTLIERS = "outliers"
 GOES_WITH = {  # key -> the measures that it has a meaning for
     key: names(measure for measure in _ALL if key in measure.keys)
-    for key in ("of", "statistic", "basis", "mode", "test", "per", "leave_out", "epochs")
+    for key in ("of", "statistic", "basis", "mode", "test", "per", "leave_out", "epochs", "files", "across")
 }
 PER = {word: names(measure for measure in _ALL if word in measure.per) for word in ("case", "test")}
 
@@ -86,6 +86,14 @@ CRITERION = Record(
         ),
         "epochs": Key(
             Parsed("all, last or a number", _epochs), "all, last, or the first epoch that counts; without it all"
+        ),
+        "files": Key(
+            Text("a pattern of files"),
+            "for identical: the pattern of a check 'file PATTERN recorded', as the test writes it",
+        ),
+        "across": Key(
+            Either(scalar=Name("a parameter"), items=ListOf(Name("a parameter"), "a list of parameters", 1)),
+            "for identical: parameters, such as toolchain, or partition, that the compared cases may differ in; without it none",
         ),
         "clause": Key(Text(), "the clause that asks for it"),
     },

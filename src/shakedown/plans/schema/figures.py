@@ -68,7 +68,7 @@ def _column(text: str) -> str:
 _COLUMN = Parsed("a column's name", _column)
 _COLUMN_KEY = Name("a column's name", r"\S(?:.*\S)?", "write it as the table's header has it")
 
-_TABLE = Record(
+TABLE = Record(
     "a map that says where the table is, and which of its cells count",
     {
         "after": Key(Parsed("a regular expression", _pattern), "the table begins after each line that this matches"),
@@ -109,7 +109,7 @@ FIGURE = Record(
         ),
         "yaml": Key(Parsed("a path, such as triad.gb_s or results[0].bw", _path), "path into a text that is YAML"),
         "regex": Key(Parsed("a regular expression", _figure_pattern), "regular expression with a group named value"),
-        "table": Key(_TABLE, "a table that the program prints"),
+        "table": Key(TABLE, "a table that the program prints"),
         "formula": Key(
             Parsed("a formula, such as 100 * rate / nodes", _formula),
             "computed from the test's other figures, elapsed, and names of the case such as nodes, ranks and node.peak",

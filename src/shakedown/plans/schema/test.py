@@ -6,7 +6,7 @@ import re
 
 from shakedown.model.events import UNDETERMINED, VERDICTS
 from shakedown.plans.schema.amounts import known_amount
-from shakedown.plans.schema.check_words import CheckItem
+from shakedown.plans.schema.check_items import CheckItem
 from shakedown.plans.schema.figures import FIGURE
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.scalars import (

@@ -33,6 +33,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
         "verdicts-by-test.csv": to_csv(_VERDICTS, _verdicts(evidence)),
         "failures-by-class.csv": to_csv(_FAILURES, _failures(evidence)),
         "utilisation.csv": to_csv(_UTILISATION, _utilisation(evidence)),
+        "recorded.csv": to_csv(_RECORDED, _recorded(document, record)),
         "epochs.csv": to_csv(("epoch", "opened_by", "time", "by", "because", "difference", "event"), _epochs(record)),
         "rulings.csv": to_csv(("run", "as", "by", "because", "time", "event", "in_force"), _rulings(record)),
         "rejudged.csv": to_csv(_REJUDGED, _rejudged(record)),
@@ -42,6 +43,7 @@ def judging_tables(evidence: Evidence) -> dict[str, bytes]:
     }
 
 
+_RECORDED = ("run", "component", "case", "partition", "parameters", "pattern", "files", "sum", "event", "superseded_by")
 _CONTRACT = (
     "row", "contract", "test", "where", "figure", "must", "unit", "low", "high", "strict", "basis", "clause", "statistic",
     "mode", "outcome", "measured", "values", "outside", "to_come", "worst_run", "arithmetic", "reason", "cases", "overridden",
@@ -95,6 +97,16 @@ def _rejudged(record: Record) -> Rows:
     for row in record.rejudged:
         counts = (row.examined, row.replaced, row.kept, row.not_judged)
         yield row.by, row.reason, *counts, row.document, row.time, row.seq
+
+
+def _recorded(document: Document, record: Record) -> Iterable[Sequence[Cell]]:
+    cases = {case.id: case for case in document.cases}
+    for row in record.runs:
+        case = cases.get(row.case)
+        parameters = " ".join(f"{name}={value}" for name, value in case.parameters) if case else ""
+        for pattern, one in row.recorded.items():
+            mine = (row.run, row.component, row.case, case.partition if case else "", parameters, pattern, one.count)
+            yield *mine, one.sum, row.seq, row.superseded_by or None
 
 
 def _contract_rows(scorecard: Scorecard) -> Rows:

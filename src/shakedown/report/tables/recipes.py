@@ -57,6 +57,7 @@ TABLES = {
     "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "
     "figures do not count; result: which wanted result it is an attempt at.",
     "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",
+    "recorded.csv": "One line a pattern of files that a verdict recorded: the sha256 of what sha256sum prints of them, sorted.",
     "epochs.csv": "What opened each epoch.",
     "rulings.csv": "Every ruling; the last one on a run is in force.",
     "rejudged.csv": "Acts of judging again. examined = replaced + kept; kept verdicts stand, not_judged of them because their "
@@ -99,6 +100,8 @@ def recipe(component: str, criterion: Criterion) -> str:
         statistic=criterion.statistic,
         basis=criterion.basis or "contract",
         of=criterion.of,
+        files=criterion.files,
+        across=f" or of cases that differ in {', '.join(criterion.across)} alone" if criterion.across else "",
     )
     return text + "".join(_more(criterion, declared.always_per_case))
 

@@ -10,6 +10,7 @@ import msgspec
 from shakedown.model.events import Event
 from shakedown.model.nouns import Build
 from shakedown.model.ports import BuildReport, CheckResult, CollectOrder, Command, Evidence
+from shakedown.model.recorded import recorded_checks, summed
 from shakedown.twin.machine.figures import figures_of
 from shakedown.twin.machine.physics import Physics
 from shakedown.twin.machine.world import World
@@ -116,10 +117,11 @@ class SimulatedCollector:
         draw = self.world.draw("evidence", order.run)
         right = draw.random() >= self.world.fates.incorrect
         checks = tuple(CheckResult(check.text, right, "") for check in order.test.checks)
+        recorded = {check.subject: summed({check.subject: "0" * 64}) for check in recorded_checks(order.test) if right}
         if self.world.physics is not None:
-            return Evidence(order.run, checks, figures_of(self.world, order, draw))
+            return Evidence(order.run, checks, figures_of(self.world, order, draw), recorded=recorded)
         figures = tuple((figure.name, round(100 + draw.gauss(0, 2), 3)) for figure in order.test.figures)
-        return Evidence(order.run, checks, figures)
+        return Evidence(order.run, checks, figures, recorded=recorded)
 
     def poll(self) -> list[Evidence]:
         news, self._news = self._news, []
