@@ -13,9 +13,11 @@ import yaml
 from shakedown.cli.main import main
 from shakedown.machine import slurm
 from shakedown.machine.slurm import NoSlurm, Reply, describe
+from shakedown.machine.slurm_nodes import gpus_in
 from shakedown.machine.slurm_system import Around, Drafted, Said, drafted
 from shakedown.machine.writing import system_yaml
 from shakedown.model.errors import UsageError
+from shakedown.model.resources import Gpus
 from shakedown.plans import read_system
 
 CAPTURED = Path(__file__).parents[1] / "machines/slurm/init"
@@ -151,10 +153,58 @@ def test_threads_cores_kept_for_the_system_and_memory_that_nobody_configured() -
     first, second = draft.system.node_types
     assert (first.cores, first.threads_per_core, first.memory_bytes) == (7, 2, 0.0)
     assert (second.cores, second.threads_per_core) == (8, 2)  # Slurm counts cores there, not threads
+    assert (first.gpus, second.gpus) == (Gpus(4, "a100"), Gpus())
     assert draft.remarks.node_types[first.name] == (
         "8 cores, of which Slurm gives 7 to jobs",
         "Arch=x86_64",
         "Gres=gpu:a100:4",
+    )
+
+
+@pytest.mark.parametrize(
+    ("gres", "gpus"),
+    [
+        ("gpu:4", Gpus(4)),
+        ("gpu:a100:4", Gpus(4, "a100")),
+        ("gpu:a100:4(S:0-1),nvme:1", Gpus(4, "a100")),
+        ("nvme:1,gpu:2(S:0,2)", Gpus(2)),
+        ("gpu:a100_1g.5gb:7(S:0)", Gpus(7, "a100_1g.5gb")),
+        ("gpu:v100:2(S:0),gpu:p100:1(S:1)", Gpus(3)),
+        ("gpu:a100:no_consume:4", Gpus(4, "a100")),
+        ("gpu:no_consume:4", Gpus(4)),
+        ("mps:a100:200,shard:8,nvme:1", Gpus()),
+        ("gpu", Gpus()),
+        ("gpux:4", Gpus()),
+        ("", Gpus()),
+    ],
+)
+def test_gpus_by_what_slurm_says(gres: str, gpus: Gpus) -> None:
+    assert gpus_in(gres) == gpus
+
+
+def test_gpus_are_written_and_read_back(tmp_path: Path) -> None:
+    """A login node of a cluster with GPUs: features and GRES of each kind of node reach the file."""
+    draft = drafted([Said("ClusterName = delta", captured("gpus.nodes"), captured("gpus.partitions"))], Around())
+    text = system_yaml(draft.system, draft.remarks)
+    (tmp_path / "delta.yaml").write_text(text)
+    again = read_system(tmp_path / "delta.yaml")
+    assert again.node_types == draft.system.node_types
+    found = {kind.name: (kind.features, kind.gpus) for kind in again.node_types}
+    assert found == {
+        "64-cores-251.5GiB": (("milan",), Gpus()),
+        "nvlink": (("milan", "nvlink"), Gpus(4, "a100")),
+        "trento": (("trento", "mi210"), Gpus(8, "mi210")),
+    }
+    assert draft.remarks.node_types["nvlink"][-1] == "Gres=gpu:a100:4(S:0-1),nvme:1"
+    assert "    gpus: {count: 4, model: a100}" in text
+    assert "gpus of node type trento: Slurm does not say their memory" in draft.look_at
+
+
+def test_node_types_that_only_their_gpus_tell_apart_are_named_after_them() -> None:
+    draft = cluster([node("a"), node("b", Gres="gpu:4")], ["PartitionName=p Nodes=a", "PartitionName=q Nodes=b"])
+    assert [kind.name for kind in draft.system.node_types] == ["16-cores-32GiB", "16-cores-32GiB-4-gpus"]
+    assert (
+        "gpus of node type 16-cores-32GiB-4-gpus: Slurm does not say their memory, nor what they are" in draft.look_at
     )
 
 

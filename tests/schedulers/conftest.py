@@ -13,6 +13,7 @@ import pytest
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Shape
 from shakedown.model.ports import ENDED, JobOrder, JobReport, SubmitAnswer
+from shakedown.model.resources import NOTHING_ASKED, Resources
 from shakedown.processes.identity import directory_token
 from shakedown.processes.reactor import Reactor
 from shakedown.processes.table import read_process
@@ -49,10 +50,16 @@ class Machine:
         self.scheduler = LocalScheduler(self.layout, self.reactor, **{"grace_s": 0.2, **self.options})
 
     def order(
-        self, script: str, units: int = 1, exclusive: bool = False, time_limit_s: float = 600.0, **case: Any
+        self,
+        script: str,
+        units: int = 1,
+        exclusive: bool = False,
+        time_limit_s: float = 600.0,
+        resources: Resources = NOTHING_ASKED,
+        **case: Any,
     ) -> JobOrder:
         self.count += 1
-        shape = Shape(units=units, exclusive=exclusive, time_limit_s=time_limit_s)
+        shape = Shape(units=units, exclusive=exclusive, time_limit_s=time_limit_s, resources=resources)
         name = f"case-{self.count}"
         return JobOrder(
             f"j{self.count:06d}",

@@ -66,6 +66,12 @@ def limited_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 @pytest.fixture
+def gpu_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """2 nodes with four GPUs each, without accounting. There are no devices: Slurm counts them, and says which ones a job has."""
+    yield from _lend("gpu", monkeypatch)
+
+
+@pytest.fixture
 def fault_cluster(slurm_here: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """8 nodes with slurmdbd; a silent node is down after 10 s."""
     yield from _lend("fault_accounting", monkeypatch)

@@ -20,6 +20,7 @@ KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "plain": (8, "plain", ()),
     "forgetful": (8, "forgetful", ()),
     "limited": (4, "accounting", ("--max-submit", "20")),
+    "gpu": (2, "plain", ("--gpus", "4")),
     "fault_accounting": (8, "accounting", QUICK),
     "fault_plain": (8, "plain", QUICK),
     "fault_forgetful": (8, "forgetful", QUICK),

@@ -242,7 +242,9 @@ def _takes(case: Case, local: set[str]) -> str:
     if not case.script:
         return ""  # what it would take is not known where it cannot run
     units, thing = case.shape.units, "core" if case.partition in local else "node"
-    return f"{units} {thing}" if units == 1 else f"{units} {thing}s"
+    gpus = case.shape.resources.gpus_per_node
+    with_gpus = f", {gpus} GPU{'' if gpus == 1 else 's'}{'' if thing == 'core' else ' each'}" if gpus else ""
+    return f"{units} {thing}{'' if units == 1 else 's'}{with_gpus}"
 
 
 def _note(case: Case) -> str:
@@ -272,5 +274,6 @@ def _system_data(machine: Machine, hidden: set[str]) -> dict[str, Any]:
 
 
 def _partition(system: System, partition: Any) -> str:
-    cores = system.node_type(partition.type).cores
-    return printable(f"{partition.cluster}:{partition.name} ({partition.count} x {cores} cores)")
+    kind = system.node_type(partition.type)
+    gpus = f", {kind.gpus.count} GPU{'' if kind.gpus.count == 1 else 's'}" if kind.gpus.count else ""
+    return printable(f"{partition.cluster}:{partition.name} ({partition.count} x {kind.cores} cores{gpus})")

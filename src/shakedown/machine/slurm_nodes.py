@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from shakedown.machine.slurm_words import fold, whole
 from shakedown.model.nouns import NodeType
+from shakedown.model.resources import Gpus
 from shakedown.model.units import show_bytes
 
 _MOST_TYPES = 8  # more kinds than this come from features that say where a node stands, not what it is
@@ -27,6 +28,7 @@ _OUT = frozenset(
         "NOT_RESPONDING",
     }
 )
+_GPU = re.compile(r"gpu(?::(?!no_consume:)(?P<model>[^:,()]+))?(?::no_consume)?:(?P<count>\d{1,4})(?:\([^()]*\))?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 _Member = tuple[tuple[int, str], "Make"]
@@ -105,6 +107,18 @@ def make_of(record: dict[str, str]) -> Make | None:
     )
 
 
+def gpus_in(gres: str) -> Gpus:
+    """Purpose: the GPUs of ``Gres=gpu:a100:4(S:0-1),nvme:1``. The model is "" where a node has several, or Slurm knows none."""
+    found = [match for match in map(_GPU.fullmatch, _entries(gres)) if match is not None]
+    models = {match["model"] or "" for match in found}
+    return Gpus(sum(int(match["count"]) for match in found), models.pop() if len(models) == 1 else "")
+
+
+def _entries(gres: str) -> list[str]:
+    """The entries of a list with commas; those in parentheses are part of an entry: gpu:2(S:0,2),nvme:1."""
+    return re.findall(r"(?:[^,(]|\([^()]*\))+", gres)
+
+
 def out_of_service(records: Iterable[dict[str, str]]) -> list[str]:
     """A sentence for each state and reason that keeps nodes from running jobs: "n[005,007]: idle+drain (test drain)"."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -154,7 +168,8 @@ def usable_name(text: str) -> bool:
 
 def _by_size(make: Make) -> str:
     memory = f"-{show_bytes(make.memory_mib * 2.0**20).replace('.0 ', '').replace(' ', '')}" if make.memory_mib else ""
-    return f"{make.cores}-cores{memory}"
+    gpus = gpus_in(make.gres).count
+    return f"{make.cores}-cores{memory}{f'-{gpus}-gpus' if gpus else ''}"
 
 
 def _node_type(name: str, make: Make) -> NodeType:
@@ -165,4 +180,5 @@ def _node_type(name: str, make: Make) -> NodeType:
         threads_per_core=make.threads,
         memory_bytes=make.memory_mib * 2.0**20,
         features=make.features,
+        gpus=gpus_in(make.gres),
     )

@@ -191,6 +191,12 @@ def _look_at(system: System, out: list[str], notes: list[str], parts: list[Descr
     look += notes
     look += [f"partition {name}: {text}" for each in parts for name, text in each.remarks if "mixes" in text]
     look.append("numa, cpu, cache and peak of the node types: Slurm does not say")
+    look += [
+        f"gpus of node type {kind.name}: Slurm does not say their memory"
+        + ("" if kind.gpus.model else ", nor what they are")
+        for kind in system.node_types
+        if kind.gpus.count
+    ]
     if system.toolchains:
         look.append("modules of the toolchains: their compilers are those that are on the path now")
     else:

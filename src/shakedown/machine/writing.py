@@ -139,6 +139,11 @@ def _node_type(kind: NodeType, local: bool, remarks: tuple[str, ...]) -> list[st
         lines.append(_said("    # cpu: zen3", "the architecture, in archspec's words: see archspec cpu on such a node"))
     if kind.features:
         lines.append(f"    features: [{', '.join(map(scalar, kind.features))}]")
+    if kind.gpus.count:
+        model = f", model: {scalar(kind.gpus.model)}" if kind.gpus.model else ""
+        lines.append(
+            _said(f"    gpus: {{count: {kind.gpus.count}{model}}}", "memory and numa too, where you know them")
+        )
     return [*lines, _said("    # peak: 1.2 TFLOP/s", "not measured; write it here and scores can use it")]
 
 

@@ -20,6 +20,7 @@ from shakedown.model.figures import FigureSpec as FigureSpec  # noqa: PLC0414
 from shakedown.model.figures import Pairs as Pairs  # noqa: PLC0414
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
+from shakedown.model.resources import NO_GPUS, NOTHING_ASKED, Gpus, Resources
 from shakedown.model.scores import Score
 from shakedown.model.units import show_amount
 
@@ -52,6 +53,7 @@ class NodeType(Struct, frozen=True):
     flops_per_cycle: int = 0
     fast_memory_bytes: float = 0.0
     memory_bandwidth_bytes_per_s: float = 0.0
+    gpus: Gpus = NO_GPUS
 
 
 class Partition(Struct, frozen=True):
@@ -245,6 +247,7 @@ class Shape(Struct, frozen=True):
     exclusive: bool = False
     time_limit_s: float = 600.0
     requeue: bool = False  # the scheduler may start the job again by itself after a node failed
+    resources: Resources = NOTHING_ASKED
 
     @property
     def ranks(self) -> int:

@@ -19,7 +19,7 @@ from shakedown.plans.schema.tables import SYSTEM
 from shakedown.plans.schema.test import TEST
 
 CAMPAIGN_NAMES = ("build", "campaign")  # they have a value only once a campaign runs
-_SHAPE = ("nodes", "tasks_per_node", "cpus_per_task", "ranks", "cores", "launch")
+_SHAPE = ("nodes", "tasks_per_node", "cpus_per_task", "gpus_per_node", "gpus_per_task", "ranks", "cores", "launch")
 _PLACES = (
     "node.cores",
     "node.sockets",
@@ -27,6 +27,10 @@ _PLACES = (
     "node.threads_per_core",
     "node.memory",
     "node.peak",
+    "node.gpus",
+    "gpu.model",
+    "gpu.memory",
+    "gpu.numa",
     "system",
     "partition",
 )
@@ -35,10 +39,7 @@ KNOWN = frozenset((*CAMPAIGN_NAMES, *_SHAPE, *_PLACES, *_TOOLCHAIN))
 _BRACES = re.compile(r"(?<![${])\{([A-Za-z_][^{}\n]*)\}(?!\})")
 _BY_CASE = ("check", "check+")  # each case fills them in, or tells what is wrong
 _OF_FIGURE = re.compile(r"figures\..+\.(?:regex|json|yaml|from|table\..+)")
-_FILLED_IN = (
-    "names are filled in in parameters, build.run, loads, checks and figures, and in run: its numbers, command, "
-    "environment and launch"
-)
+_FILLED_IN = "names are filled in in parameters, build.run, loads, checks and figures, and in run, but for its files"
 
 
 def tell_unfilled(test: Definition, told: Problems) -> None:
@@ -109,6 +110,22 @@ def _kind_of(kind: Any, name: str) -> Any:
     if name in keys:
         return keys[name].kind
     return Scalar() if isinstance(kind, OpenRecord) else None
+
+
+def names_used(text: str, parameters: Mapping[str, Any]) -> set[str]:
+    """Purpose: the names that a text's expressions use, and those that its parameters have in their values. A parameter that
+    may be 0 as it is written stands for itself alone.
+    """
+    try:
+        named = names_in(text)
+        for name in named & parameters.keys():
+            written = parameters[name]
+            values = [str(value) for value in (written if isinstance(written, list) else [written])]
+            if "0" not in values:
+                named = named.union(*(names_in(value) for value in values))
+    except ExpressionError:
+        return set()
+    return named
 
 
 def names_of_the_campaign(text: str) -> set[str]:

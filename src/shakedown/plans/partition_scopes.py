@@ -112,14 +112,21 @@ def _within(partition: Partition, earlier: tuple[Partition, ...]) -> str:
 
 
 def _names(system: System, partition: Partition, node: NodeType) -> dict[str, Value]:
-    memory = node.memory_bytes
     return {
         "node.cores": node.cores,
         "node.sockets": node.sockets,
         "node.numa": node.numa,
         "node.threads_per_core": node.threads_per_core,
-        "node.memory": int(memory) if memory == int(memory) else memory,
+        "node.memory": _whole(node.memory_bytes),
+        "node.gpus": node.gpus.count,
+        "gpu.model": node.gpus.model,
+        "gpu.memory": _whole(node.gpus.memory_bytes),
+        "gpu.numa": ",".join(map(str, node.gpus.numa)),
         **({"node.peak": node.peak_flop_per_s} if node.peak_flop_per_s else {}),
         "system": system.name,
         "partition": partition.name,
     }
+
+
+def _whole(count: float) -> Value:
+    return int(count) if count == int(count) else count

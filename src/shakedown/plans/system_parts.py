@@ -9,6 +9,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from shakedown.model.nouns import FileSystem, NodeType, Pairs, TargetClass
 from shakedown.model.printed import Published, agreement, in_unit, parse_printed
+from shakedown.model.resources import NO_GPUS, Gpus
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import near_or_all
 from shakedown.plans.schema.source_positions import key_place, place
@@ -34,7 +35,27 @@ def node_type(name: str, entry: dict[str, Any]) -> NodeType:
         flops_per_cycle=entry.get("flops_per_cycle", 0),
         fast_memory_bytes=entry.get("fast_memory", 0.0),
         memory_bandwidth_bytes_per_s=entry.get("memory_bandwidth", 0.0),
+        gpus=_gpus(entry["gpus"]) if "gpus" in entry else NO_GPUS,
     )
+
+
+def _gpus(entry: dict[str, Any]) -> Gpus:
+    return Gpus(entry["count"], entry.get("model", ""), entry.get("memory", 0.0), tuple(entry.get("numa", ())))
+
+
+def check_gpus(root: Node, types: dict[str, Any], problems: Problems) -> None:
+    """Purpose: say where the memory domains of GPUs are not as many as the GPUs, or are none of the node's."""
+    for name, entry in types.items():
+        gpus = entry.get("gpus", {})
+        domains, at = gpus.get("numa", []), ("node_types", name, "gpus", "numa")
+        if domains and len(domains) != gpus["count"]:
+            has = f"{len(domains)} memory domain{'' if len(domains) == 1 else 's'}"
+            message = f"gpus.numa has {has}, and gpus.count is {gpus['count']}"
+            problems.at(place(root, *at), message, "one for each GPU, in the order of their numbers")
+        for number, domain in enumerate(domains):
+            if domain >= entry.get("numa", 1):
+                message = f"gpus.numa: there is no memory domain {domain}: the node has {entry.get('numa', 1)}, from 0"
+                problems.at(place(root, *at, number), message, "numa of the node type says how many there are")
 
 
 def _counted_peak(entry: dict[str, Any]) -> float:

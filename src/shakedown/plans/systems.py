@@ -19,7 +19,15 @@ from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue
 from shakedown.plans.schema.source_positions import key_place, place
 from shakedown.plans.schema.tables import SYSTEM
-from shakedown.plans.system_parts import assumed, check_filesystems, check_peaks, filesystem, node_type, published
+from shakedown.plans.system_parts import (
+    assumed,
+    check_filesystems,
+    check_gpus,
+    check_peaks,
+    filesystem,
+    node_type,
+    published,
+)
 
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _NODE_SET = re.compile(r"[A-Za-z0-9_.,\[\]/-]+")
@@ -58,6 +66,7 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
     clusters = _clusters(root, values, problems)
     check_filesystems(root, values.get("filesystems", {}), problems)
     check_peaks(root, values["node_types"], problems)
+    check_gpus(root, values["node_types"], problems)
     unprinted = assumed(root, values.get("assumed", {}), problems)
     if not any(cluster.partitions for cluster in clusters):
         problems.at(place(root, "clusters"), "the system has no partition", "jobs are sent to one")

@@ -127,6 +127,7 @@ def add_life(verb: Adder) -> None:
         default=0,
         help="root may have this many jobs queued (needs accounting; default: no limit)",
     )
+    sub.add_argument("--gpus", type=int, default=0, help="GPUs of each node, which Slurm only counts (default: none)")
     sub = verb("down", "stop the cluster; with --all every cluster of the directory and what they share", down)
     sub.add_argument("--all", action="store_true", help="all clusters of the directory, munge and the database too")
     sub.add_argument("--remove", action="store_true", help="and remove the directory")

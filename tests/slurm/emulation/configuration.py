@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import stat
 from pathlib import Path
 
 from .site import Cluster, Settings
@@ -22,11 +24,23 @@ def write_all(cluster: Cluster, settings: Settings) -> None:
     cluster.slurm_conf.write_text(slurm_conf(cluster, settings))
     (directory / "topology.conf").write_text(topology(settings.nodes))
     (directory / "hosts").write_text(hosts(settings))
+    if settings.gpus:
+        write_gpus(directory, settings.gpus)
     (directory / "openmpi.conf").write_text("btl_tcp_if_include = lo\noob_tcp_if_include = lo\n")
     reboot = directory / "reboot-node"
     reboot.write_text(f'#!/bin/sh\necho 4 >"{directory}/nodes/$(hostname).reboot"\nkill -TERM 1\n')
     reboot.chmod(0o755)
     cluster.save(settings)
+
+
+def write_gpus(directory: Path, count: int) -> None:
+    """gres.conf and the devices that it names: slurmd counts no GPU without one. They are twins of /dev/null."""
+    files = [directory / f"gpu{number}" for number in range(count)]
+    for file in files:
+        file.unlink(missing_ok=True)
+        os.mknod(file, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    lines = [f"Name=gpu Type=a100 File={file}\n" for file in files]
+    (directory / "gres.conf").write_text("".join(lines))
 
 
 def slurm_conf(cluster: Cluster, settings: Settings) -> str:
@@ -127,8 +141,10 @@ ResumeTimeout=30
 def nodes(settings: Settings) -> str:
     names = settings.node_names()
     ports = f"{settings.ports + 1}-{settings.ports + settings.nodes}"
+    types, gpus = ("GresTypes=gpu\n", f" Gres=gpu:a100:{settings.gpus}") if settings.gpus else ("", "")
+    hardware = f"Sockets=2 CoresPerSocket={CORES // 2} ThreadsPerCore=1 RealMemory={MEMORY_MB}"
     return f"""\
-NodeName=DEFAULT Sockets=2 CoresPerSocket={CORES // 2} ThreadsPerCore=1 RealMemory={MEMORY_MB} Feature=emulated State=UNKNOWN
+{types}NodeName=DEFAULT {hardware} Feature=emulated{gpus} State=UNKNOWN
 NodeName=n[{names[0][1:]}-{names[-1][1:]}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{ports}]
 """
 

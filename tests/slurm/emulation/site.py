@@ -33,6 +33,7 @@ class Settings:
     ports: int
     slurmd_timeout: int = 60
     max_submit: int = 0  # 0: no limit
+    gpus: int = 0  # of each node; Slurm counts them, and there is no device
 
     @property
     def accounting(self) -> bool:

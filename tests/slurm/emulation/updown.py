@@ -57,7 +57,7 @@ def settle(cluster: Cluster, words: argparse.Namespace) -> Settings:
         raise Trouble("--max-submit needs accounting", "take --config accounting or forgetful")
     old = cluster.settings() if cluster.known else None
     ports = words.ports or (old.ports if old else 0)
-    asked = Settings(cluster.name, words.nodes, words.config, ports, words.slurmd_timeout, words.max_submit)
+    asked = Settings(cluster.name, words.nodes, words.config, ports, words.slurmd_timeout, words.max_submit, words.gpus)
     if old and running(cluster):
         if asked != old:
             raise Trouble(

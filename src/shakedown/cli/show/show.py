@@ -72,7 +72,8 @@ def show_case(asked: Asked) -> None:
     listing, case = _case(asked)
     test = next(test for test in listing.tests if test.name == case.test).of(case)
     build = next((build for build in listing.builds if build.key == case.build), None)
-    emit({"case": case, "test": test, "build": build}, asked.as_json, lambda: _render_case(case, test, build))
+    local = case.partition.partition(":")[0] in [one.name for one in listing.system.clusters if one.embedded]
+    emit({"case": case, "test": test, "build": build}, asked.as_json, lambda: _render_case(case, test, build, local))
 
 
 def show_script(asked: Asked) -> None:
@@ -228,7 +229,7 @@ def _figure(figure: FigureSpec) -> str:
     return f"{figure.name}: {', '.join(part for part in parts if part)}{source}{several}"
 
 
-def _render_case(case: Case, test: Test, build: Build | None) -> str:
+def _render_case(case: Case, test: Test, build: Build | None, local: bool) -> str:
     shape = case.shape
     size = f"{shape.nodes} x {shape.tasks_per_node} tasks x {shape.cpus_per_task} cores" + (
         ", exclusive" if shape.exclusive else ""
@@ -242,6 +243,7 @@ def _render_case(case: Case, test: Test, build: Build | None) -> str:
         ("toolchain", case.toolchain),
         ("parameters", pairs(case.parameters)),
         ("shape", "" if case.unavailable and not case.script else size),
+        ("asks for", _asks_for(case, local) if case.script else ""),
         ("time limit", show_duration(shape.time_limit_s) if case.script else ""),
         ("loads", pairs((name, f"{amount:g}") for name, amount in case.loads)),
         ("build", "" if build is None else f"{build.name}, key {build.key[:12]}\n{build.script}".rstrip()),
@@ -254,6 +256,15 @@ def _render_case(case: Case, test: Test, build: Build | None) -> str:
         ("checks", _checks(test.checks)),
         ("figures", "\n".join(map(_figure, test.figures))),
         ("expected", f"{case.expect}: {case.because}" if case.expect else ""),
+    )
+
+
+def _asks_for(case: Case, local: bool) -> str:
+    """What it asks for beside tasks and cores, a line each."""
+    unused = ("constraint", "reservation", "licences", "options", "directives", "memory", "memory_per_cpu")
+    return "\n".join(
+        f"{key}: {value}" + (": the local scheduler does not use it" if local and key in unused else "")
+        for key, value in case.shape.resources.words()
     )
 
 

@@ -16,6 +16,7 @@ from shakedown.twin.models.reckoning import Amount, unit_of
 
 if TYPE_CHECKING:
     from shakedown.model.nouns import FileSystem, NodeType, System, Toolchain
+    from shakedown.model.resources import Gpus
     from shakedown.plans.systems import Machine
     from shakedown.twin.models.peaks import MachineFacts, Verdict
 
@@ -107,6 +108,7 @@ def _facts(machine: Machine) -> str:
     system = machine.system
     partitions = [
         f"{cluster.name}:{partition.name}  {cluster.scheduler}, {partition.nodes}, {partition.count} of {partition.type}"
+        f"{_with_gpus(system.node_type(partition.type))}"
         for cluster in system.clusters
         for partition in cluster.partitions
     ]
@@ -122,6 +124,12 @@ def _facts(machine: Machine) -> str:
         ("budgets", pairs(_budgets(system))),
         ("found", pairs(system.found)),
     )
+
+
+def _with_gpus(kind: NodeType) -> str:
+    from shakedown.metrics.words import plural
+
+    return f", {plural(kind.gpus.count, 'GPU')} each" if kind.gpus.count else ""
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -259,8 +267,17 @@ def _node_type(kind: NodeType) -> str:
         kind.flops_per_cycle and f"{kind.flops_per_cycle} flops a cycle and core",
         kind.peak_flop_per_s and f"{kind.peak_flop_per_s / 1e12:g} TFLOP/s",
         kind.cpu,
+        kind.gpus.count and _gpus(kind.gpus),
     ]
     return f"{kind.name}: {', '.join(part for part in parts if part)}"
+
+
+def _gpus(gpus: Gpus) -> str:
+    memory = f" of {_size(gpus.memory_bytes)}" if gpus.memory_bytes else ""
+    beside = f" beside memory domains {','.join(map(str, gpus.numa))}" if gpus.numa else ""
+    return f"{gpus.count} {printable(gpus.model)} GPU{'' if gpus.count == 1 else 's'}{memory}{beside}".replace(
+        "  ", " "
+    )
 
 
 def _toolchain(entry: Toolchain) -> str:

@@ -12,7 +12,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from shakedown.model.nouns import Case, Component, Document, Partition
+from shakedown.model.nouns import Case, Component, Document, NodeType, Partition
+from shakedown.model.resources import Resources
 
 ROOM_S = 60.0  # in an allocation, beside the time limits of its runs
 
@@ -22,8 +23,9 @@ class Bundle:
     """How runs of one component on one pool are put together.
 
     ``runs``: how many a job holds at most; ``at_once``: how many run side by side, 0 = as many as fit. ``nodes``: how many the
-    pool has. ``limit_s``: the longest that a job may take there, 0 = none known; ``cores`` of one node. ``queued``: of a sweep,
-    the most of its jobs that wait at the scheduler. ``allocations``: of a pack, the most jobs at a time, 0 = no limit of its own.
+    pool has. ``limit_s``: the longest that a job may take there, 0 = none known; ``cores`` and ``memory_bytes`` (0 = not known)
+    of one node. ``queued``: of a sweep, the most of its jobs that wait at the scheduler. ``allocations``: of a pack, the most
+    jobs at a time, 0 = no limit of its own.
     """
 
     kind: Literal["sweep", "pack"]
@@ -35,6 +37,7 @@ class Bundle:
     limit_s: float
     queued: int = 0
     allocations: int = 0
+    memory_bytes: float = 0.0
 
 
 def bundles(document: Document) -> dict[tuple[int, str], Bundle]:
@@ -48,27 +51,37 @@ def bundles(document: Document) -> dict[tuple[int, str], Bundle]:
     for number, component in enumerate(document.components):
         if component.sweep or component.pack:
             for pool, place in places.items():
-                found[number, pool] = _bundle(component, place, system.node_type(place.type).cores)
+                found[number, pool] = _bundle(component, place, system.node_type(place.type))
     return found
 
 
-def _bundle(component: Component, place: Partition, cores: int) -> Bundle:
+def _bundle(component: Component, place: Partition, node: NodeType) -> Bundle:
+    cores, memory = node.cores, node.memory_bytes
     label, limit_s = f"{component.name} on {place.name}", place.time_limit_s
     if component.sweep:
         most = len(component.cases)
-        return Bundle("sweep", label, place.count, most, 1, cores, limit_s, queued=component.sweep.queued)
+        return Bundle("sweep", label, place.count, most, 1, cores, limit_s, component.sweep.queued, 0, memory)
     assert component.pack is not None
     word = component.pack
-    return Bundle("pack", label, place.count, word.runs, word.at_once, cores, limit_s, allocations=word.allocations)
+    return Bundle("pack", label, place.count, word.runs, word.at_once, cores, limit_s, 0, word.allocations, memory)
 
 
 def side_by_side(cases: Sequence[Case], bundle: Bundle) -> int:
     """Purpose: how many of these runs go on at once in their job."""
-    if bundle.kind == "sweep" or any(case.shape.nodes > 1 for case in cases):
-        return 1
+    if bundle.kind == "sweep" or any(case.shape.nodes > 1 or case.shape.resources.gpus_per_node for case in cases):
+        return 1  # runs side by side in one job could be given the same GPU
     widest = max(case.shape.tasks_per_node * case.shape.cpus_per_task for case in cases)
     fitting = max(1, bundle.cores // max(1, widest))
+    largest = max(_memory(case) for case in cases)
+    if largest and bundle.memory_bytes:
+        fitting = min(fitting, max(1, int(bundle.memory_bytes // largest)))
+        return max(1, min(bundle.at_once or fitting, fitting, len(cases)))
     return max(1, min(bundle.at_once or fitting, len(cases)))
+
+
+def _memory(case: Case) -> float:
+    """Bytes that one run takes of each of its nodes; 0 where its test says nothing."""
+    return case.shape.resources.memory_of_node(case.shape.tasks_per_node * case.shape.cpus_per_task)
 
 
 def whole_job(cases: Sequence[Case], bundle: Bundle, lanes: int) -> Case:
@@ -85,12 +98,24 @@ def whole_job(cases: Sequence[Case], bundle: Bundle, lanes: int) -> Case:
         exclusive=True,
         time_limit_s=math.ceil(needed),
         requeue=False,
+        resources=_together(cases, lanes),
     )
     loads: dict[str, float] = {}
     for name, load in (load for case in cases for load in case.loads):
         loads[name] = max(loads.get(name, 0.0), load * lanes)
     name = f"{bundle.kind} of {bundle.label}"
     return Case(name, largest.test, largest.partition, shape=shape, build=largest.build, loads=tuple(loads.items()))
+
+
+def _together(cases: Sequence[Case], lanes: int) -> Resources:
+    """What the job of these cases asks for: the most GPUs and memory of any. They agree in all the rest (``plans`` sees to it)."""
+    return replace(
+        cases[0].shape.resources,
+        gpus_per_node=max(case.shape.resources.gpus_per_node for case in cases),
+        gpus_per_task=0,
+        memory_bytes=lanes * max(map(_memory, cases)),
+        memory_per_cpu_bytes=0.0,
+    )
 
 
 def how_many(cases: Sequence[Case], bundle: Bundle, lanes: int) -> int:

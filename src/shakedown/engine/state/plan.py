@@ -72,7 +72,8 @@ class QueueKey:
 
     Cases that run in a mode, in a mix or in a sweep are each a class of their own, named in ``case``. ``mode``: see
     ``modes.py``. ``stage``: what has its pool to itself together, one mode of one case. ``place``: its turn within the component.
-    ``test``: of a test whose copies or starts are limited, so that others do not wait with it.
+    ``test``: of a test whose copies or starts are limited, so that others do not wait with it. ``asks``: GPUs, memory and words of
+    the scheduler that its runs ask for: jobs that ask for other things may start at other times.
     """
 
     component: int
@@ -86,6 +87,7 @@ class QueueKey:
     case: str = ""
     place: int = 0
     test: str = ""
+    asks: str = ""
     _hash: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -314,7 +316,21 @@ def _budgets(document: Document) -> dict[str, float]:
     budgets |= {
         jobs_of(cluster.name): float(cluster.most_jobs) for cluster in document.system.clusters if cluster.most_jobs
     }
+    budgets |= _gpus(document)
     return budgets | {f"copies:{test}": float(count) for test, count in document.limits.copies}
+
+
+def _gpus(document: Document) -> dict[str, float]:
+    """The GPUs of our own scheduler's partitions, which it hands out one by one. A cluster's are part of its whole nodes."""
+    system = document.system
+    places = [place for cluster in system.clusters if cluster.embedded for place in cluster.partitions]
+    counts = {gpus_of(f"{place.cluster}:{place.name}"): system.node_type(place.type).gpus.count for place in places}
+    return {name: float(count) for name, count in counts.items() if count}
+
+
+def gpus_of(place: str) -> str:
+    """The budget of the GPUs of a partition, "cluster:partition", of our own scheduler."""
+    return f"gpus:{place}"
 
 
 def jobs_of(place: str) -> str:
@@ -334,12 +350,17 @@ def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> QueueKey
         loads, test = (*loads, (f"copies:{case.test}", 1.0)), case.test
     if jobs_of(case.partition) in index.budgets:
         loads = (*loads, (jobs_of(case.partition), 1.0))
+    if shape.resources.gpus_per_node and gpus_of(case.partition) in index.budgets:
+        loads = (*loads, (gpus_of(case.partition), float(shape.resources.gpus_per_node)))
     if bundle is not None and bundle.kind == "pack":
         return QueueKey(number, case.partition, shape.units, True, loads, case.build, test=test)
     if not mode or mode == FILLER:
         alone = case.id if component.duration_s or bundle is not None else ""
         exclusive = shape.exclusive or bundle is not None
-        return QueueKey(number, case.partition, shape.units, exclusive, loads, case.build, mode, case=alone, test=test)
+        return QueueKey(
+            number, case.partition, shape.units, exclusive, loads, case.build, mode, case=alone, test=test,
+            asks=shape.resources.label(),
+        )  # fmt: skip
     return QueueKey(
         number,
         case.partition,
@@ -352,6 +373,7 @@ def _class_key(index: PlanIndex, number: int, case: Case, mode: str) -> QueueKey
         case=case.id,
         place=_place(component, case.id, mode),
         test=test,
+        asks=shape.resources.label(),
     )
 
 
@@ -359,7 +381,7 @@ def class_label(index: PlanIndex, key: QueueKey) -> str:
     """A class's name in the log: stable, readable, unique."""
     loads = "+".join(f"{name}={amount:g}" for name, amount in key.loads)
     parts = [index.components[key.component].name, key.mode, key.case or key.test, key.pool, f"{key.units}u"]
-    parts += ["exclusive" if key.exclusive else "", loads, key.build[:12]]
+    parts += ["exclusive" if key.exclusive else "", loads, key.asks, key.build[:12]]
     return "/".join(part for part in parts if part)
 
 

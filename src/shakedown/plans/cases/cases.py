@@ -14,6 +14,7 @@ from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
 from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
+from shakedown.plans.cases.resources import asked, too_little, with_licences
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
@@ -132,9 +133,9 @@ class _Maker:
             given, name = "; ".join(filter(None, (reason, absent))), combination.get("toolchain", "")
             return Case(ident, self.test.name, stage.id, name, parameters, unavailable=given)
         names = self.filler.names(stage, combination, toolchain, self.build is not None)
-        shape = self.filler.shape(stage, names)
-        loads = self.filler.loads(names)
-        place_of_work = workplace(self.filler, loads)
+        shape = asked(self.filler, stage, self.filler.shape(stage, names), names)
+        loads = with_licences(self.filler, stage, names, self.filler.loads(names))
+        place_of_work = workplace(self.filler, loads, names)
         build = self._build_key(stage, toolchain, names)
         launch = self.filler.launch(stage, shape, toolchain, self.build, names)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
@@ -143,7 +144,7 @@ class _Maker:
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
         reasons += filter(None, (place_of_work.unavailable,))
         reasons += without_peak(self.noun.figures, names)
-        reasons += [*over_limits(shape, stage), *over_budgets(loads, stage, self.context)]
+        reasons += [*over_limits(shape, stage), *too_little(shape, stage), *over_budgets(loads, stage, self.context)]
         return Case(
             id=ident,
             test=self.test.name,

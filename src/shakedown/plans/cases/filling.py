@@ -17,11 +17,12 @@ from shakedown.plans.partition_scopes import Names, Stage
 from shakedown.plans.schema.amounts import check_dimension, known_amount
 from shakedown.plans.schema.expressions import fill, number
 from shakedown.plans.schema.scalars import Duration, InvalidValue, near_or_all
-from shakedown.plans.schema.test import BINDING, mpi_word
+from shakedown.plans.schema.test import BINDING, GPU_BINDING, LAUNCHER, YES_NO, mpi_word
 
 _SHAPE = ("nodes", "tasks_per_node", "cpus_per_task")
 _MOST = 10**9  # nodes, ranks or cores: beyond any machine, and within what a frozen plan can hold
 _DURATION = Duration()
+_OF_LAUNCH = {"binding": BINDING.convert, "gpu_binding": GPU_BINDING.convert, "mpi": mpi_word}
 
 
 class Filler:
@@ -42,6 +43,8 @@ class Filler:
         self.small = ""
         pending: dict[str, str | None] = {
             **{name: self._written(name) for name in _SHAPE},
+            "gpus_per_task": self._written("gpus_per_task", "0"),
+            "gpus_per_node": self._written("gpus_per_node", "{gpus_per_task * tasks_per_node}"),
             "ranks": "{nodes * tasks_per_node}",
             "cores": "{tasks_per_node * cpus_per_task}",
             "launch": stage.launch,
@@ -67,14 +70,18 @@ class Filler:
 
     def shape(self, stage: Stage, names: Names) -> Shape:
         """What one run takes; from here on the names hold these numbers."""
-        nodes = self._whole("nodes", names)
-        cpus, tasks = self._whole("cpus_per_task", names), self._whole("tasks_per_node", names)
+        nodes = self.whole("nodes", names)
+        cpus, tasks = self.whole("cpus_per_task", names), self.whole("tasks_per_node", names)
         limit = self.run.get("time_limit", 600.0)
         if isinstance(limit, str):
-            limit = self._parsed(("run", "time_limit"), limit, names, _DURATION.convert)
-        exclusive = self.run.get("exclusive", not stage.local)
+            limit = self.parsed(("run", "time_limit"), limit, names, _DURATION.convert)
+        exclusive = self._yes_no("exclusive", not stage.local, names)
         units = nodes if not stage.local else stage.node.cores if exclusive else tasks * cpus
-        return Shape(nodes, tasks, cpus, units, exclusive, limit, self.run.get("requeue", False))
+        return Shape(nodes, tasks, cpus, units, exclusive, limit, self._yes_no("requeue", False, names))
+
+    def _yes_no(self, key: str, usual: bool, names: Names) -> bool:
+        written = self.run.get(key, usual)
+        return bool(self.parsed(("run", key), written, names, YES_NO.convert) if isinstance(written, str) else written)
 
     def launch(
         self, stage: Stage, shape: Shape, toolchain: Toolchain | None, build: Plan | None, names: Names
@@ -85,7 +92,7 @@ class Filler:
         wish = wish_from(
             self.run.get("launch"),
             lambda at, text: self.text(at, text, names),
-            lambda at, text: self._parsed(at, text, names, BINDING.convert if at[-1] == "binding" else mpi_word),
+            lambda at, text: self.parsed(at, text, names, _OF_LAUNCH.get(str(at[-1]), LAUNCHER.convert)),
         )
         programs = self.values.get("needs", {}).get("programs", [])
         launch = Launching(stage, shape, wish, toolchain, build, programs, self.context).choose()
@@ -104,7 +111,7 @@ class Filler:
         loads = []
         for name, written in self.values.get("loads", {}).items():
             at = ("loads", name)
-            amount = self._parsed(at, written, names, known_amount) if isinstance(written, str) else written
+            amount = self.parsed(at, written, names, known_amount) if isinstance(written, str) else written
             self.at = at
             if self._binds(name, amount):
                 loads.append((name, amount.base))
@@ -120,11 +127,11 @@ class Filler:
                 return entry["verdict"], entry["because"]
         return "", ""
 
-    def _written(self, name: str) -> str:
-        """A number of the shape as written. Where it is not, a parameter of that name is meant, or 1."""
+    def _written(self, name: str, usual: str = "1") -> str:
+        """A number of the shape as written. Where it is not, a parameter of that name is meant, or the usual one."""
         written = self.run.get(name)
         if written is None:
-            return f"{{{name}}}" if name in self.values.get("parameters", ()) else "1"
+            return f"{{{name}}}" if name in self.values.get("parameters", ()) else usual
         if not isinstance(written, dict):
             return str(written)
         system = self.context.machine.system.name
@@ -134,20 +141,20 @@ class Filler:
             raise InvalidValue(f"there is no number for system {system}", "add 'default: N'")
         return str(written[key])
 
-    def _whole(self, name: str, names: Names) -> int:
-        """A number of the shape; its text may hold expressions. Less than 1 is a node too small, not an error."""
+    def whole(self, name: str, names: Names, least: int = 1) -> int:
+        """A number of the shape; its text may hold expressions. Less than the least is a node too small, not an error."""
         self.at = ("run", name)
         value = number(self._written(name) if name in names else str(names[name]), names)
         if value != int(value):
             raise InvalidValue(f"{value:g} is not a whole number", "// divides without a remainder")
         if value > _MOST:
             raise InvalidValue(f"{value:g} is more than any machine has")
-        if value < 1:
+        if value < least:
             self.small = f"{name} comes out as {value:g} on a node of this partition"
-        names[name] = whole = max(1, int(value))
+        names[name] = whole = max(least, int(value))
         return whole
 
-    def _parsed(self, at: Path, text: str, names: Names, parse: Callable[[str], Any]) -> Any:
+    def parsed(self, at: Path, text: str, names: Names, parse: Callable[[str], Any]) -> Any:
         """A value whose text holds expressions, read once they are filled in."""
         filled = self.text(at, text, names)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Wish:
     mpi: str = ""
     binding: str = ""
     options: tuple[str, ...] = ()
+    gpu_binding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Launching:
         if self.wish.starter.startswith("mpi"):
             mpi = mpi or _by_suffix(self.wish.starter)
             fault = "" if mpi or not here or self.shape.nodes == 1 else self._unknown()
+            if self.wish.gpu_binding == "closest":
+                fault = f"{self.wish.starter} cannot give each rank the closest GPU: leave launch.gpu_binding out, or use srun"
             text = _mpiexec(self.wish.starter, mpi, self.shape, self.wish)
             return Launch(text, (self.wish.starter,) if self._from_path() else (), fault)
         kind, fault = self._type(mpi, here)
@@ -124,15 +128,15 @@ class Launching:
 def wish_from(written: Any, text: Callable[..., str], parsed: Callable[..., Any]) -> Wish:
     """Purpose: what a test says of its launch, in either form, with its expressions filled in."""
     if not isinstance(written, dict):
-        return Wish(starter=written or "")
-    mpi, binding = written.get("mpi", ""), written.get("binding", "")
+        return Wish(starter=_filled(("run", "launch"), written or "", parsed))
     options = [text(("run", "launch", "options", i), option) for i, option in enumerate(written.get("options", ()))]
-    return Wish(
-        written.get("with", ""),
-        parsed(("run", "launch", "mpi"), mpi) if "{" in mpi else mpi,
-        parsed(("run", "launch", "binding"), binding) if "{" in binding else binding,
-        tuple(options),
-    )
+    keys = ("with", "mpi", "binding", "gpu_binding")
+    starter, mpi, binding, gpu_binding = (_filled(("run", "launch", key), written.get(key, ""), parsed) for key in keys)
+    return Wish(starter, mpi, binding, tuple(options), gpu_binding)
+
+
+def _filled(at: tuple[str, ...], text: str, parsed: Callable[..., Any]) -> str:
+    return str(parsed(at, text)) if "{" in text else text
 
 
 def _srun(kind: str, stage: Stage, shape: Shape, wish: Wish) -> str:
@@ -144,7 +148,21 @@ def _srun(kind: str, stage: Stage, shape: Shape, wish: Wish) -> str:
         words.append("--threads-per-core=1")  # tests count cores, and Slurm would count their threads
     if wish.binding:
         words.append(f"--cpu-bind={_SRUN_WORDS[wish.binding]}")
+    words += _resources(shape, wish)
     return shlex.join([*words, *wish.options])
+
+
+def _resources(shape: Shape, wish: Wish) -> list[str]:
+    """What a step asks for by itself: an allocation's GPUs and memory are not given to its steps in all versions."""
+    asked = shape.resources
+    words = [f"--gpus-per-task={asked.gpus_per_task}"] if asked.gpus_per_task else []
+    if asked.gpus_per_node and not asked.gpus_per_task:
+        words.append(f"--gres=gpu:{asked.gpus_per_node}")
+    if asked.memory_bytes:
+        words.append(f"--mem={math.ceil(asked.memory_bytes / 2**20)}M")
+    if wish.gpu_binding:
+        words.append(f"--gpu-bind={wish.gpu_binding}")
+    return words
 
 
 def _mpiexec(starter: str, mpi: str, shape: Shape, wish: Wish) -> str:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from shakedown.model.nouns import FileSystem, Loads, Pairs
+from shakedown.plans.cases.combinations import Path
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.context import Context
+from shakedown.plans.partition_scopes import Names
 from shakedown.plans.schema.scalars import InvalidValue, near_or_all
+from shakedown.plans.schema.test import PLACE, STAGE
 from shakedown.plans.system_parts import IN_CAMPAIGN
 
 _CLASS = re.compile(r"\{([^{}]*)\}")
@@ -28,36 +31,41 @@ class Workplace:
     unavailable: str = ""
 
 
-def workplace(filler: Filler, loads: Loads) -> Workplace:
+def workplace(filler: Filler, loads: Loads, names: Names) -> Workplace:
     """Purpose: where a case works whose runs load this much. Raises InvalidValue, with the filler at the value that is wrong.
 
     Without a word of the test the directory follows the load: a test that loads a target works on it.
     """
-    context, run = filler.context, filler.run
-    written = _written(filler)
+    context = filler.context
+    written, stage = _written(filler, names), _written_stage(filler, names)
     if written == IN_CAMPAIGN:
-        return Workplace(stage=_stage(filler, run, ()))
+        return Workplace(stage=_stage(filler, stage, ()))
     if not written:
         followed = _followed(filler, context, loads)
         if followed is None:
-            return Workplace(stage=_stage(filler, run, ()))
-        return _on(followed, filler, loads)
+            return Workplace(stage=_stage(filler, stage, ()))
+        return _on(followed, filler, loads, stage)
     filesystem = next((entry for entry in context.machine.system.filesystems if entry.name == written), None)
     if filesystem is None:
         return Workplace(unavailable=_not_here(filler, written))
-    return _on(filesystem, filler, loads)
+    return _on(filesystem, filler, loads, stage)
 
 
-def _written(filler: Filler) -> str:
+def _written(filler: Filler, names: Names) -> str:
     """The file system that the test names for this system, or ""."""
-    written = filler.run.get("work", "")
-    filler.at = ("run", "work")
-    if not isinstance(written, dict):
-        return str(written)
-    system = filler.context.machine.system.name
-    key = system if system in written else "default"
-    filler.at = ("run", "work", key)
-    return str(written.get(key, ""))
+    written: Any = filler.run.get("work", "")
+    at: Path = ("run", "work")
+    if isinstance(written, dict):
+        system = filler.context.machine.system.name
+        key = system if system in written else "default"
+        written, at = written.get(key, ""), (*at, key)
+    filler.at = at
+    return str(filler.parsed(at, written, names, PLACE.convert) if "{" in written else written)
+
+
+def _written_stage(filler: Filler, names: Names) -> str:
+    written = str(filler.run.get("stage", "link"))
+    return str(filler.parsed(("run", "stage"), written, names, STAGE.convert)) if "{" in written else written
 
 
 def _not_here(filler: Filler, name: str) -> str:
@@ -86,7 +94,7 @@ def _followed(filler: Filler, context: Context, loads: Loads) -> FileSystem | No
     return fitting[0] if fitting else None
 
 
-def _on(filesystem: FileSystem, filler: Filler, loads: Loads) -> Workplace:
+def _on(filesystem: FileSystem, filler: Filler, loads: Loads, stage: str) -> Workplace:
     name, path, context = filesystem.name, filesystem.path, filler.context
     if not path:
         raise InvalidValue(
@@ -104,16 +112,15 @@ def _on(filesystem: FileSystem, filler: Filler, loads: Loads) -> Workplace:
             hint = f"loads: {{{budget}: 1}}, and each run works on the target that it loads"
             raise InvalidValue(f"which target? the path of {name} has {{{kind}}}, and the test loads no {budget}", hint)
         targets.append((kind, budget))
-    return Workplace(path, tuple(targets), _stage(filler, filler.run, tuple(targets)))
+    return Workplace(path, tuple(targets), _stage(filler, stage, tuple(targets)))
 
 
-def _stage(filler: Filler, run: dict[str, Any], targets: Pairs) -> str:
+def _stage(filler: Filler, stage: str, targets: Pairs) -> str:
     """How input files get there. What is for targets of other systems is a link here."""
-    stage = str(run.get("stage", "link"))
     if stage != "per-target" or targets:
         return stage
     elsewhere = any(name not in filler.context.budgets for name in filler.values.get("loads", {}))
-    if not elsewhere and not isinstance(run.get("work"), dict):
+    if not elsewhere and not isinstance(filler.run.get("work"), dict):
         filler.at = ("run", "stage")
         raise InvalidValue(
             "its runs work on no target", "link or copy; or loads: and work: of a file system with targets"

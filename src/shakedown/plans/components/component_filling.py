@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from yaml.nodes import Node
@@ -82,6 +82,7 @@ def read_sweep(node: Node, entry: dict[str, Any], cases: Sequence[Case], context
         return None
     at, problems = key_place(node, "sweep"), context.problems
     _check_alone(at, "sweep", "what its node has done would be done again", cases, problems)
+    _check_alike(at, "sweep", cases, context)
     for case in _one_a_test(case for case in cases if case.shape.nodes > 1):
         message = f"sweep: {case.id} takes {case.shape.nodes} nodes"
         problems.at(at, message, "a sweep runs tests of one node; give the others a component of their own")
@@ -117,6 +118,7 @@ def read_pack(node: Node, entry: dict[str, Any], cases: Sequence[Case], context:
     pack = Pack(**cast(dict[str, Any], written)) if isinstance(written, dict) else Pack()
     at, problems = key_place(node, "pack"), context.problems
     _check_alone(at, "pack", "what the others of its allocation have done would be done again", cases, problems)
+    _check_alike(at, "pack", cases, context)
     if pack.at_once > 1:
         for stage in context.stages:
             _check_room(place(node, "pack", "at_once"), pack.at_once, cases, stage, problems)
@@ -126,6 +128,9 @@ def read_pack(node: Node, entry: dict[str, Any], cases: Sequence[Case], context:
 def _check_room(at: Node, at_once: int, cases: Sequence[Case], stage: Stage, problems: Problems) -> None:
     """So many runs side by side fit into one allocation, which has the nodes of the largest case."""
     own = [case for case in cases if case.partition == stage.id and not case.unavailable]
+    for case in [case for case in own if case.shape.resources.gpus_per_node][:1]:
+        message = f"pack.at_once: {case.id} asks for GPUs"
+        problems.at(at, message, "runs side by side could be given the same one; leave at_once out")
     for case in _one_a_test(own):
         cores = case.shape.tasks_per_node * case.shape.cpus_per_task
         if case.shape.nodes > 1:
@@ -140,6 +145,28 @@ def _check_alone(at: Node, key: str, why: str, cases: Iterable[Case], problems: 
     """A job of several runs is not begun again by itself."""
     for case in _one_a_test(case for case in cases if case.shape.requeue):
         problems.at(at, f"{key}: {case.id} asks for requeue", f"{why}; take run.requeue out of the test")
+
+
+def _check_alike(at: Node, key: str, cases: Iterable[Case], context: Context) -> None:
+    """One job has one constraint and one reservation, and one head of its script. Our own scheduler knows nothing of them."""
+    first: dict[str, Case] = {}
+    places, problems = {stage.id for stage in context.stages if not stage.local}, context.problems
+    for case in cases:
+        if case.unavailable or case.partition not in places:
+            continue
+        other = first.setdefault(case.partition, case)
+        for name, ours, others in _differences(case, other):
+            message = f"{key}: {case.id} and {other.id} ask for another {name}: {ours or 'none'} and {others or 'none'}"
+            problems.at(at, message, "runs of one job agree in it; put such tests into a component of their own")
+            return
+
+
+def _differences(case: Case, other: Case) -> Iterator[tuple[str, str, str]]:
+    """The keys in which two cases that share a job would have to agree, with the values of both."""
+    ours, others = dict(case.shape.resources.words()), dict(other.shape.resources.words())
+    for name in ("constraint", "reservation", "licences", "options", "directives"):
+        if ours.get(name, "") != others.get(name, ""):
+            yield name, ours.get(name, ""), others.get(name, "")
 
 
 def _one_a_test(cases: Iterable[Case]) -> list[Case]:

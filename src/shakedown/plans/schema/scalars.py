@@ -109,8 +109,10 @@ class Text(Scalar):
 class Name(Scalar):
     """A word that files, commands and ids are made of."""
 
-    def __init__(self, words: str = "a name", pattern: str = _NAME, rule: str = _NAME_RULE) -> None:
-        self.words, self.pattern, self.rule = words, re.compile(pattern), rule
+    def __init__(
+        self, words: str = "a name", pattern: str = _NAME, rule: str = _NAME_RULE, templated: bool = False
+    ) -> None:
+        self.words, self.pattern, self.rule, self.templated = words, re.compile(pattern), rule, templated
 
     def convert(self, text: str) -> str:
         if len(text) > _LONGEST_NAME:
@@ -120,7 +122,8 @@ class Name(Scalar):
         return text
 
     def schema(self) -> dict[str, Any]:
-        return {"type": ["string", "number"], "pattern": f"^{self.pattern.pattern}$"}
+        word: dict[str, Any] = {"type": ["string", "number"], "pattern": f"^{self.pattern.pattern}$"}
+        return {"anyOf": [word, dict(_TEMPLATE)]} if self.templated else word
 
 
 class Identifier(Name):
@@ -133,8 +136,8 @@ class Identifier(Name):
 class Word(Scalar):
     """Text matching a pattern, said in ``rule``."""
 
-    def __init__(self, words: str, pattern: str, rule: str) -> None:
-        self.words, self.pattern, self.rule = words, re.compile(pattern), rule
+    def __init__(self, words: str, pattern: str, rule: str, templated: bool = False) -> None:
+        self.words, self.pattern, self.rule, self.templated = words, re.compile(pattern), rule, templated
 
     def convert(self, text: str) -> str:
         if self.pattern.fullmatch(text) is None:
@@ -142,7 +145,8 @@ class Word(Scalar):
         return text
 
     def schema(self) -> dict[str, Any]:
-        return {"type": ["string", "number"], "pattern": f"^{self.pattern.pattern}$"}
+        word: dict[str, Any] = {"type": ["string", "number"], "pattern": f"^{self.pattern.pattern}$"}
+        return {"anyOf": [word, dict(_TEMPLATE)]} if self.templated else word
 
 
 class Whole(Scalar):
@@ -176,6 +180,9 @@ class YesNo(Scalar):
     words = "true or false"
     _MEANING = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
+    def __init__(self, templated: bool = False) -> None:
+        self.templated = templated
+
     def convert(self, text: str) -> bool:
         meaning = self._MEANING.get(text.lower())
         if meaning is None:
@@ -183,7 +190,8 @@ class YesNo(Scalar):
         return meaning
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
+        yes_no: dict[str, Any] = {"type": "boolean"}
+        return {"anyOf": [yes_no, dict(_TEMPLATE)]} if self.templated else yes_no
 
 
 class Choice(Scalar):

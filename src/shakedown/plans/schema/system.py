@@ -27,6 +27,16 @@ def dimensions(text: str) -> str:
     return text
 
 
+_GPUS = Record(
+    "a map with count",
+    {
+        "count": Key(Whole(1, most=1024), "how many a node has", True),
+        "model": Key(Text(), "what they are, such as A100"),
+        "memory": Key(Known("bytes", "40 GiB"), "memory of one of them"),
+        "numa": Key(ListOf(Whole(), "a list of memory domains", 1), "the memory domain that each of them lies beside"),
+    },
+)
+
 NODE_TYPE = Record(
     "a map that describes a node",
     {
@@ -51,6 +61,7 @@ NODE_TYPE = Record(
             Known("bytes", "16 GiB"), "high-bandwidth memory of a node, beside memory; as a cache it is no memory"
         ),
         "memory_bandwidth": Key(Known("bytes/s", "400 GB/s"), "what a node's main memory moves at most"),
+        "gpus": Key(_GPUS, "GPUs of a node, all alike; without it none"),
     },
 )
 

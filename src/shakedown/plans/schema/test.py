@@ -9,6 +9,7 @@ from shakedown.plans.schema.amounts import known_amount
 from shakedown.plans.schema.check_items import CheckItem
 from shakedown.plans.schema.figures import FIGURE
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
+from shakedown.plans.schema.resources import RESOURCES
 from shakedown.plans.schema.scalars import (
     Choice,
     Duration,
@@ -110,23 +111,32 @@ def mpi_word(text: str) -> str:
     return text
 
 
-_LAUNCHER = Word("a launcher", r"srun|(?:mpiexec|mpirun)(?:\.[A-Za-z0-9_]+)?", "it is srun, mpiexec or mpirun")
+LAUNCHER = Word(
+    "a launcher", r"srun|(?:mpiexec|mpirun)(?:\.[A-Za-z0-9_]+)?", "it is srun, mpiexec or mpirun", templated=True
+)
 BINDING = Choice(("cores", "sockets", "numa", "none"), templated=True)
+GPU_BINDING = Choice(("closest", "none"), templated=True)
 _LAUNCH = Record(
     "a map that says how ranks are started",
     {
-        "with": Key(_LAUNCHER, "what starts them on a cluster: srun, mpiexec or mpirun; without it srun"),
+        "with": Key(LAUNCHER, "what starts them on a cluster: srun, mpiexec or mpirun; without it srun"),
         "mpi": Key(
             Parsed("whose MPI, such as mpich or openmpi", mpi_word, templated=True),
             "whose MPI the program has: mpich, openmpi, intel, cray, none; or a type of srun's own, such as pmix_v4; "
             "without it that of the toolchain, else as found",
         ),
         "binding": Key(BINDING, "what each rank is bound to; without it nothing is said"),
+        "gpu_binding": Key(
+            GPU_BINDING,
+            "which of the run's GPUs each rank has: closest to its cores, or none: all of them; without it srun's own way",
+        ),
         "options": Key(ListOf(Text("an option", templated=True), "a list of options"), "more words for the launcher"),
     },
 )
 
-_PLACE = Name("a file system's name")
+PLACE = Name("a file system's name", templated=True)
+STAGE = Choice(("link", "copy", "per-target"), templated=True)
+YES_NO = YesNo(templated=True)
 
 _RUN = Record(
     "a map that says what is run",
@@ -141,25 +151,26 @@ _RUN = Record(
         "tasks_per_node": Key(Whole(1, templated=True), "processes (MPI ranks) on each node; without it 1"),
         "cpus_per_task": Key(Whole(1, templated=True), "cores for each of them; without it 1"),
         "exclusive": Key(
-            YesNo(), "takes whole nodes, with nothing beside it; without it true on a cluster, false locally"
+            YES_NO, "takes whole nodes, with nothing beside it; without it true on a cluster, false locally"
         ),
+        **RESOURCES,
         "time_limit": Key(
             Duration(templated=True),
             "the run is ended after this; Slurm counts in minutes, and ends it up to two minutes later; without it 10min",
         ),
-        "requeue": Key(YesNo(), "the scheduler may start it again by itself after a node failed; without it false"),
+        "requeue": Key(YES_NO, "the scheduler may start it again by itself after a node failed; without it false"),
         "launch": Key(
-            Either(scalar=_LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
+            Either(scalar=LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
         ),
         "files": Key(
             ListOf(Text("a file"), "a list of files"), "input files, from this file; placed in the run's directory"
         ),
         "work": Key(
-            Either(scalar=_PLACE, keys=MapOf(Name("a system's name"), _PLACE, "file systems by system", "SYSTEM")),
+            Either(scalar=PLACE, keys=MapOf(Name("a system's name"), PLACE, "file systems by system", "SYSTEM")),
             "the file system that it works on, or campaign; or a map from system to one; without it that of the targets it loads",
         ),
         "stage": Key(
-            Choice(("link", "copy", "per-target")),
+            STAGE,
             "how its files get there: linked, copied for each run, or placed once on each target; without it linked",
         ),
         "environment": Key(

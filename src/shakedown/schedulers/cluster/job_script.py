@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from shakedown.model.layout import Layout
@@ -34,7 +35,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
 _HEAD = r"""#!/bin/sh
-# job {job}
+{directives}# job {job}
 _sd_restart=${{SLURM_RESTART_COUNT:-0}}
 _sd_control={control}
 read -r _sd_began _ </proc/uptime
@@ -121,7 +122,7 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
     ``payload``: the file that ``payload_script`` was written to.
     """
     work = _without_restart(layout.job_work(job, 0), ".0")
-    return head(layout, job) + _SCRIPT.format(
+    return head(layout, job, case.shape.resources.directives) + _SCRIPT.format(
         payload=quoted(payload),
         work=shlex.quote(work),
         output=shlex.quote(_without_restart(layout.job_output(job, 0), ".0.out")),
@@ -133,9 +134,15 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
     )
 
 
-def head(layout: Layout, job: str) -> str:
-    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set."""
-    return _HEAD.format(job=job, control=quoted(layout.job(job)), token=quoted(layout.token), taken=CLAIM_TAKEN)
+def head(layout: Layout, job: str, directives: Sequence[str] = ()) -> str:
+    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set.
+
+    ``directives``: lines for plugins of the scheduler, which read them up to the first line that is no comment.
+    """
+    lines = "".join(f"{line}\n" for line in directives)
+    return _HEAD.format(
+        directives=lines, job=job, control=quoted(layout.job(job)), token=quoted(layout.token), taken=CLAIM_TAKEN
+    )
 
 
 def payload_script(case: Case, layout: Layout) -> str:

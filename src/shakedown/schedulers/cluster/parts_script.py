@@ -200,7 +200,8 @@ def parts_script(layout: Layout, job: str, parts: Sequence[tuple[Part, str]], at
     words = [f"{part.run}/{payload}/{_limit(part)}" for part, payload in parts]
     lanes = max(1, min(at_once, len(words), _MOST_LANES))
     limits = [limit for part, _ in parts if (limit := _limit(part))]
-    return head(layout, job) + _SCRIPT.format(
+    directives = parts[0][0].case.shape.resources.directives if parts else ()
+    return head(layout, job, directives) + _SCRIPT.format(
         work=quoted(layout.job_work(job, 0)),
         outputs=quoted(layout.part_outputs(job)),
         payloads=quoted(layout.payloads),

@@ -18,7 +18,7 @@ from shakedown.processes.spawn import MARKER, Child, as_at_login, base_environme
 from shakedown.schedulers.claims import CannotStart, Workplace, cannot_start
 from shakedown.schedulers.directories import Places
 from shakedown.schedulers.local_host.capture import Capture
-from shakedown.schedulers.local_host.script import GATE, case_environment, case_script, claimed
+from shakedown.schedulers.local_host.script import GATE, GPU_GATE, case_environment, case_script, claimed
 
 _LONGEST_ARGUMENT = 128 << 10  # MAX_ARG_STRLEN of Linux, with the zero at the end: a longer script goes through a file
 _CACHED_CASES = 1024
@@ -35,11 +35,11 @@ class Launch:
     script_file: bool
     gate: int  # where that line is written; -1 once it was, or never will be
 
-    def release(self, cpus: Collection[int]) -> None:
-        """Purpose: let the job begin, on these hardware threads. Raises OSError where its shell is gone."""
+    def release(self, cpus: Collection[int], gpus: str = "") -> None:
+        """Purpose: let the job begin, on these hardware threads and GPUs. Raises OSError where its shell is gone."""
         os.sched_setaffinity(self.child.pid, cpus)
         self.child.started = time.monotonic()
-        os.write(self.gate, b"\n")
+        os.write(self.gate, f"{gpus}\n".encode())
         self.close_gate()
 
     def close_gate(self) -> None:
@@ -51,7 +51,9 @@ class Launch:
 class Launcher:
     """Launches jobs of one campaign."""
 
-    def __init__(self, layout: Layout, workplace: Workplace, keep_bytes: int) -> None:
+    def __init__(self, layout: Layout, workplace: Workplace, keep_bytes: int, gpus: bool = False) -> None:
+        """``gpus``: whether the machine has GPUs that are shared out, so that a job sees none but its own."""
+        self._gate = GPU_GATE if gpus else GATE
         self._layout, self._workplace, self._keep_bytes = layout, workplace, keep_bytes
         self._token = directory_token(layout.root)
         self._environment = base_environment() | {b"SHAKEDOWN_CAMPAIGN": os.fsencode(layout.root)}
@@ -90,7 +92,7 @@ class Launcher:
 
     def _spawn(self, order: JobOrder, claim: str, place: str) -> Launch:
         script, shared = self._case(order.case)
-        arguments, in_file = self._arguments(order, GATE + self._login + claimed(script, claim, place))
+        arguments, in_file = self._arguments(order, self._gate + self._login + claimed(script, claim, place))
         marker = self.marker(order.job)
         environment = shared.copy()
         environment[b"SHAKEDOWN_RUN"] = order.run.encode()

@@ -39,6 +39,7 @@ from shakedown.processes.witness import Witness
 from shakedown.schedulers.claims import CannotStart, Workplace, is_full
 from shakedown.schedulers.local_host.capture import KEEP_BYTES
 from shakedown.schedulers.local_host.cores import Cores
+from shakedown.schedulers.local_host.gpus import GpuSlots
 from shakedown.schedulers.local_host.launch import Launch, Launcher
 from shakedown.schedulers.local_host.leftovers import Leftovers
 from shakedown.schedulers.local_host.reports import end_report, never_started, say_loss
@@ -54,9 +55,9 @@ _FORGET_FROM = 4096  # ids of jobs that are over are forgotten when they are thi
 
 
 def open_local(layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor) -> Opened:
-    """Purpose: the port of a session on the cores that the system's partition has."""
-    cores = document.system.node_type(clusters[0].partitions[0].type).cores
-    local = LocalScheduler(layout, reactor, cores=cores)
+    """Purpose: the port of a session on the cores and GPUs that the system's partition has."""
+    node = document.system.node_type(clusters[0].partitions[0].type)
+    local = LocalScheduler(layout, reactor, cores=node.cores, gpus=node.gpus.count)
     return Opened(local, local.close, local.end_all, local.forsake)
 
 
@@ -73,17 +74,18 @@ class LocalScheduler:
         grace_s: float = 5.0,
         patience_s: float = 30.0,
         keep_bytes: int = KEEP_BYTES,
+        gpus: int = 0,
     ) -> None:
-        """``cores``: what the system's partition says. ``grace_s``: between asking a job to end and killing it.
+        """``cores``, ``gpus``: what the system's partition says. ``grace_s``: between asking a job to end and killing it.
 
         ``patience_s``: how long a start that fails for want of room is tried again, and how long a killed process may take
         to die. ``keep_bytes``: the most output that is kept of one run.
         """
         self._reactor, self._grace_s, self._patience_s = reactor, grace_s, patience_s
-        self._cores = Cores(cores)
+        self._cores, self._gpus = Cores(cores), GpuSlots(gpus)
         self._workplace = Workplace(layout)
         self._disks = (os.fspath(layout.root), os.fspath(layout.work))
-        self._launcher = Launcher(layout, self._workplace, keep_bytes)
+        self._launcher = Launcher(layout, self._workplace, keep_bytes, gpus=gpus > 0)
         self._packs = PackWriter(layout.packs)
         self._orphans = Orphans()
         self._witness = Witness(reactor)
@@ -254,6 +256,9 @@ class LocalScheduler:
         if self._wanted(order.case) > self._cores.count:
             message = f"{order.case.id} needs {order.case.shape.units} cores; this machine has {self._cores.count}"
             return SubmitAnswer(order.job, "refused", message=message)
+        if _gpus_of(order.case) > self._gpus.count:
+            message = f"{order.case.id} needs {_gpus_of(order.case)} GPUs; this machine lets us use {self._gpus.count}"
+            return SubmitAnswer(order.job, "refused", message=message)
         try:
             self._launcher.check(order)
             full = self._disk_is_full()
@@ -320,16 +325,21 @@ class LocalScheduler:
         return self._has_news()
 
     def _start(self, order: JobOrder) -> bool:
-        """Start a job if its cores are free. Raises CannotStart."""
+        """Start a job if its cores and its GPUs are free. Raises CannotStart."""
+        gpus = self._gpus.take(_gpus_of(order.case))
+        if gpus is None:
+            return False
         slots = self._cores.take(self._wanted(order.case))
         if slots is None:
+            self._gpus.give_back(gpus)
             return False
         try:
-            launch = self._release(order, slots)
+            launch = self._release(order, slots, gpus)
         except CannotStart:
             self._cores.give_back(slots)
+            self._gpus.give_back(gpus)
             raise
-        running = Running(order, slots, launch, self._reactor, self._over, self._witness)
+        running = Running(order, slots, gpus, launch, self._reactor, self._over, self._witness)
         self._running[order.job] = running
         running.watch()
         limit = order.case.shape.time_limit_s
@@ -340,18 +350,18 @@ class LocalScheduler:
             self._fresh_timer = self._reactor.call_later(_RUNNING_AFTER_S, self._look_at_fresh)
         return True
 
-    def _release(self, order: JobOrder, slots: tuple[int, ...], again: bool = True) -> Launch:
+    def _release(self, order: JobOrder, slots: tuple[int, ...], gpus: tuple[int, ...], again: bool = True) -> Launch:
         """Let a job begin. Where its shell was killed while it stood by, another one is launched."""
         launch = self._standby.get(order)
         self._workplace.note_let_go(
             order.job, order.restart
         )  # before it: the shell that is woken may run before we go on
         try:
-            launch.release(self._cores.cpus(slots))
+            launch.release(self._cores.cpus(slots), self._gpus.names(gpus))
         except OSError as error:
             self._standby.dismiss(order, launch)
             if again:
-                return self._release(order, slots, again=False)
+                return self._release(order, slots, gpus, again=False)
             raise self._launcher.cannot_start(order, error) from error
         return launch
 
@@ -428,8 +438,12 @@ class LocalScheduler:
         return True
 
     def _file(self, running: Running) -> None:
-        """Keep what a dead job wrote, and report it."""
+        """Keep what a dead job wrote, and report it. Its GPUs are free only now: what left its process group is gone too."""
         order, launch = running.order, running.launch
+        if running.gpus:
+            self._gpus.give_back(running.gpus)
+            running.gpus = ()
+            self._start_waiting()
         output, note = launch.capture.finish(self._packs)
         self._reactor.close_watched(launch.capture.descriptor)
         self._workplace.tidy(launch.place, order.case.files)
@@ -502,3 +516,7 @@ class LocalScheduler:
 
     def _has_news(self) -> bool:
         return bool(self._reports or self._ended)
+
+
+def _gpus_of(case: Case) -> int:
+    return case.shape.resources.gpus_per_node

@@ -31,6 +31,7 @@ class Running:
 
     order: JobOrder
     slots: tuple[int, ...]
+    gpus: tuple[int, ...]
     launch: Launch
     reactor: Reactor
     over: Callable[[Running], object]

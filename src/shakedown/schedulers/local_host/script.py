@@ -11,9 +11,12 @@ import shlex
 
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
+from shakedown.schedulers.local_host.gpus import HIDING
 
 # Stands before the script that is run: the shell waits until it is released, and then has nothing more to read.
 GATE = "read -r _ || exit 97\nexec </dev/null\n"
+# The same where the site has GPUs: the line that releases the shell names those that are its own.
+GPU_GATE = f"IFS= read -r _sd_gpus || exit 97\nexec </dev/null\n{HIDING}"
 CLAIM_TAKEN = 97  # exit status of a script whose claim somebody else holds; the payload may use it too, the claim tells
 
 

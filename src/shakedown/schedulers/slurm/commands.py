@@ -12,6 +12,7 @@ from shakedown.model.nouns import Case, Cluster, Pairs, Partition
 from shakedown.model.ports import JobOrder
 from shakedown.model.shared_nodes import names_in
 from shakedown.schedulers.slurm.nodes import folded
+from shakedown.schedulers.slurm.resources import resource_words
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, SEPARATOR, queue_format
 
 ROOM_S = 30.0  # beyond a test's own limit, so that its script can still write its end mark
@@ -36,7 +37,8 @@ def sbatch(
     partition = next(p for p in cluster.partitions if case.partition == f"{cluster.name}:{p.name}")
     shape = case.shape
     command = ["sbatch", "--parsable", *_where(cluster.name, several), f"--partition={partition.name}"]
-    command += [*cluster.options, *partition.options]  # a part of a mixed partition names Slurm's own one here
+    site = (*cluster.options, *partition.options)  # a part of a mixed partition names Slurm's own one here
+    command += [*site, *resource_words(shape.resources, site)]
     command += [f"--job-name={label}", f"--nodes={shape.nodes}"]
     command += [f"--ntasks-per-node={shape.tasks_per_node}", f"--cpus-per-task={shape.cpus_per_task}"]
     command += _optional(order, cluster, partition, licence_names)
@@ -67,7 +69,8 @@ def minutes(limit_s: float, most_s: float = 0.0) -> int:
 
 
 def licences(case: Case, cluster: Cluster, targets: Pairs = (), names: Pairs = ()) -> str:
-    """Purpose: the loads that the cluster itself hands out, as ``name:count`` joined by commas.
+    """Purpose: what a run takes of what the cluster itself hands out, as ``name:count`` joined by commas: loads, and licences
+    that it asks for by name.
 
     A load on a target is the target's licence where there is one, else the budget's.
     """
@@ -78,6 +81,8 @@ def licences(case: Case, cluster: Cluster, targets: Pairs = (), names: Pairs = (
         name = next((called.get(key, key) for key in keys if called.get(key, key) in known), "")
         if name and amount > 0:
             counts[name] = counts.get(name, 0.0) + amount
+    for name, count in case.shape.resources.licences:
+        counts[name] = counts.get(name, 0.0) + count
     return ",".join(f"{name}:{math.ceil(amount)}" for name, amount in counts.items())
 
 

@@ -1,0 +1,65 @@
+"""GPUs by GRES on a real cluster: ``init`` finds them, a test asks for them, and each rank is given its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from slurm_cluster import Cluster
+
+TEST = """\
+test: own-gpus
+where: {partitions: [batch]}
+parameters: {mode: [emulated]}
+run:
+  tasks_per_node: 2
+  gpus_per_task: "{node.gpus // 2}"
+  constraint: "{mode}"
+  memory: 1 GiB
+  options: [--comment=tried]
+  directives: ["#BB create_persistent name=x"]
+  time_limit: 2min
+  launch: {mpi: none}
+  command: |
+    {launch} sh -c 'echo "rank $SLURM_PROCID has $CUDA_VISIBLE_DEVICES"'
+    scontrol -o show job $SLURM_JOB_ID
+check:
+  - output contains "rank 0 has 0,1"
+  - output contains "rank 1 has 2,3"
+  - output contains "TresPerNode=gres:gpu:4"
+  - output contains "Features={mode} "
+  - output contains "Comment=tried "
+  - output contains "MinMemoryNode=1G "
+"""
+TOO_MANY = 'test: too-many\nwhere: {partitions: [batch]}\nrun: {gpus_per_node: 5, command: "true"}\n'
+PLAN = "plan: gpus\nsystem: SYSTEM\ncomponents:\n  - functionality: {tests: [own-gpus]}\n"
+
+
+def shakedown(cluster: Cluster, cwd: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "shakedown", *words],
+        cwd=cwd,
+        env=cluster.environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_each_rank_is_given_gpus_of_its_own(gpu_cluster: Cluster, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    shakedown(gpu_cluster, tmp_path, "init", "site", "--name", "lab")
+    assert "gpus: {count: 4, model: a100}" in (site / "systems/lab.yaml").read_text()
+    (site / "tests/own-gpus.yaml").write_text(TEST)
+    (site / "tests/too-many.yaml").write_text(TOO_MANY)
+    (site / "plans/gpus.yaml").write_text(PLAN.replace("SYSTEM", "lab"))
+    listed = shakedown(gpu_cluster, site, "list", "cases", "--system", "lab", "--test", "too-many")
+    assert "it takes 5 GPUs of a node" in " ".join(listed.split())
+
+    said = shakedown(gpu_cluster, site, "run", "gpus")
+
+    assert "passed in" in said, said
