@@ -56,9 +56,9 @@ def test_runs_side_by_side_never_have_a_gpu_in_common(make_machine: MakeMachine,
 
 
 def test_a_process_that_left_its_group_keeps_the_gpu(make_machine: MakeMachine, tmp_path: Path) -> None:
-    """What a run leaves behind is dead before the next one has its GPU."""
+    """What a run leaves behind, with nothing of its output, is dead before the next one has its GPU."""
     machine, pid = make_machine(cores=4, gpus=1), tmp_path / "pid"
-    left = machine.order(f"setsid sh -c 'echo $$ >{pid}.new && mv {pid}.new {pid}; exec sleep 1000' & "
+    left = machine.order(f"setsid sh -c 'echo $$ >{pid}.new && mv {pid}.new {pid}; exec sleep 1000' </dev/null >/dev/null 2>&1 & "
                          f"while ! [ -e {pid} ]; do sleep 0.01; done", resources=gpus(1))  # fmt: skip
     after = machine.order(
         f"if kill -0 $(cat {pid}) 2>/dev/null; then echo lives; else echo dead; fi", resources=gpus(1)
@@ -90,3 +90,25 @@ def test_devices_that_our_own_allocation_names(environment: dict[str, str], name
     assert slots.take(1) is None
     slots.give_back(taken)
     assert slots.take(len(names)) == taken
+
+
+def test_what_a_conductor_left_is_dead_before_its_gpus_are_used(make_machine: MakeMachine, tmp_path: Path) -> None:
+    """The next conductor does not know which GPUs such a job has: it gives none out until the job is dead."""
+    pid = tmp_path / "pid"
+    dead = make_machine(cores=4, gpus=2)
+    left = dead.order(f"trap '' TERM; echo $$ >{pid}.new && mv {pid}.new {pid}; sleep 1000", resources=gpus(1))
+    dead.submit(left)
+    dead.until(lambda: (found := dead.last(left)) is not None and found.state == "running" and pid.exists())
+    machine = dead.forsake()
+    try:
+        machine.poll()
+        look = (
+            f"case $(cut -d' ' -f3 /proc/$(cat {pid})/stat 2>/dev/null) in '' | Z) echo dead ;; *) echo lives ;; esac"
+        )
+        after = machine.order(look, resources=gpus(1))
+        machine.submit(after)
+        assert machine.output(machine.ended(after)) == b"dead\n"
+        report = machine.last(left)
+        assert report is not None and report.state == "interrupted"
+    finally:
+        machine.end()

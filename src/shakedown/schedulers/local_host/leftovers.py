@@ -17,7 +17,10 @@ from shakedown.schedulers.claims import CONDUCTOR, CannotStart, Workplace
 
 @dataclass(slots=True)
 class Leftovers:
-    """Finds out what became of such jobs. ``say`` takes the reports, at once or inside a later ``wait``."""
+    """Finds out what became of such jobs. ``say`` takes the reports, at once or inside a later ``wait``.
+
+    ``ending``: how many of them may still live, on cores and GPUs that nobody here knows of.
+    """
 
     layout: Layout
     reactor: Reactor
@@ -26,6 +29,7 @@ class Leftovers:
     say: Callable[[JobReport], object]
     grace_s: float
     patience_s: float
+    ending: int = 0
 
     def adopt(self, view: JobView) -> object:
         """A job of another conductor: without a claim it never ran; with one it did, and whatever lives of it is ended.
@@ -64,7 +68,10 @@ class Leftovers:
         """``process``: the identity of the job's first process where it is known; if it is still the same, so is its group."""
         ending = Ending(self.marker(job), living_pid(process) or 0, self.grace_s, self.patience_s)
 
+        self.ending += 1
+
         def dead() -> object:
+            self.ending -= 1
             with suppress(OSError):  # what is in it is evidence
                 self.layout.work_directory(run).rmdir()
             output = _spilled(self.layout, run)

@@ -102,7 +102,7 @@ class LocalScheduler:
         self._known: set[str] = set()  # every job that we can answer for
         self._reports: list[JobReport] = []
         self._leftovers = Leftovers(
-            layout, reactor, self._workplace, self._launcher.marker, self._say, grace_s, patience_s
+            layout, reactor, self._workplace, self._launcher.marker, self._say_of_leftover, grace_s, patience_s
         )
         self._unwritten: list[Running] = []  # over, and the disk does not take their large outputs
         self._room_timer: Timer | None = None
@@ -325,7 +325,9 @@ class LocalScheduler:
         return self._has_news()
 
     def _start(self, order: JobOrder) -> bool:
-        """Start a job if its cores and its GPUs are free. Raises CannotStart."""
+        """Start a job if its cores and its GPUs are free. Raises CannotStart. What another conductor left may be on any GPU."""
+        if _gpus_of(order.case) and self._leftovers.ending:
+            return False
         gpus = self._gpus.take(_gpus_of(order.case))
         if gpus is None:
             return False
@@ -474,6 +476,12 @@ class LocalScheduler:
 
     def _say(self, report: JobReport) -> bool:
         self._reports.append(report)
+        return True
+
+    def _say_of_leftover(self, report: JobReport) -> bool:
+        """What was left of a job is dead: its GPUs are free."""
+        self._say(report)
+        self._start_waiting()
         return True
 
     def _report_running(self) -> None:
