@@ -99,9 +99,11 @@ def test_a_change_smaller_than_what_matters_is_none(new: Any) -> None:
 
 
 def test_too_few_or_too_noisy_runs_leave_it_open(new: Any) -> None:
-    """Two runs are never enough. Noise that could hide what matters is told with the runs that would do."""
-    few = against(campaign(new(), x=TRIAD[:2]), campaign(new(), x=TRIAD))
-    assert (told(few), few.status) == ({"a/size=x": "too few runs"}, 4)
+    """One run and two are never enough. Noise that could hide what matters is told with the runs that would do."""
+    for count in (1, 2):
+        few = against(campaign(new(), x=TRIAD[:count]), campaign(new(), x=TRIAD))
+        assert (told(few), few.status) == ({"a/size=x": "too few runs"}, 4)
+        assert few.moves[0].first is not None and few.moves[0].first.count == count
     wild = [80.1, 120.2, 90.3, 110.4, 100.5, 85.6, 115.7, 100.8]
     noisy = against(campaign(new(), x=wild), campaign(new(), x=wild))
     assert (told(noisy), noisy.status) == ({"a/size=x": "too few runs"}, 4)

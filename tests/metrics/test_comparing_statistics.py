@@ -168,3 +168,24 @@ def test_a_change_below_what_matters_is_none() -> None:
     values = noisy(noise, 100, 400) + noisy(noise, 101, 400)
     assert change_points(values, 0.005, 0.02) == []
     assert len(change_points(values, 0.005, 0.005)) == 1
+
+
+# ---- whatever was measured ------------------------------------------------------------------------------------------------
+
+measured = st.lists(
+    st.one_of(st.floats(-1e30, 1e30), st.floats(1e-30, 1e3), st.sampled_from([0.0, 1.0, -1.0, 1e30, 5e-324])),
+    min_size=1,
+    max_size=14,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(measured, measured)
+def test_any_two_samples_have_an_effect_in_numbers(before: list[float], after: list[float]) -> None:
+    found = effect_of(before, after)
+    assert (found is None) == (min(len(before), len(after)) < 3)
+    if found is not None:
+        assert 0 <= found.chance <= 1 and found.low <= found.change <= found.high
+        assert all(math.isfinite(number) for number in (found.share, found.reach, *found.interval))
+    assert all(math.isfinite(trimmed_mean(side)) for side in (before, after))
+    assert all(0 < place < len(before + after) for place in change_points(before + after, 0.005, 0.02))

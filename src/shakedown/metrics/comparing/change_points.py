@@ -49,7 +49,7 @@ def _change(values: Sequence[float], level: float, least: float) -> int:
 
 def _chances(values: Sequence[float], least: float) -> list[tuple[float, int]]:
     """At each place the chance of sides as unlike as these. Sums run along the series, so that all places cost as much as one."""
-    size = size_of(values) or 1.0
+    size = size_of(values, values)
     floor = noise_floor(size, least, values)
     logs = min(values) > 0
     plain = _fenced([math.log(value) for value in values] if logs else list(values))

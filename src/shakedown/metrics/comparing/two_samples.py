@@ -22,6 +22,7 @@ from shakedown.metrics.comparing.student import both_tails, two_sided_quantile
 
 FEWEST = 3  # values of each side below which nothing is tested
 TRIM, TRIM_FROM = 0.2, 10  # of the values at each end that are left out of the mean, where there are so many
+_NOTHING = 1e-9  # of the largest value: a median below this is taken as 0
 _DIGITS = 12  # of a number that may have been printed
 
 
@@ -30,7 +31,7 @@ class Effect(Struct, frozen=True):
 
     ``scale`` "ratio": 0.05 is 5 % more than the first, of means of logarithms. "difference", where a value is 0 or below: in the
     figure's unit. ``chance``: of a difference as large or larger, either way, where nothing changed. ``share``: the change as a
-    share of the first, of the second where the first is 0. ``reach``: half the interval, as a share too: what is smaller than
+    share of the first, of the largest value where that is 0. ``reach``: half the interval, as a share too: what is smaller than
     this cannot be seen.
     """
 
@@ -62,7 +63,7 @@ def effect_of(before: Sequence[float], after: Sequence[float], least: float = 0.
     if min(len(before), len(after)) < FEWEST:
         return None
     ratio = min(*before, *after) > 0
-    size = size_of(before) or size_of(after) or 1.0
+    size = size_of(before, (*before, *after))
     floor = noise_floor(size, least, (*before, *after))
     if ratio:
         first, second = (_middle([math.log(value) for value in side], floor / size) for side in (before, after))
@@ -71,9 +72,10 @@ def effect_of(before: Sequence[float], after: Sequence[float], least: float = 0.
     return _effect(first, second, 0.0 if ratio else size)
 
 
-def size_of(values: Sequence[float]) -> float:
-    """What a change of these values is a share of."""
-    return abs(statistics.median(values))
+def size_of(before: Sequence[float], every: Sequence[float]) -> float:
+    """What a change is a share of: the median before; where that is nothing beside the largest of all values, that one."""
+    middle, largest = abs(statistics.median(before)), max(map(abs, every))
+    return middle if middle > _NOTHING * largest else largest or 1.0
 
 
 def noise_floor(size: float, least: float, values: Sequence[float]) -> float:
@@ -126,15 +128,21 @@ def _expm1(value: float) -> float:
 def trimmed_mean(values: Sequence[float]) -> float:
     """The mean without the highest and the lowest fifth; of positive values that of the logarithms, as a value again."""
     if min(values) > 0:
-        return math.exp(_middle([math.log(value) for value in values], 0.0).mean)
-    return _middle(values, 0.0).mean
+        return math.exp(statistics.mean(_kept([math.log(value) for value in values])))
+    return statistics.mean(_kept(values))
+
+
+def _kept(values: Sequence[float]) -> list[float]:
+    """The values in their order of size, without the highest and the lowest fifth where there are enough."""
+    ordered, count = sorted(values), len(values)
+    out = int(TRIM * count) if count >= TRIM_FROM else 0
+    return ordered[out : count - out]
 
 
 def _middle(values: Sequence[float], floor: float) -> _Middle:
     """The mean of what is left between the tails, and its error: tails count as the last value that is left (winsorised)."""
-    ordered, count = sorted(values), len(values)
-    out = int(TRIM * count) if count >= TRIM_FROM else 0
-    kept = ordered[out : count - out]
+    kept, count = _kept(values), len(values)
+    out = (count - len(kept)) // 2
     pulled = [kept[0]] * out + kept + [kept[-1]] * out
     noise2 = max(statistics.sample_sd(pulled) ** 2, floor * floor)
     left = len(kept)
