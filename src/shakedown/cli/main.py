@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rejudge": ("steer.rejudge", "Judge kept outputs again; the old verdicts stay visible."),
     "compare": ("compare", "What moved between campaigns, epochs, toolchains, nodes."),
     "history": ("history", "One figure over all campaigns of a site."),
-    "golden": ("golden", "Write the golden sums of files that a run left, with who and why."),
+    "golden": ("golden", "Write the golden sums of a run's files."),
     "reference": ("reference", "Propose contract rows from what campaigns measured."),
     "seal": ("seal", "Close the record under a digest that both sides sign."),
     "register": ("register", "The campaigns that a site ever had, and how they ended."),
