@@ -19,19 +19,27 @@ from shakedown.model.entry_points import declared_by, declared_in_packages
 from shakedown.model.errors import UsageError
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import MEASURES, Measure, measures
+from shakedown.model.scores import ScoreKind, score_kinds
 from shakedown.report.figures import registry
 from shakedown.report.figures.declaration import ReportFigure
 
-GROUPS = {"shakedown.measures": Measure, "shakedown.schedulers": Dialect, "shakedown.figures": ReportFigure}
+GROUPS = {
+    "shakedown.measures": Measure,
+    "shakedown.schedulers": Dialect,
+    "shakedown.figures": ReportFigure,
+    "shakedown.scores": ScoreKind,
+}
 READERS: dict[str, Any] = {
     "shakedown.measures": measures,
     "shakedown.schedulers": dialects,
     "shakedown.figures": registry.declared_figures,
+    "shakedown.scores": score_kinds,
 }
 IN_THE_WAY = {
     "shakedown.measures": "from shakedown.model.measures import MEASURES\nPART = MEASURES[0]",
     "shakedown.schedulers": "from shakedown.model.dialects import DIALECTS\nPART = DIALECTS[1]",
     "shakedown.figures": "from shakedown.report.figures.registry import _ours\nPART = _ours()[0]",
+    "shakedown.scores": "from shakedown.model.scores import KINDS\nPART = KINDS[0]",
 }
 numbers = itertools.count()
 

@@ -12,6 +12,7 @@ from shakedown.metrics.judging.criteria import exit_status, score
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import FileProblems
 from shakedown.model.events import Event
+from shakedown.model.laws import complexity, parse_law
 
 if TYPE_CHECKING:
     from tests.plans.conftest import SiteRoom
@@ -230,6 +231,32 @@ def test_what_a_plan_may_not_say_of_a_score(site: SiteRoom, scores: str, said: s
     with pytest.raises(FileProblems, match=said.replace("(", r"\(")) as caught:
         site.test(TEST).plan(HEAD + scores)
     assert len({problem.message for problem in caught.value.problems}) <= 2
+
+
+@pytest.mark.parametrize(
+    ("law", "value"),
+    [
+        ("n^3", 512.0),
+        ("n * tasks / threads", 16.0),
+        ("n^2 * log(tasks)", 64 * 1.3862943611198906),
+        ("2 * n^1/3", 4.0),
+        ("n^-1", 0.125),
+    ],
+)
+def test_laws_of_complexity(law: str, value: float) -> None:
+    assert complexity(law, {"n": 8, "tasks": 4, "threads": 2}) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "n^", "n n", "n ** 2", "exp(n)", "n^1000", "0 * n", "n" * 300, "log(n)^1/2 *"])
+def test_what_is_no_law(text: str) -> None:
+    with pytest.raises(ValueError, match="law"):
+        parse_law(text)
+
+
+def test_a_law_without_a_value_says_so() -> None:
+    """A logarithm below 0 has no root."""
+    with pytest.raises(ValueError, match="no value above 0"):
+        complexity("log(n)^0.5", {"n": 0.5})
 
 
 def test_a_part_is_about_one_case(site: SiteRoom) -> None:

@@ -49,7 +49,16 @@ def test_a_plan_becomes_a_document(example: Any) -> None:
 
 def test_components_say_what_must_hold(example: Any) -> None:
     components = {component.name: component for component in example.read().components}
-    assert list(components) == ["vendor", "first-look", "performance", "mixed", "stability", "every-node", "site"]
+    assert list(components) == [
+        "vendor",
+        "first-look",
+        "performance",
+        "mixed",
+        "stability",
+        "every-node",
+        "site",
+        "scores",
+    ]
     first, second = components["first-look"], components["stability"]
     correct = Criterion("correct", "correct / completed", "=", 1.0, unit="%", must="= 100%")
     assert first == Component(

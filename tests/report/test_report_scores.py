@@ -49,8 +49,14 @@ def test_the_page_has_the_score_its_runs_and_what_it_needs(told: CampaignBuilder
     page = (campaign / "report.html").read_text()
     begin = page.index('<h2 id="scores">')
     section = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page[begin : page.index("<h2", begin + 1)]))
-    for said in ("8 TFLOP/s", "must &gt;= 16", "Geometric mean 0.5", "Every part would have to be 100% faster", "r000001",
-                 "r000003", "alone it would have to be 300% faster", "10% faster: 8.39 TFLOP/s", "the &lt;score&gt;"):  # fmt: skip
+    for said in (
+        *("8 TFLOP/s", "must &gt;= 16", "Geometric mean 0.5", "r000001", "r000003", "the &lt;score&gt;"),
+        *(
+            "Every part would have to be 100% faster",
+            "alone it would have to be 300% faster",
+            "10% faster: 8.39 TFLOP/s",
+        ),
+    ):
         assert said in section, said
     assert '<a href="#scores">' in page
     assert "The interval of a score is a percentile bootstrap" in page

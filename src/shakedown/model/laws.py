@@ -72,7 +72,8 @@ def complexity(law: str, known: Mapping[str, float]) -> float:
     found = 1.0
     for kind, name, power in parse_law(law):
         value = float(name) if kind == "number" else float(known.get(name, 0.0))
-        found *= (math.log(value) if kind == "log" else value) ** power
+        base = math.log(value) if kind == "log" else value
+        found *= base**power if base > 0 else 0.0
     if not 0 < found < math.inf:
         raise ValueError(f"the law {law} has no value above 0 for {dict(known)}")
     return found
