@@ -191,6 +191,22 @@ def test_runs_of_one_campaign_by_what_they_differ_in(new: Any, by: str) -> None:
     assert (told(found), found.status) == ({"a": "worse"}, 1)
 
 
+def test_a_parameter_may_be_called_like_anything(new: Any) -> None:
+    stories = []
+    for slow in (0.0, 0.1):
+        one = new()
+        one.repeats = 8
+        for name, value in (("mode", "x"), ("mode", "y"), ("test", "z")):
+            case = one.case(f"a/{name}={value}", parameters=((name, value),))
+            one.values(case, slower(TRIAD, slow if value == "y" else 0.0))
+        stories.append(one)
+    assert told(against(*stories)) == {
+        "a/parameter mode=y": "worse",
+        "a/parameter mode=x": "no change seen",
+        "a/parameter test=z": "no change seen",
+    }
+
+
 def test_epochs_of_one_campaign(new: Any) -> None:
     one = new()
     one.repeats = 16

@@ -108,8 +108,10 @@ def _modes(runs: CaseRuns) -> Iterator[tuple[str, CaseRuns]]:
 
 
 def _about(source: Source, component: str, case: Case, mode: str) -> dict[str, str]:
-    """Everything that tells one cell from another. A parameter may be called as one of these, and is the same then."""
-    about = {"component": component, "test": case.test} | dict(case.parameters)
+    """Everything that tells one cell from another. A parameter called toolchain or partition says what the case says anyway."""
+    about = {"component": component, "test": case.test}
+    for name, value in case.parameters:
+        about[f"parameter {name}" if name in ("component", "test", "mode", "system") else name] = value
     about.setdefault("toolchain", case.toolchain)
     about["partition"] = case.partition
     about["mode"] = mode
