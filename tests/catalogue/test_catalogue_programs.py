@@ -83,6 +83,15 @@ def test_the_input_of_the_hpc_challenge_is_filled_in(fields_of: Merged, tmp_path
     assert "@" not in "".join(lines)
 
 
+def test_the_input_of_linpack_is_made_of_it_and_prints_to_the_output(fields_of: Merged, tmp_path: Path) -> None:
+    (fill, _) = fields_of("hpl")["run"]["command"].splitlines()
+    (tmp_path / "hpccinf.in").symlink_to(CATALOGUE / "hpcc/hpccinf.in")
+    subprocess.run(["sh", "-c", fill.replace("{n}", "120000").replace("{ranks}", "16")], cwd=tmp_path, check=True)
+    lines = (tmp_path / "HPL.dat").read_text().splitlines()
+    assert [lines[number].split()[0] for number in (3, 5, 10, 11)] == ["6", "120000", "1", "16"]
+    assert "@" not in "".join(lines)
+
+
 @pytest.mark.parametrize(
     ("name", "output", "speed"),
     [
