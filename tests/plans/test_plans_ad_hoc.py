@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from shakedown.model.errors import FileProblems
+from shakedown.model.errors import FileProblems, UsageError
 from shakedown.model.frozen import freeze, thaw
 from shakedown.model.nouns import Document
 from shakedown.plans.ad_hoc import Failed, Wish, ad_hoc_document
+from shakedown.plans.unavailable import started_with
 
 SYSTEM = """\
 system: big
@@ -134,6 +135,15 @@ def test_a_name_that_no_campaign_can_have_is_never_made(chosen: Chosen, site: An
     plan = chosen(tests=tuple(names)).plan
     assert plan.startswith("adhoc-a-long") and plan.endswith("-and-more")
     assert len(plan) <= 60
+
+
+def test_cases_that_cannot_run_are_refused_with_the_way_out_that_there_is(chosen: Chosen, site: Any) -> None:
+    site.write("tests/huge.yaml", "test: huge\ntags: [quick]\nrun: {nodes: 9, command: x}\n")
+    document = chosen(tags=("quick",))
+    with pytest.raises(UsageError, match="plan adhoc-tag-quick does not start: 1 of its 8 cases cannot run") as told:
+        started_with(document, None)
+    assert told.value.hint == "'--unavailable restrict' runs the rest without them, with restrictions"
+    assert started_with(document, "restrict").unavailable == "restrict"
 
 
 def test_nothing_is_made_on_disk(chosen: Chosen, site: Any) -> None:

@@ -17,6 +17,7 @@ RESTRICT = "restrict"
 CHOICES = ("refuse", RESTRICT)
 WAY = f"'--unavailable {RESTRICT}', or 'unavailable: {RESTRICT}' in the plan, accepts the rest without them, with restrictions"
 
+AD_HOC_WAY = f"'--unavailable {RESTRICT}' runs the rest without them, with restrictions"
 
 _NAMED = 6  # cases that a sentence names
 
@@ -54,7 +55,10 @@ def started_with(document: Document, wish: str | None) -> Document:
     lost = lost_cases(document)
     if not lost or document.unavailable == RESTRICT:
         return document
-    raise UsageError("\n".join([f"plan {document.plan} does not start: {in_short(lost, document)}", *lines(lost)]), WAY)
+    raise UsageError(
+        "\n".join([f"plan {document.plan} does not start: {in_short(lost, document)}", *lines(lost)]),
+        AD_HOC_WAY if document.ad_hoc else WAY,
+    )
 
 
 def in_short(lost: list[Lost], document: Document) -> str:
