@@ -62,4 +62,4 @@ def test_each_rank_is_given_gpus_of_its_own(gpu_cluster: Cluster, tmp_path: Path
 
     said = shakedown(gpu_cluster, site, "run", "gpus")
 
-    assert "passed in" in said, said
+    assert "1 passed / 1 wanted" in said, said
