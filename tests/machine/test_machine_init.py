@@ -51,7 +51,7 @@ def test_a_new_site_directory_with_the_next_command(shakedown: Run, tmp_path: Pa
         f"next: shakedown run first --site {site}",
     ]
     assert sorted(str(p.relative_to(site)) for p in site.rglob("*") if p.is_file()) == sorted(FILES)
-    assert (site / ".gitignore").read_text().splitlines()[-2:] == ["campaigns/", "rehearsed/"]
+    assert (site / ".gitignore").read_text().splitlines()[-3:] == ["campaigns/", "rehearsed/", "register.jsonl"]
 
 
 def test_the_system_that_is_written_is_this_machine(shakedown: Run, tmp_path: Path) -> None:

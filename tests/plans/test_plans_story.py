@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,8 +28,10 @@ from shakedown.model.nouns import (
     Toolchain,
 )
 from shakedown.plans import read_site, read_system
+from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.records import documented
 from shakedown.plans.schema.tables import TABLES
+from shakedown.plans.schema.yaml_nodes import read_nodes
 
 
 def test_a_plan_becomes_a_document(example: Any) -> None:
@@ -250,6 +253,21 @@ def test_a_plan_is_known_by_its_name_and_by_its_path(example: Any, name: str) ->
     assert example.read(name).plan == "c5-phase2"
 
 
+EVERY_KEY = Path(__file__).with_name("every_key.yaml")  # a test with the keys that no test of the example has
+
+
+def test_a_test_with_the_other_keys_is_read_without_a_fault() -> None:
+    problems = Problems()
+    root = read_nodes(EVERY_KEY.read_bytes(), "every_key.yaml", problems)
+    assert root is not None and TABLES["test"].read(root, "", problems) and not problems.told()
+
+
+# Keys that would change what the example is about; files of their own try them: test_plans_resources.py, test_plans_identical.py.
+ELSEWHERE = {"node_types.TYPE.gpus", "node_types.TYPE.gpus.model", "run.memory"} | {
+    f"components[].KIND.criteria.CRITERION.{key}" for key in ("files", "across")
+}
+
+
 def test_the_example_has_every_key_there_is(example: Any) -> None:
     """So that what is tried on the example is tried on every key."""
     for kind, names in {
@@ -260,6 +278,7 @@ def test_the_example_has_every_key_there_is(example: Any) -> None:
         "rehearsal": ["rehearsals/naive", "rehearsals/busy"],
     }.items():
         text = "".join((example.path / f"{name}.yaml").read_text() for name in names)
+        text += EVERY_KEY.read_text() if kind == "test" else ""
         for path, _ in documented(TABLES[kind]):
             key = path.rpartition(".")[2]
-            assert f"{key}:" in text, f"no '{path}' in the {kind} files of the example"
+            assert path in ELSEWHERE or f"{key}:" in text, f"no '{path}' in the {kind} files of the example"
