@@ -66,7 +66,7 @@ def test_the_example_declares_what_the_page_lists_and_is_what_the_guides_say(sit
     (package,) = [found for found in distributions(path=[str(site / "installed")]) if found.name == "site-parts"]
     page = (ROOT / "docs" / PAGE).read_text()
     groups = set(re.findall(r"`(shakedown\.[a-z]+)` \|", page))
-    assert {entry.group for entry in package.entry_points} == groups - {"shakedown.schedulers"}
+    assert {entry.group for entry in package.entry_points} == groups - {"shakedown.schedulers", "shakedown.scores"}
     for guide, name in (("measure", "site_measures.py"), ("figure", "site_figures.py"), ("check", "site_checks.py")):
         body = blocks(f"guides/add-a-{guide}.md")[name].partition("\n")[2]
         assert (ROOT / "examples/site-parts" / name).read_text() == body
