@@ -41,7 +41,8 @@ def find_case(node: Node, written: dict[str, Any], where: str, plan: Plan) -> tu
     if not of_test:
         tests = list(dict.fromkeys(case.test for _, case in runs))
         near = did_you_mean(test, tests) or f"tests of the plan are: {', '.join(tests)}"
-        problems.at(place(node, "test"), f"no component {f'called {own} ' if own else ''}runs test '{test}'", near)
+        if not len(problems):  # else a test may be missing because of what is told already
+            problems.at(place(node, "test"), f"no component {f'called {own} ' if own else ''}runs test '{test}'", near)
         return None
     asked = dict(written.get("where", {})) | ({"partition": where} if where else {})
     try:

@@ -57,7 +57,7 @@ def _spec(at: Node, name: str, test: Test, problems: Problems) -> FigureSpec | N
     if found is None:
         names = [ELAPSED, *(spec.name for spec in test.figures)]
         near = did_you_mean(name, names) or f"there are: {', '.join(names)}"
-        problems.at(at, f"test '{test.name}' has no figure '{name}'", near)
+        problems.at(at, f"test '{test.name}' has no figure '{name}'", near, f"figure {name}")
     return found
 
 
