@@ -115,7 +115,7 @@ LOADS = [
 
 FORMS = (
     'a check is one of: output contains "TEXT"; file PATH contains "TEXT"; output lacks "TEXT"; file PATH lacks "TEXT"; '
-    'output matches "REGULAR EXPRESSION"; file PATH matches "REGULAR EXPRESSION"; file PATH exists; exit is N; exit is any'
+    'output matches "REGULAR EXPRESSION"; file PATH matches "REGULAR EXPRESSION"; file PATH exists; file PATTERN recorded; exit is N; exit is any'
 )
 CHECKS = [
     ('output contians "x"', "check: 'output contians \"x\"' is not a check\nhint: did you mean 'contains'?"),
