@@ -16,12 +16,6 @@ LONG_AT_FIRST = "[ $attempt -gt 1 ] || sleep 100"
 BACK = "the scheduler put it back into the queue (restart 1)"
 PREEMPTED = "it was preempted by other work"
 LOST = "a node it ran on failed: Slurm lost a node of"
-UNTIL_IT_MAY = "until [ -e {campaign}/../../may ]; do sleep 0.2; done"
-SPEED = "figures: {speed: {regex: 'speed (?P<value>\\d+)'}}"
-STOOD_STILL = (
-    "it was ended from outside: it stood still for N s while it ran, suspended or stopped at the scheduler; "
-    "what it measured is not what its case asks for"
-)
 LICENSED = tuple(f"licence-{number}" for number in range(1, 5))
 
 
@@ -42,11 +36,10 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
         Payload("preempted-for-good", "low6", LONG_AT_FIRST),
         Payload("suspended", "n007", "sleep 10"),
         Payload("killed", "n008", LONG_AT_FIRST),
-        Payload("stopped", "n001", f"{UNTIL_IT_MAY}; echo speed 7", more=SPEED),
     ]
     with Campaign(cluster, tmp_path / "site", payloads, retry="interrupted: 1, failed: 1") as campaign:
         campaign.start()
-        campaign.wait_running(*(name for name in campaign.payloads if name != "stopped"))
+        campaign.wait_running(*campaign.payloads)
         jobs = {name: campaign.job(name) for name in campaign.payloads}
         cluster.run("scancel", jobs["cancelled"])
         cluster.run("scontrol", "requeue", jobs["requeued"])
@@ -55,11 +48,6 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
         cluster.wait_until(lambda: is_suspended(cluster, jobs["suspended"]))
         cluster.run("scancel", "--signal=KILL", "--batch", jobs["killed"])
         strangers = [cluster.sbatch("sleep 3", "-p", "urgent", "--exclusive", "-w", node) for node in ("n005", "n006")]
-        campaign.wait_running("stopped")
-        cluster.run("scancel", "--signal=STOP", "--batch", jobs["stopped"])
-        campaign.wait_until(lambda: "stopped" in campaign.findings(), "it is seen to stand still")
-        cluster.run("scancel", "--signal=CONT", "--batch", jobs["stopped"])
-        (campaign.site / "may").touch()
         campaign.wait_verdict("held")
         cluster.run("scontrol", "resume", jobs["suspended"])
         cluster.wait_until(lambda: cluster.attempt("scontrol", "release", jobs["held"]).returncode == 0)
@@ -80,18 +68,15 @@ def test_what_others_do_to_jobs(any_fault_cluster: Cluster, tmp_path: Path) -> N
         "preempted": [("interrupted", f"{BACK}: {PREEMPTED}"), PASSED],
         "preempted-for-good": [("interrupted", f"it was ended from outside: {PREEMPTED}"), PASSED],
         "suspended": [PASSED],
-        "stopped": [("interrupted", STOOD_STILL), ("passed", "exit status 0, 1 figure taken")],
         "killed": [("failed", "ended by signal 9 (SIGKILL); perhaps it ran out of memory"), PASSED],
     }, campaign.tale()
-    twice = ("requeued", "held", "preempted", "preempted-for-good", "killed", "stopped")
+    twice = ("requeued", "held", "preempted", "preempted-for-good", "killed")
     assert campaign.executions() == {**dict.fromkeys(campaign.payloads, 1), **dict.fromkeys(twice, 2)}
     found = {name: [kind for kind, _ in told] for name, told in campaign.findings().items()}
-    assert found.keys() == {"suspended", "stopped"}, campaign.tale()
+    assert found.keys() == {"suspended"}, campaign.tale()
     assert found["suspended"] == ["halted", "goes_on"]
-    assert found["stopped"] in (["halted", "goes_on"], ["halted"]), "its end may be seen with its going on"
-    for name in ("suspended", "stopped"):
-        halted_s = next(e.value["halted_s"] for e in campaign.events("verdict") if campaign.name(e) == name)
-        assert halted_s > 0, campaign.tale()
+    halted_s = next(e.value["halted_s"] for e in campaign.events("verdict") if campaign.name(e) == "suspended")
+    assert halted_s > 0, campaign.tale()
 
 
 def test_payloads_and_nodes_at_their_worst(fault_cluster: Cluster, tmp_path: Path) -> None:
