@@ -54,7 +54,8 @@ def sbatch(spool: Spool, options: dict[str, str], script: str) -> int:
     name = options["job-name"]
     wrapper = Path(script).with_name("wrapper.sh")
     wrapper.write_text(WRAPPER.format(name=name, script=script))
-    nodes = options.get("nodelist", "n1,n2").split(",")
+    without = options.get("exclude", "").split(",")
+    nodes = [node for node in options.get("nodelist", "n1,n2").split(",") if node not in without]
     number = spool.submit(
         name, wrapper, nodes, int(options["nodes"]), 60.0 * int(options.get("time", 0)),
         held="hold" in options, after=options.get("dependency", "").rpartition(":")[2],

@@ -314,7 +314,7 @@ def a_job_runs_on_the_node_that_it_was_told(bench: Bench) -> None:
     bench.submit(bench.order(1, node=2), bench.order(2, exclude=("n1",)), bench.order(3, node=1))
     bench.until(lambda: not bench.jobs, "all are over")
     on = {r.job: r.nodes for r in bench.story if r.state == "completed"}
-    assert on == {"j000001": "n2", "j000002": "n2", "j000003": "n1"}
+    assert on == {"j000001": "n2", "j000002": "n2", "j000003": "n1"}, on
 
 
 @clause("licences")
