@@ -204,9 +204,10 @@ def test_followers_give_their_place_back_when_a_budget_is_narrowed() -> None:
     wish = Wish(per_target=2.0, fill=Fill(survive_s=180.0), minutes=8.0, filler=False)
     campaign = play(small_stability(wish), times=None, script=at_times(*acts, more))
     assert campaign.state.phase == "ended"
-    taken = [event for event in campaign.events("claim_order") if "more is taken of f2/mdt@" in event.reason]
-    assert taken
     began = campaign.world.began
+    lowered = [event for event in campaign.events("claim_order") if 100 <= event.time - began < 110]
+    assert lowered and all("load f2/mdt@" in event.reason for event in lowered)
+    assert all("with more than it holds now" in event.reason for event in lowered)
     late = [one for one in campaign.world.executions if began + 110 < one.start < began + 245]
     assert not late
 

@@ -119,7 +119,9 @@ def test_nothing_that_a_payload_does_loses_its_end(site: Site, payload: str, sta
 
 
 def test_a_payload_sees_its_environment_and_nothing_of_ours(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SHAKEDOWN_TESTS_SESSION", raising=False)  # by which the tests know their processes
+    ours = [name for name in os.environ if name.startswith("SHAKEDOWN_TESTS_")]  # of the tests, not of the program
+    for name in ours:
+        monkeypatch.delenv(name)
     environment = (("GREETING", 'it\'s "$HOME" `x`\n2'), ("SHAKEDOWN_RUN_SHAPE", "1"))
     _, _, output = site.run(
         'set | grep -c _sd_; trap; env | grep -a ^SHAKEDOWN_ | sort; echo "$GREETING"; cat', environment=environment

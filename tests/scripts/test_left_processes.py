@@ -37,12 +37,6 @@ def run(folder: Path, text: str, *words: str, **environment: str) -> subprocess.
     )
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The inner session waits a moment only: its plugin is this file's subject."""
-    monkeypatch.delenv("SHAKEDOWN_TESTS_LEFT", raising=False)
-
-
 @pytest.mark.parametrize("words", [(), ("-n", "1")])
 def test_what_is_left_is_told_ended_and_red(words: tuple[str, ...], tmp_path: Path) -> None:
     done = run(tmp_path, LEAVES, *words, SHAKEDOWN_TESTS_PATIENCE="0.1")
@@ -53,7 +47,7 @@ def test_what_is_left_is_told_ended_and_red(words: tuple[str, ...], tmp_path: Pa
 
 
 def test_it_is_only_told_where_that_is_asked_for(tmp_path: Path) -> None:
-    done = run(tmp_path, LEAVES, SHAKEDOWN_TESTS_LEFT="tell", SHAKEDOWN_TESTS_PATIENCE="0.1")
+    done = run(tmp_path, LEAVES, "-o", "left_processes=tell", SHAKEDOWN_TESTS_PATIENCE="0.1")
     assert done.returncode == 0 and "sleep 301" in done.stdout
 
 

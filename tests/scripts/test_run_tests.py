@@ -34,6 +34,7 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "PARTS", {"one": ["one", "-n", "2"], "two": ["two"]})
     monkeypatch.setattr("sys.argv", ["run-tests"])
+    monkeypatch.delenv("SHAKEDOWN_TESTS_STRICT", raising=False)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for part in ("one", "two"):
         (tmp_path / part).mkdir()

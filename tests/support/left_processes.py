@@ -1,7 +1,8 @@
 """No process outlives the tests: a pytest plugin that looks, at the end of a session, for processes that tests started and left.
 
 Every process of a session has the session's marker in its environment, whatever it is called. What is left is told by its command
-line, ended, and makes the session fail; with ``SHAKEDOWN_TESTS_LEFT=tell`` it is only told.
+line, ended, and makes the session fail; with ``-o left_processes=tell`` it is only told. (A variable of the environment would be
+seen by payloads, and by the sessions that tests of this plugin start.)
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 import pytest
 
 MARKER = "SHAKEDOWN_TESTS_SESSION"
-LENIENT = "SHAKEDOWN_TESTS_LEFT"
 PATIENCE_S = float(os.environ.get("SHAKEDOWN_TESTS_PATIENCE", "10"))  # that processes which were told to end may take
 _sessions: list[pytest.Session] = []
 
@@ -36,6 +36,12 @@ def left(session: str) -> dict[int, str]:
 
 def _is_zombie(folder: Path) -> bool:
     return (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        "left_processes", "what processes that were left behind do to the session: fail or tell", default="fail"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,5 +69,5 @@ def pytest_unconfigure(config: Any) -> None:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
     session = _sessions[-1]
-    if os.environ.get(LENIENT) != "tell" and session.exitstatus == 0:
+    if config.getini("left_processes") != "tell" and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
