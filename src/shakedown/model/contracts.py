@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from shakedown.model.bounds import converted, written_unit
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document
 
@@ -118,15 +119,18 @@ def source_text(row: ContractRow) -> str:
 
 
 def beside(value: float, row: ContractRow) -> str:
-    """A value and its unit, with enough digits that it stands to each bound as printed as in truth: 4355.2 s beside 4355."""
-    bounds = [bound for bound in (row.low, row.high) if bound is not None]
-    text = ""
+    """A value in the unit that the bound is written in, with enough digits that it stands to each bound as printed as in truth:
+    4355.2 s beside 4355.
+    """
+    unit = written_unit(row.must, row.unit)
+    bounds = [converted(bound, row.unit, unit) for bound in (row.low, row.high) if bound is not None]
+    value, text = converted(value, row.unit, unit), ""
     for digits in range(4, 18):
         text = _number(value, digits)
         shown = float(text)
         if all((shown > bound) - (shown < bound) == (value > bound) - (value < bound) for bound in bounds):
             break
-    return f"{text}%" if row.unit == "%" else f"{text} {row.unit}".rstrip()
+    return f"{text}%" if unit == "%" else f"{text} {unit}".rstrip()
 
 
 def _number(value: float, digits: int) -> str:

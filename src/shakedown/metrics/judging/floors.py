@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from shakedown.metrics.clock import Clock, Hours
 from shakedown.metrics.interrupts import Interrupts, interrupts
+from shakedown.metrics.judging.at_bound import at_bound, in_its_unit
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
@@ -19,7 +20,7 @@ from shakedown.metrics.node_hours import RIGHT
 from shakedown.metrics.nodes_used import node_times
 from shakedown.metrics.overlap import Span, span_of
 from shakedown.metrics.wanted import FILLER
-from shakedown.metrics.words import plural, show_beside, show_number
+from shakedown.metrics.words import plural, show_beside
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import measure_named
 from shakedown.model.units import UNITS as KNOWN_UNITS
@@ -112,8 +113,8 @@ def mean_time_to_interrupt(criterion: Criterion, population: Population, around:
     value = time / found.count
     low, high = (_in_unit(end or math.inf, criterion) for end in found.interval or (0.0, None))
     text = f"{_shown(time, criterion)} of clock / {plural(found.count, 'interrupt')} = {_shown(value, criterion)} ("
-    text += ", ".join(f"{count} {verdict}" for verdict, count in found.jobs) + f"; {show_number(low)} to "
-    text += f"{show_number(high)} {unit_of(criterion)} at 95 %; {plural(found.system, 'system interrupt')})"
+    text += ", ".join(f"{count} {verdict}" for verdict, count in found.jobs) + f"; {_plainly(low, criterion)} to "
+    text += f"{in_its_unit(high, criterion, unit_of(criterion))} at 95 %; {plural(found.system, 'system interrupt')})"
     sure = None if population.unfinished else value
     return Measured(value, found.count, text + _later(population), sure, sure, (low, high), whole=True)
 
@@ -202,7 +203,12 @@ def _in_unit(seconds: float, criterion: Criterion) -> float:
 
 
 def _shown(value: float, criterion: Criterion) -> str:
-    return show_beside(value, criterion.bound, unit_of(criterion))
+    return at_bound(value, criterion, unit_of(criterion))
+
+
+def _plainly(value: float, criterion: Criterion) -> str:
+    """The number alone: its unit stands once, behind the last one."""
+    return in_its_unit(value, criterion, unit_of(criterion)).partition(" ")[0]
 
 
 def _since(moment: float, clock: Clock) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 
 from shakedown.metrics import statistics
+from shakedown.metrics.judging.at_bound import at_bound
 from shakedown.metrics.judging.contract_measure import rows_met
 from shakedown.metrics.judging.exclusions import outlier_runs
 from shakedown.metrics.judging.populations import (
@@ -23,7 +24,7 @@ from shakedown.metrics.judging.populations import (
 from shakedown.metrics.judging.scope import ELAPSED, MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.metrics.words import plural, show_beside, show_share, show_value
+from shakedown.metrics.words import plural, show_share, show_value
 from shakedown.model.entry_points import declared_by, function, words_of
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import GROUP, Measure, measure_named
@@ -174,7 +175,7 @@ def figure_value(criterion: Criterion, population: Population, around: MeasureCo
     if criterion.statistic == "sd" and len(values) < 2:
         return Measured(None, len(values), "", reason="a standard deviation needs two values")
     value = statistics.take(criterion.statistic, values)
-    shown = show_beside(value, criterion.bound, unit)
+    shown = at_bound(value, criterion, unit)
     text = f"{criterion.statistic} of {plural(len(values), 'value')} of {criterion.of} = {shown}"
     return _figure(value, len(values), text, criterion, population, _interval(criterion.statistic, values))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from shakedown.metrics.clock import TAKES_UP, enough, words_of
+from shakedown.metrics.judging.at_bound import duration_at
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
@@ -26,7 +27,8 @@ def planned_time(criterion: Criterion, population: Population, around: MeasureCo
     clock = around.clock
     if clock is None:
         return Measured(None, 0, "", reason=around.no_clock, whole=True)
-    text = f"the clock ran {show_duration(clock.ran)} of {show_duration(criterion.bound)}"
+    ran, planned = duration_at(clock.ran, criterion.bound)
+    text = f"the clock ran {ran} of {planned}"
     if enough(clock.ran, criterion.bound):
         value = max(clock.ran, criterion.bound)
         return Measured(clock.ran, 1, text, value, math.inf if population.unfinished else value, whole=True)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from shakedown.metrics.judging.at_bound import at_bound
 from shakedown.metrics.judging.populations import Population
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import Measured
 from shakedown.metrics.scores.inputs import Input, inputs_of
 from shakedown.metrics.scores.results import ScoreResult, made_up, result_of, score_words
-from shakedown.metrics.words import plural, show_beside, some
+from shakedown.metrics.words import plural, some
 from shakedown.model.judging import Criterion
 from shakedown.model.scores import Score, named_by
 
@@ -47,7 +48,7 @@ def _measured(result: ScoreResult, inputs: Sequence[Input], criterion: Criterion
     if result.value is None:
         why = result.reason or f"{plural(len(result.missing), 'value')} missing: {some(list(result.missing))}"
         return Measured(None, count, "", reason=why, restricted=result.unavailable)
-    text = score_words(result, show_beside(result.value, criterion.bound, result.unit))
+    text = score_words(result, at_bound(result.value, criterion, result.unit))
     if not result.settled:
         waits = some([one.part.label for one in inputs if one.to_come])
         why = f"{plural(coming, 'result')} still to come of {waits}"

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from shakedown.metrics.judging import floors
+from shakedown.metrics.judging.at_bound import in_parts
 from shakedown.metrics.judging.contract import ContractScore, RowScore
-from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.default_criteria import criteria_of, is_usual
 from shakedown.metrics.judging.populations import CaseRuns, Population
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
@@ -41,10 +42,13 @@ def measure_text(criterion: Criterion) -> str:
 
 
 def must_text(criterion: Criterion) -> str:
-    """The bound as the person wrote it."""
-    if criterion.must:
-        return criterion.must
+    """The bound as the person wrote it; of several units (1h30m) with the one that values are printed in."""
     declared = measure_named(criterion.measure)
+    if criterion.must:
+        said_so = is_usual(criterion)  # planned time is printed in parts too
+        timed = declared is not None and declared.bound == "hours"
+        unit = floors.unit_of(criterion) if timed else criterion.unit
+        return criterion.must + ("" if said_so else in_parts(criterion, unit))
     if declared and declared.bound in ("count", "hours"):
         return f"{criterion.comparison} {show_value(criterion.bound, floors.unit_of(criterion))}"
     if declared is None or declared.bound == "share":

@@ -1,0 +1,43 @@
+"""The unit that a person wrote a bound in: values that stand beside it are printed in the same one.
+
+Bounds are kept and compared in the unit of what is measured (hours, the figure's own), which need not be the one that was written.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shakedown.model.units import UNITS, Quantity
+
+_AMOUNT = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*([A-Za-z%][A-Za-z%/]*)")
+_PARTS = re.compile(r"(?<=[A-Za-z])(?=\d)")  # 1h30m is two amounts
+
+
+def written_unit(must: str, unit: str) -> str:
+    """Purpose: the unit of a bound as written ("<= 30 s": s), where it measures the same as ``unit``; else ``unit``.
+
+    Where it is written in several units (1h30m) there is none to print a value in, and it is ``unit`` too.
+    """
+    found = _units(must, unit)
+    return found[0] if len(found) == 1 else unit
+
+
+def is_in_parts(must: str, unit: str) -> bool:
+    """Purpose: whether a bound is written in several units, such as 1h30m."""
+    return len(_units(must, unit)) > 1
+
+
+def _units(must: str, unit: str) -> list[str]:
+    if unit not in UNITS:
+        return []
+    dimension, text = UNITS[unit][0], _PARTS.sub(" ", must.replace("..", " "))
+    named = (found.group(1) for found in _AMOUNT.finditer(text))
+    return list(dict.fromkeys(name for name in named if name in UNITS and UNITS[name][0] == dimension))
+
+
+def converted(value: float, unit: str, other: str) -> float:
+    """Purpose: a value of ``unit`` in another one of the same kind; as it is where that is none."""
+    try:
+        return Quantity(value, unit).to(other)
+    except ValueError:
+        return value
