@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from acts_story import CASES, PARTIES, Acted, plan
 from msgspec.structs import replace
 
+import shakedown.cli.steer as steer
 from shakedown.metrics.judging.criteria import score
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, Scorecard, exit_status
 from shakedown.metrics.judging.without import Variants, copied, fold_without
 from shakedown.metrics.rows.table import fold_runs
+from shakedown.model.events import ACTS, CONSENT
 from shakedown.model.nouns import Document, Procedure
 from shakedown.model.wording import wording_of
 
@@ -62,7 +66,10 @@ def test_without_a_waiver_it_is_rejected_and_one_side_alone_is_disputed() -> Non
     assert (act(card, "waive").without, act(card, "waive").standing) == ("rejected", "one-sided")
     assert act(card, "waive").difference == ("done of speed is not met instead of not met, waived",)
     assert (card.outcome, card.undisputed, exit_status(card)) == ("disputed", "accepted with restrictions", 4)
-    assert card.summary.startswith("disputed: accepted with restrictions only by what one party alone said (event")
+    assert card.summary == (
+        f"disputed: accepted with restrictions if the waiver by Ada (event {number}) counts, rejected if it does not; vendor has"
+        " not agreed to it"
+    )
     told.agree(number, "Bo")
     card = told.card()
     assert (card.outcome, exit_status(card), act(card, "waive").standing) == ("accepted with restrictions", 0, "agreed")
@@ -95,7 +102,7 @@ def test_consent_that_is_asked_for_and_missing_leaves_an_act_without_effect() ->
     number = waive(told)
     card = told.card()
     assert (card.outcome, act(card, "waive").standing) == ("rejected", "no effect")
-    assert any("has no effect until vendor agreed" in text for text in card.remarks)
+    assert any("has no effect until vendor has agreed to it" in text for text in card.remarks)
     told.agree(number, "Bo")
     assert told.card().outcome == "accepted with restrictions"
 
@@ -108,7 +115,8 @@ def test_runs_that_a_ruling_takes_from_a_criterion_restrict() -> None:
     assert (card.outcome, found.without) == ("accepted with restrictions", "rejected")
     assert found.takes == ("1 of the 6 that done of speed would count",)
     assert card.restrictions[-1] == (
-        f"event {found.number}: Ada ruled r000006 as site, because outage; it takes away 1 of the 6 that done of speed would count"
+        f"the ruling by Ada (event {found.number}) takes away 1 of the 6 that done of speed would count: Ada ruled r000006 as site,"
+        " because outage"
     )
     assert card.summary.startswith("accepted with restrictions (1 act of people took something away): ")
 
@@ -321,12 +329,15 @@ def test_what_one_party_did_with_an_effect_that_nobody_knows_is_said_in_the_outc
     number = exclude(told)
     finished(told, by="Bo")
     card = told.card()
-    words = f"; what would have come without what one party alone did (event {number}) is not known"
+    words = (
+        f"; nobody can tell how it would have come out without the exclusion of nodes by Bo (event {number}), and site has not"
+        " agreed to it"
+    )
     assert (act(card, "exclude").without, act(card, "exclude").standing) == (NOT_KNOWN, "one-sided")
     assert card.outcome == "accepted" and card.summary.endswith(words) and act(card, "exclude").matters
     told.agree(number, "Ada")
     card = told.card()
-    assert card.outcome == "accepted" and "not known" not in card.summary and not act(card, "exclude").matters
+    assert card.outcome == "accepted" and "nobody can tell" not in card.summary and not act(card, "exclude").matters
 
 
 def test_where_the_plan_asks_for_consent_to_such_an_act_the_outcome_is_disputed_without_it() -> None:
@@ -336,11 +347,89 @@ def test_where_the_plan_asks_for_consent_to_such_an_act_the_outcome_is_disputed_
     card = told.card()
     assert (card.outcome, card.undisputed, exit_status(card)) == ("disputed", "accepted", 4)
     assert card.summary == (
-        f"disputed: accepted; what would have come without event {number} is not known, and the plan asks for the consent of both"
-        " parties to it"
+        f"disputed: accepted if every party agrees to the exclusion of nodes by Bo (event {number}), as the plan demands; nobody"
+        " can tell how it would have come out without it; site has not agreed to it"
     )
     assert act(card, "exclude").standing == "one-sided", "it had its effect on the machine, which no consent undoes"
     told.agree(number, "Ada")
     card = told.card()
     assert (card.outcome, exit_status(card)) == ("accepted", 0)
     assert next(one for one in reversed(card.acts) if one.kind == "agree").without == "disputed"
+
+
+def test_a_plan_may_ask_for_consent_to_every_kind_of_act_but_an_agreement() -> None:
+    """Every command by which people do something to a campaign is a kind of act, and each waits for the other party."""
+    commands = {path.stem for path in Path(steer.__file__).parent.glob("[a-z]*.py")} - {"override", "requests"}
+    assert set(CONSENT) == set(ACTS.values()) - {"agree"}
+    assert commands - {"agree"} <= set(CONSENT)
+
+
+@pytest.mark.parametrize("kind", ["stop_request", "included", "continued", "capped"])
+def test_without_consent_to_what_nobody_can_compute_the_outcome_is_disputed(kind: str) -> None:
+    word = ACTS[kind]
+    value = {
+        "stop_request": {"request": "stop"},
+        "included": {"nodes": ["n1"]},
+        "continued": {},
+        "capped": {"test": "x"},
+    }[kind]
+    for consent, outcome in (((), "accepted"), ((word,), "disputed")):
+        told = begun(replace(plan(), consent=consent))
+        number = told.say(kind, value | {"by": "Bo"}, "so", case="stream/a" if kind == "continued" else "")
+        finished(told, by="Bo")
+        assert told.card().outcome == outcome
+        told.agree(number, "Ada")
+        assert told.card().outcome == "accepted"
+
+
+def test_without_consent_to_a_drain_that_took_something_even_an_incomplete_outcome_is_disputed() -> None:
+    """The planned time stays undecided with it and without it, and yet nobody may end it alone."""
+    for consent, outcome in (((), "incomplete"), (("drain",), "disputed")):
+        told = begun(replace(plan(), consent=consent))
+        told.run("days", CASES[0])
+        number = told.say("drain_request", {"component": "days", "by": "Ada"}, "it looks good")
+        told.end()
+        assert told.card().outcome == outcome
+        assert act(told.card(), "drain").standing == "one-sided", "no consent undoes it"
+        told.agree(number, "Bo")
+        assert told.card().outcome == "incomplete"
+
+
+def test_a_drain_that_took_nothing_disputes_nothing() -> None:
+    told = begun(replace(plan(), consent=("drain",)))
+    told.run("days", CASES[0], repeat=9)
+    told.now += 600.0
+    told.say("finding", {"kind": "time_is_up", "component": "days"})
+    told.say("drain_request", {"component": "days", "by": "Ada"}, "anyway")
+    evidence = [{"name": "log", "sha256": "ab" * 32, "bytes": 3}]
+    said = {"component": "hands", "procedure": "diag", "met": True, "evidence": evidence, "by": "Bo"}
+    number = told.say("attested", said, "seen")
+    told.end()
+    told.agree(number, "Ada")
+    assert told.card().outcome == "accepted"
+
+
+def test_a_withdrawal_without_the_consent_that_it_needs_takes_nothing_back() -> None:
+    told = finished(begun(replace(plan(), consent=("withdraw",)), "pppppf"))
+    waiver = waive(told)
+    told.agree(waiver, "Bo")
+    gone = told.say("withdrawn", {"events": [waiver], "by": "Ada"}, "no longer")
+    card = told.card()
+    assert (card.outcome, act(card, "waive").standing) == ("accepted with restrictions", "agreed")
+    assert act(card, "withdraw").standing == "no effect"
+    told.agree(gone, "Bo")
+    assert (told.card().outcome, act(told.card(), "waive").standing) == ("rejected", "withdrawn")
+    assert act(told.card(), "waive").withdrawn_by == gone
+
+
+def test_running_again_without_the_consent_that_it_needs_counts_nowhere() -> None:
+    """Of six attempts one failed, 83 %; the vendor runs it all again, and 11 of 12 would do."""
+    for consent, outcome in (((), "disputed"), (("again",), "rejected")):
+        told = begun(replace(plan(), consent=consent), "pppppf")
+        number = told.say("again", {"component": "speed", "by": "Bo"}, "new cables")
+        for place in range(6):
+            told.run("speed", CASES[place % 3], "passed", place // 3 + 3)
+        finished(told)
+        assert told.card().outcome == outcome
+        told.agree(number, "Ada")
+        assert told.card().outcome == "accepted"

@@ -35,6 +35,7 @@ from shakedown.model.nouns import (
 
 PARTIES = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
 CASES = ("stream/a", "stream/b", "linpack/a")
+ASKED = [(), (), ("waive",), ("rule", "clock"), ("withdraw", "again", "pause"), ("drain", "cancel", "cap")]
 DONE = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%", leave_out=("ruled site",))
 
 
@@ -118,7 +119,7 @@ def drawn(seed: int) -> Acted:
     """A campaign by chance: what runs, what fails, who says what, who agrees, whether the plan asks for consent."""
     draw = random.Random(seed)
     parties = PARTIES if seed % 3 else ()
-    document = plan(parties, draw.choice([(), (), ("waive",), ("rule", "clock")]) if parties else ())
+    document = plan(parties, draw.choice(ASKED) if parties else ())
     told = Acted(document)
     bad, often = draw.choice([0.0, 0.0, 0.0, 0.1, 0.4]), draw.choice([0.3, 1.0])
     for repeat in (1, 2):

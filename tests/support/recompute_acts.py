@@ -24,6 +24,7 @@ KINDS = {
     "drain_request": "drain", "clock": "clock", "cancel_request": "cancel", "stop_request": "stop", "rejudged": "rejudge",
     "withdrawn": "withdraw", "agreed": "agree", "again": "again",
 }  # fmt: skip
+ENDS = {"drain", "cancel"}
 NOBODY_KNOWS = {"resume", "cap", "budget", "exclude", "include", "stop"}
 
 
@@ -88,15 +89,17 @@ class _Settled:
         timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
         for act in self.acts.values():
             act.timed = act.kind == "again" and act.lines[0]["value"]["component"] in timed
-        gone = [number for line in events if line["event"] == "withdrawn" for number in line["value"]["events"]]
-        self.withdrawn = {act.number for act in self.acts.values() if act.events & set(gone)}
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = replay(events).ended
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
         lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
-        self.void = {n for n in lacking if self.acts[n].known}
-        self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"}}
+        self.void = {n for n in lacking if self.acts[n].known and self.acts[n].kind not in ENDS}
+        self.ends = {n for n in lacking if self.acts[n].kind in ENDS}
+        self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"} or self.acts[n].timed}
+        back = [line for line in events if line["event"] == "withdrawn" and line["seq"] not in self.void]
+        gone = {number for line in back for number in line["value"]["events"]}
+        self.withdrawn = {act.number for act in self.acts.values() if act.events & gone}
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
@@ -111,7 +114,7 @@ class _Settled:
         others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
         hangs = [sorted(gone) for gone in others if _word(self.judged(gone)["outcome"], takes - gone) != word]
         return {
-            "outcome": "disputed" if (hangs or self.unagreed) and self.ended else word,
+            "outcome": "disputed" if (hangs or self.unagreed or self.ends & takes) and self.ended else word,
             "without": {
                 str(act.number): _word(self.judged({act.number})["outcome"], takes - {act.number})
                 if act.known

@@ -29,7 +29,7 @@ from shakedown.events.seals import NO_DIGEST, make_seal, publish, read_seal, sea
 from shakedown.events.segments import spans
 from shakedown.events.signatures import Signature, signatures_of
 from shakedown.metrics.judging.scorecard import ActScore, Scorecard
-from shakedown.metrics.judging.settlement import NO_EFFECT, ONE_SIDED, WITHDRAWN
+from shakedown.metrics.judging.settled_words import NO_EFFECT, ONE_SIDED, WITHDRAWN
 from shakedown.metrics.rows.rows import SealRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.errors import LeaseHeld, RecordError, UsageError

@@ -69,6 +69,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "The campaign",
         fold="campaign.stop_request",
         act="stop",
+        consent=True,
         request="stop",
     ),
     EventKind(
@@ -77,6 +78,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "The campaign",
         fold="campaign.cancel_request",
         act="cancel",
+        consent=True,
         request="cancel",
     ),
     EventKind(
@@ -285,6 +287,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.continued",
         act="resume",
+        consent=True,
         request="continue",
     ),
     EventKind(
@@ -320,6 +323,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.included",
         act="include",
+        consent=True,
         request="include",
     ),
     EventKind(
@@ -328,6 +332,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         "Standing orders",
         fold="overrides.drain_request",
         act="drain",
+        consent=True,
         request="drain",
     ),
     EventKind(
@@ -346,6 +351,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         fold="again.again",
         shown=("component", "by"),
         act="again",
+        consent=True,
         request="again",
     ),
     EventKind(
@@ -436,6 +442,7 @@ EVENT_KINDS: Final[tuple[EventKind, ...]] = (
         fold="campaign.withdrawn",
         shown=("events", "by"),
         act="withdraw",
+        consent=True,
         afterwards=True,
         request="withdraw",
     ),

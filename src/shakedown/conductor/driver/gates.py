@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shakedown.metrics.rows.table import Record
 
 _OUTCOMES = {"accepted": "met", "accepted with restrictions": "met", "rejected": "not met"}
+_WORDS = frozenset({"rule", "waive", "attest", "clock", "pause", "withdraw"})  # what people say beside the runs
 _SHOWN = 3  # criteria that are named
 _LONGEST = 500
 
@@ -57,11 +58,11 @@ def _with_consent(conductor: Conductor) -> Record:
     from shakedown.conductor.record.settling import signatures_under
     from shakedown.metrics.judging.consent import weigh as weigh_consent
     from shakedown.metrics.judging.people import acts_of
-    from shakedown.metrics.judging.without import IN_THE_ROWS, Variants
+    from shakedown.metrics.judging.without import Variants
 
     acts = acts_of(record)
     void = weigh_consent(record, acts, lambda digest: document, signatures_under(record)).void
-    words = [act.number for act in acts if act.number in void and act.kind in IN_THE_ROWS and not act.unknown]
+    words = [act.number for act in acts if act.number in void and act.kind in _WORDS and not act.lasting]
     return Variants(record, acts, conductor.reread).without(words) if words else record
 
 

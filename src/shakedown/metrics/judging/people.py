@@ -18,6 +18,7 @@ from shakedown.metrics.words import plural, some
 from shakedown.model.nouns import Document
 
 UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "include", "stop", "again"})
+ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
 
 
 class Act(Struct, frozen=True):
@@ -54,6 +55,11 @@ class Act(Struct, frozen=True):
     def unsure(self) -> bool:
         """Something of what would have come without it is not known, backdated or not."""
         return self.kind in UNKNOWN_WITHOUT and not self.plain
+
+    @property
+    def lasting(self) -> bool:
+        """No missing consent undoes it: it held work back, ended it, or sent it elsewhere."""
+        return self.unknown or self.kind in ENDS_EARLY
 
     @property
     def dropped(self) -> frozenset[int]:

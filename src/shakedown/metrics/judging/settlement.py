@@ -7,27 +7,37 @@ scorecard itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from math import inf
 
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging.asked_less import eases_runs
-from shakedown.metrics.judging.consent import Agreement, Signed, weigh
+from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score
-from shakedown.metrics.judging.people import Act, acts_of, known_agains
+from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
+from shakedown.metrics.judging.settled_words import (
+    AGREED,
+    NO_EFFECT,
+    ONE_SIDED,
+    WITHDRAWN,
+    agreement_words,
+    differences,
+    disputed_words,
+    named,
+    restricted_summary,
+    restriction_words,
+    unsure_words,
+    void_words,
+)
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
-from shakedown.metrics.judging.without import ENDS_EARLY, NO_ROWS, Acts, Variants, moves_nothing
+from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
-from shakedown.metrics.words import plural, some
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document
 
 DISPUTED = "disputed"
-AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "withdrawn"
-_MOST_DIFFERENCES = 6
 
 Documents = Callable[[str], Document]
 Scored = tuple[Document, Clocks, Scorecard]
@@ -72,13 +82,11 @@ class _Settling:
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
         unsure = {act.number for act in acts if act.unsure}
-        self.void = frozenset(consent.void) - {act.number for act in acts if act.unknown}
-        self.unagreed = sorted(
-            unsure & consent.void
-        )  # consent is asked for and missing, and what was done cannot be undone
+        self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
         self.driven_by = [act.number for act in acts if act.number in self.void and self._drove(act)]
-        self.unagreed = sorted({*self.unagreed, *self.driven_by})
-        self.withdrawn = {act.number: record.withdrawn[act.number] for act in acts if act.number in record.withdrawn}
+        self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
+        self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
+        self.withdrawn = _withdrawn(record, self.void)
         idle = self.void | set(self.withdrawn)
         self.weighed = [act for act in acts if act.number not in idle and act.kind != "agree"]
         self.known = [act for act in self.weighed if not act.unknown]
@@ -103,18 +111,19 @@ class _Settling:
         settled = replace(
             judged,
             outcome=outcome,
-            summary=_summary(judged, outcome, restricting),
-            restrictions=(*judged.restrictions, *(_restriction(act) for act in scored if act.takes)),
-            remarks=(*judged.remarks, *self.consent.told, *_void_words(scored, self.driven_by)),
+            summary=restricted_summary(judged, outcome, restricting),
+            restrictions=(*judged.restrictions, *(restriction_words(act) for act in scored if act.takes)),
+            remarks=(*judged.remarks, *self.consent.told, *void_words(scored, self.driven_by)),
             acts=scored,
             without_acts=whole,
             told=self.consent.told,
         )
         others = self._others(outcome, restricting)
-        if not self._disputed(others):
-            return replace(settled, summary=settled.summary + _unsure_words(self.unsure))
-        said = _disputed_words(outcome, others) if others else f"disputed: {outcome}"
-        said += _unagreed_words(self.unagreed) or _unsure_words(self.unsure)
+        unagreed, names = self._unagreed(restricting), named(self.acts, self.consent.missing)
+        if not self._disputed(others, restricting):
+            return replace(settled, summary=settled.summary + unsure_words(self.unsure, names))
+        said = disputed_words(outcome, others, unagreed, names)
+        said += unsure_words(sorted({*self.unsure} - {*unagreed}), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
 
     def word(self) -> str:
@@ -122,11 +131,15 @@ class _Settling:
         judged = self._score(frozenset())[2]
         restricting = self._restricting(judged)[1]
         outcome = _restricted(judged.outcome, restricting)
-        return DISPUTED if self._disputed(self._others(outcome, restricting)) else outcome
+        return DISPUTED if self._disputed(self._others(outcome, restricting), restricting) else outcome
 
-    def _disputed(self, others: Mapping[str, Sequence[int]]) -> bool:
+    def _disputed(self, others: Mapping[str, Sequence[int]], restricting: Collection[int]) -> bool:
         """It would come out otherwise, or a consent is missing to something whose effect nobody knows."""
-        return bool(others or (self.unagreed and self.record.ended is not None))
+        return bool(others or (self._unagreed(restricting) and self.record.ended is not None))
+
+    def _unagreed(self, restricting: Collection[int]) -> list[int]:
+        """Consent is asked for and missing, and what was done cannot be undone; an end that took nothing has done nothing."""
+        return sorted({*self.unagreed, *(number for number in self.ended_by if number in restricting)})
 
     def _restricting(self, judged: Scorecard) -> tuple[dict[int, tuple[str, ...]], set[int]]:
         """What each act takes away, and the acts that take anything."""
@@ -244,7 +257,7 @@ class _Settling:
             takes=takes.get(number, ()),
             party=self._side(act),
             standing=self._standing(act),
-            agreed=tuple(_agreement_words(said) for said in self.consent.agreed.get(number, ()))
+            agreed=tuple(agreement_words(said) for said in self.consent.agreed.get(number, ()))
             or self.consent.worth(number),
             missing=self.consent.missing.get(number, ()),
             withdrawn_by=self.withdrawn.get(number, 0),
@@ -254,7 +267,8 @@ class _Settling:
 
     def _differs(self, act: Act, without: str, outcome: str, restricting: set[int]) -> bool:
         if act.kind == "agree":
-            return without != (DISPUTED if self._disputed(self._others(outcome, restricting)) else outcome)
+            others = self._others(outcome, restricting)
+            return without != (DISPUTED if self._disputed(others, restricting) else outcome)
         return without not in (NOT_KNOWN, outcome)
 
     def _standing(self, act: Act) -> str:
@@ -286,7 +300,7 @@ class _Settling:
             return NOT_KNOWN, ()
         without = self._score(frozenset({act.number}))[2]
         word = _restricted(without.outcome, restricting - {act.number})
-        return word, tuple(_differences(judged, without))
+        return word, tuple(differences(judged, without))
 
     # ---- whose word it hangs on --------------------------------------------------------------------------------------------
 
@@ -316,101 +330,17 @@ def earlier_plans(record: Record, document_of: Documents) -> tuple[Document, ...
     return tuple(document_of(digest) for digest in record.documents[:-1] if digest)
 
 
-# ---- in words --------------------------------------------------------------------------------------------------------------
-
-
-def _disputed_words(outcome: str, others: Mapping[str, Sequence[int]]) -> str:
-    numbers = sorted({number for several in others.values() for number in several})
-    return (
-        f"disputed: {outcome} only by what one party alone said ({_events(numbers)}); without it {' or '.join(others)}"
-    )
-
-
-def _events(numbers: Sequence[int]) -> str:
-    return f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], 6)}"
-
-
-def _unsure_words(numbers: Sequence[int]) -> str:
-    """What nobody can compute is said where the outcome is said."""
-    return (
-        f"; what would have come without what one party alone did ({_events(numbers)}) is not known" if numbers else ""
-    )
-
-
-def _unagreed_words(numbers: Sequence[int]) -> str:
-    if not numbers:
-        return ""
-    return (
-        f"; what would have come without {_events(numbers)} is not known, and the plan asks for the consent of both parties to"
-        f" {'it' if len(numbers) == 1 else 'them'}"
-    )
+def _withdrawn(record: Record, void: Collection[int]) -> dict[int, int]:
+    """What was taken back -> the act that took it back; one without effect took nothing back."""
+    found: dict[int, int] = {}
+    for row in record.acts:
+        numbers = row.value.get("events")
+        if row.kind == "withdraw" and row.seq not in void and isinstance(numbers, list):
+            for number in numbers:
+                found.setdefault(number, row.seq)
+    return found
 
 
 def _restricted(outcome: str, restricting: Collection[int]) -> Acceptance:
     found: Acceptance = "accepted with restrictions" if outcome == "accepted" and restricting else outcome  # type: ignore[assignment]
     return found
-
-
-def _summary(judged: Scorecard, outcome: str, restricting: Collection[int]) -> str:
-    """The sentence begins with the outcome; acts that take something away are said in it."""
-    if not restricting or not outcome.startswith("accepted"):
-        return judged.summary
-    acts = f"{plural(len(restricting), 'act')} of people took something away"
-    if judged.outcome == "accepted":
-        rest = judged.summary.removeprefix("accepted").lstrip(": ")
-        return f"accepted with restrictions ({acts}): {rest}"
-    return f"{judged.summary}; {acts}"
-
-
-def _restriction(act: ActScore) -> str:
-    back = f", as of {_moment(act.as_of)}" if act.backdated and act.as_of is not None else ""
-    return (
-        f"event {act.number}: {act.by or 'somebody'} {act.what}{back}, because {act.because or 'nothing is said'};"
-        f" it takes away {', '.join(act.takes)}"
-    )
-
-
-def _void_words(acts: Iterable[ActScore], driven_by: Collection[int]) -> list[str]:
-    came = "; but results that count were ordered or judged by it"
-    return [
-        f"event {act.number}: {act.by or 'somebody'} {act.what}; it has no effect until {' and '.join(act.missing)} agreed"
-        f"{came if act.number in driven_by else ''}"
-        for act in acts
-        if act.standing == NO_EFFECT
-    ]
-
-
-def _differences(judged: Scorecard, without: Scorecard) -> list[str]:
-    """What comes out otherwise without an act: criteria and contract rows."""
-    lines = _of_criteria(judged, without)
-    if judged.contract and without.contract:
-        before = {score.row.name: score.outcome_words for score in judged.contract.rows}
-        lines += [
-            f"contract row {score.row.name}: {score.outcome_words} instead of {before[score.row.name]}"
-            for score in without.contract.rows
-            if before.get(score.row.name, score.outcome_words) != score.outcome_words
-        ]
-    more = len(lines) - _MOST_DIFFERENCES
-    return lines[:_MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
-
-
-def _of_criteria(judged: Scorecard, without: Scorecard) -> list[str]:
-    now = {(part.name, item.name): item.outcome_words for part in judged.components for item in part.criteria}
-    then = {(part.name, item.name): item.outcome_words for part in without.components for item in part.criteria}
-    lines = []
-    for (component, name), word in then.items():
-        was = now.get((component, name))
-        if was != word:
-            lines.append(f"{name} of {component} is {word}" + (f" instead of {was}" if was else ""))
-    return lines + [
-        f"{name} of {component} is not asked for" for component, name in now if (component, name) not in then
-    ]
-
-
-def _agreement_words(said: Agreement) -> str:
-    key = f", with the key {said.fingerprint}" if said.fingerprint else ", by name"
-    return f"{said.party}: {said.by}, {_moment(said.time)}{key}"
-
-
-def _moment(time: float | None) -> str:
-    return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"

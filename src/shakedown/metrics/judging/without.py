@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from shakedown.metrics.judging.people import Act
+from shakedown.metrics.judging.people import ENDS_EARLY, Act
 from shakedown.metrics.rows.overrides import take_back
 from shakedown.metrics.rows.rows import NoteRow
 from shakedown.metrics.rows.table import Record
@@ -21,7 +21,6 @@ IN_THE_ROWS = frozenset({"rule", "waive", "attest", "clock", "pause", "drain", "
 NO_ROWS = frozenset(
     {"resume", "cap", "budget", "exclude", "include", "stop", "again"}
 )  # they move nothing that is judged
-ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
 Acts = frozenset[int]  # numbers of acts
 
 

@@ -175,8 +175,8 @@ PLAN = Record(
         ),
         "consent": Key(
             ListOf(Choice(CONSENT), "a list of kinds of acts"),
-            "acts that have no effect on the outcome until every party agreed to them; the outcome is disputed without "
-            "consent to those that cannot be undone",
+            "kinds of acts that have no effect on the outcome until every party agreed to them; the outcome is disputed "
+            "without consent to those that cannot be undone",
         ),
         "components": Key(
             ListOf(

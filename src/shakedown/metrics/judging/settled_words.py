@@ -1,0 +1,162 @@
+"""A settlement in words: what an act took away, what is disputed and what is not known, for readers who were not there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from shakedown.metrics.judging.consent import Agreement
+from shakedown.metrics.judging.people import Act
+from shakedown.metrics.judging.scorecard import ActScore, Scorecard
+from shakedown.metrics.words import plural, some
+
+AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "withdrawn"
+_MOST_DIFFERENCES, _MOST_EVENTS, _MOST_NAMED = 6, 6, 3
+_NOUNS = {
+    "amend": "amendment", "change": "declared change", "rule": "ruling", "waive": "waiver", "attest": "attestation",
+    "exclude": "exclusion of nodes", "include": "return of excluded nodes", "cap": "cap", "budget": "budget", "pause": "pause",
+    "resume": "going on", "drain": "drain", "clock": "word on the clock", "cancel": "cancellation", "stop": "stop",
+    "rejudge": "judging again", "withdraw": "withdrawal", "again": "running again",
+}  # fmt: skip
+
+
+class Named(Struct, frozen=True):
+    """Acts as a sentence names them. ``names``: act -> "the waiver by Ada (event 7)"; ``missing``: act -> who has not agreed."""
+
+    names: Mapping[int, str]
+    missing: Mapping[int, Sequence[str]]
+
+    def all(self, numbers: Sequence[int]) -> str:
+        """The first few by name."""
+        told = [self.names[number] for number in numbers]
+        if len(told) > _MOST_NAMED:
+            return f"{', '.join(told[:_MOST_NAMED])} and {len(told) - _MOST_NAMED} more"
+        return " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+
+    def not_agreed(self, numbers: Sequence[int]) -> str:
+        """vendor has not agreed to event 7, site has not agreed to events 8, 9."""
+        lacking: dict[str, list[int]] = {}
+        for number in numbers:
+            for party in self.missing.get(number, ()):
+                lacking.setdefault(party, []).append(number)
+        if all(mine == list(numbers) for mine in lacking.values()):
+            have = "have" if len(lacking) > 1 else "has"
+            return f"{' and '.join(lacking)} {have} not agreed to {_them(numbers)}"
+        return ", ".join(f"{party} has not agreed to {_events(mine)}" for party, mine in lacking.items())
+
+
+def named(acts: Iterable[Act], missing: Mapping[int, Sequence[str]]) -> Named:
+    """Purpose: the acts as sentences name them."""
+    return Named({act.number: name_of(act.kind, act.by, act.number) for act in acts}, missing)
+
+
+def name_of(kind: str, by: str, number: int) -> str:
+    """Purpose: the waiver by Ada (event 7)."""
+    return f"the {_NOUNS.get(kind, kind)} by {by or 'somebody'} (event {number})"
+
+
+def disputed_words(outcome: str, others: Mapping[str, Sequence[int]], unagreed: Sequence[int], acts: Named) -> str:
+    """Purpose: why an outcome is disputed. ``others``: how else it would come out, each with the acts that it would be without;
+    ``unagreed``: acts that need a consent which is missing, and without which nobody knows how it would come out.
+    """
+    numbers = sorted({number for several in others.values() for number in several})
+    rest = [number for number in unagreed if number not in numbers]
+    parts = []
+    if len(numbers) == 1:
+        parts = [f"{outcome} if {acts.all(numbers)} counts, {' or '.join(others)} if it does not"]
+    elif numbers:
+        otherwise = f"{' or '.join(others)} if they do not, or only some of them do"
+        parts = [f"{outcome} if {acts.all(numbers)} count, {otherwise}"]
+    if rest:
+        them = _them(rest)
+        parts += [
+            f"{'' if parts else f'{outcome} if every party agrees to {acts.all(rest)}, as the plan demands; '}"
+            f"{f'the plan demands that every party agrees to {acts.all(rest)}, and ' if parts else ''}"
+            f"nobody can tell how it would have come out without {them}"
+        ]
+    return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest}))])
+
+
+def unsure_words(numbers: Sequence[int], acts: Named) -> str:
+    """Purpose: what nobody can compute is said where the outcome is said."""
+    if not numbers:
+        return ""
+    told = f"nobody can tell how it would have come out without {acts.all(numbers)}"
+    return f"; {told}, and {acts.not_agreed(numbers)}"
+
+
+def _events(numbers: Sequence[int]) -> str:
+    return f"event{'s' if len(numbers) > 1 else ''} {some([str(number) for number in numbers], _MOST_EVENTS)}"
+
+
+def _them(numbers: Sequence[int]) -> str:
+    return "it" if len(numbers) == 1 else "them"
+
+
+def restricted_summary(judged: Scorecard, outcome: str, restricting: Collection[int]) -> str:
+    """The sentence begins with the outcome; acts that take something away are said in it."""
+    if not restricting or not outcome.startswith("accepted"):
+        return judged.summary
+    acts = f"{plural(len(restricting), 'act')} of people took something away"
+    if judged.outcome == "accepted":
+        rest = judged.summary.removeprefix("accepted").lstrip(": ")
+        return f"accepted with restrictions ({acts}): {rest}"
+    return f"{judged.summary}; {acts}"
+
+
+def restriction_words(act: ActScore) -> str:
+    """What it takes away comes first: a page may have to cut the words of who did it."""
+    back = f", as of {_moment(act.as_of)}" if act.backdated and act.as_of is not None else ""
+    return (
+        f"{name_of(act.kind, act.by, act.number)} takes away {', '.join(act.takes)}: {act.by or 'somebody'} {act.what}{back},"
+        f" because {act.because or 'nothing is said'}"
+    )
+
+
+def void_words(acts: Iterable[ActScore], driven_by: Collection[int]) -> list[str]:
+    came = "; but results that count were ordered or judged by it"
+    return [
+        f"event {act.number}: {act.by or 'somebody'} {act.what}; it has no effect until {' and '.join(act.missing)}"
+        f" {'have' if len(act.missing) > 1 else 'has'} agreed to it"
+        f"{came if act.number in driven_by else ''}"
+        for act in acts
+        if act.standing == NO_EFFECT
+    ]
+
+
+def differences(judged: Scorecard, without: Scorecard) -> list[str]:
+    """What comes out otherwise without an act: criteria and contract rows."""
+    lines = _of_criteria(judged, without)
+    if judged.contract and without.contract:
+        before = {score.row.name: score.outcome_words for score in judged.contract.rows}
+        lines += [
+            f"contract row {score.row.name}: {score.outcome_words} instead of {before[score.row.name]}"
+            for score in without.contract.rows
+            if before.get(score.row.name, score.outcome_words) != score.outcome_words
+        ]
+    more = len(lines) - _MOST_DIFFERENCES
+    return lines[:_MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _of_criteria(judged: Scorecard, without: Scorecard) -> list[str]:
+    now = {(part.name, item.name): item.outcome_words for part in judged.components for item in part.criteria}
+    then = {(part.name, item.name): item.outcome_words for part in without.components for item in part.criteria}
+    lines = []
+    for (component, name), word in then.items():
+        was = now.get((component, name))
+        if was != word:
+            lines.append(f"{name} of {component} is {word}" + (f" instead of {was}" if was else ""))
+    return lines + [
+        f"{name} of {component} is not asked for" for component, name in now if (component, name) not in then
+    ]
+
+
+def agreement_words(said: Agreement) -> str:
+    key = f", with the key {said.fingerprint}" if said.fingerprint else ", by name"
+    return f"{said.party}: {said.by}, {_moment(said.time)}{key}"
+
+
+def _moment(time: float | None) -> str:
+    return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
