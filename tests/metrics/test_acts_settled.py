@@ -367,15 +367,14 @@ def test_a_plan_may_ask_for_consent_to_every_kind_of_act_but_an_agreement() -> N
 @pytest.mark.parametrize("kind", ["stop_request", "included", "continued", "capped"])
 def test_without_consent_to_what_nobody_can_compute_the_outcome_is_disputed(kind: str) -> None:
     word = ACTS[kind]
-    value = {
+    values: dict[str, dict[str, object]] = {
         "stop_request": {"request": "stop"},
         "included": {"nodes": ["n1"]},
-        "continued": {},
         "capped": {"test": "x"},
-    }[kind]
+    }
     for consent, outcome in (((), "accepted"), ((word,), "disputed")):
         told = begun(replace(plan(), consent=consent))
-        number = told.say(kind, value | {"by": "Bo"}, "so", case="stream/a" if kind == "continued" else "")
+        number = told.say(kind, values.get(kind, {}) | {"by": "Bo"}, "so", case="stream/a" if kind == "continued" else "")
         finished(told, by="Bo")
         assert told.card().outcome == outcome
         told.agree(number, "Ada")
