@@ -10,10 +10,11 @@ from shakedown.cli.status import _nodes, _render
 from shakedown.engine import State
 from shakedown.engine.fold.evolve import evolve
 from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.plan import index_plan
 from shakedown.engine.state.records import Pools, SubmitBackoff
 from shakedown.model.events import Event
-from shakedown.model.nouns import Cluster, Partition
-from shakedown.queries.status import _asked, _calls, _shut
+from shakedown.model.nouns import Cluster, Document, NodeType, Partition, System
+from shakedown.queries.status import _asked, _budgets, _calls, _shut
 from shakedown.schedulers.slurm.nodes_out import nodes_out
 from shakedown.schedulers.slurm.runner import Ran
 
@@ -116,3 +117,33 @@ def test_a_scheduler_that_takes_nothing_is_told() -> None:
     data: dict[str, Any] = {"campaign": "c", "phase": "running", "driver": "me", "components": [], "waiting": []}
     told = _render({**data, "time": 108.4, "shut": _shut(state)}).splitlines()[-1]
     assert told == "h3:batch took no job, 3 times in a row; one is tried again in 12 s"
+
+
+def test_budgets_are_said_in_the_units_that_they_were_written_in() -> None:
+    system = System(
+        "m",
+        (Cluster("c", "local", (Partition("p", "c", "localhost", 1, "n"),)),),
+        (NodeType("n", cores=4),),
+        budgets=(("f2/mdt", 8.0), ("band", 40e9)),
+        targeted=(("f2/mdt", ("a", "b")),),
+        budget_units=(("band", "GB/s"),),
+    )
+    document = Document("p", system, (), (), ())
+    state = State(plan=index_plan(document), phase=CampaignPhase.RUNNING)
+    state.usage.loads["band"] = 12.5e9
+    assert _budgets(state)["band"] == {"taken": 12.5e9, "limit": 40e9, "said": "12.5 GB/s of 40 GB/s"}
+
+
+def test_what_nobody_drives_is_not_called_running() -> None:
+    data = {
+        "campaign": "p-1",
+        "phase": "running",
+        "driver": "",
+        "rehearsal": "",
+        "components": [],
+        "waiting": [],
+        "events": 3,
+    }
+    lines = _render(data | {"time": 0.0}).splitlines()
+    assert lines[0] == "p-1: not over; nobody drives it"
+    assert lines[-1] == "hint: go on with: shakedown resume p-1"

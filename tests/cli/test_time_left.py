@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import msgspec
 import pytest
-from stability_plan import case, document, machine
+from stability_plan import case, document, machine, sweep_of_five
 from stage import Campaign
 
 from shakedown.cli.time_left import Pace, clock_share, time_left
@@ -128,3 +128,16 @@ def test_a_test_of_a_mix_waits_for_what_really_binds() -> None:
     state.usage.units = {"c:batch": 0}
     (waiting,) = explain(state, now=now)
     assert waiting.text == "it is about to be ordered"
+
+
+def test_what_a_sweep_wants_on_nodes_that_are_out_has_no_known_end() -> None:
+    """Nobody knows when an excluded node comes back: the work left is that of the others."""
+    plan = sweep_of_five(nodes=8)
+    state, now = state_after(plan, 0.0)
+    pace = Pace()
+    for test in plan.tests:
+        pace.add(test.name, 100.0)
+    whole = time_left(state, pace, now)
+    assert whole.startswith("about ") and "wait for" not in whole
+    state.overrides.excluded |= {"n7": "excluded by Ada", "n8": "excluded by Ada"}
+    assert time_left(state, pace, now).endswith("; 10 runs wait for n7, n8, which are out")

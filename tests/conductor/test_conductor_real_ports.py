@@ -109,6 +109,27 @@ def test_ctrl_c_says_once_what_goes_on_and_a_second_one_leaves() -> None:
     assert interruptions.should_stop(conductor)
 
 
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGINT, "Ctrl-C at the conductor"),
+        (signal.SIGQUIT, "Ctrl-\\ at the conductor"),
+        (signal.SIGTERM, "the conductor was told to end (SIGTERM)"),
+        (signal.SIGHUP, "the conductor's terminal is gone (SIGHUP)"),
+    ],
+)
+def test_why_a_conductor_leaves_names_its_signal(number: signal.Signals, words: str) -> None:
+    conductor: Any = Listener(0, 1)
+    interruptions = Interruptions(lambda text: None)
+    interruptions.signalled(number, None)
+    if not interruptions.should_stop(conductor):
+        assert conductor.logged == [("stop_request", words)]
+        interruptions.signalled(number, None)
+        assert interruptions.should_stop(conductor)
+    leave(conductor, None, interruptions.signal)
+    assert conductor.logged == [("stop_request", words)]
+
+
 @pytest.mark.parametrize("deaf", [False, True])
 def test_sigquit_is_heard_as_ctrl_c_is(deaf: bool) -> None:
     """Also by one that a script started in the background, which is deaf to both; without a core and without orphans."""

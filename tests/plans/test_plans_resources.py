@@ -308,3 +308,14 @@ def test_gpus_stand_in_the_tables(shakedown: Any) -> None:
     system = " ".join(shakedown("show", "system", "c5").split())
     assert "c5:gpu slurm, n[1-4], 4 of big, 4 GPUs each" in system
     assert "4 A100 GPUs of 40.0 GiB beside memory domains 3,2,1,0" in system
+
+
+def test_the_script_of_a_case_that_only_a_plan_has(site: Any, shakedown: Any) -> None:
+    """The plan names the system: nobody has to say it again. A plan that is wrong hides none of the others."""
+    site.write("plans/broken.yaml", "plan: broken\n")
+    none = "there is no case 'a@gpu'"
+    assert none in str(CliRunner().invoke(cli, ["show", "script", "a@gpu"]).exception)
+    site.write("plans/p.yaml", "plan: p\nsystem: c5\ncomponents: [{functionality: {tests: [a]}}]\n")
+    assert "#!/bin/sh\n#BB a\n# job j000001\n" in shakedown("show", "script", "a@gpu")
+    assert "gpus_per_node: 2" in shakedown("show", "case", "a@gpu")
+    assert none in str(CliRunner().invoke(cli, ["show", "script", "a@gpu", "--system", "here"]).exception)

@@ -115,7 +115,7 @@ def test_a_component_says_how_it_keeps_the_machine_full(example: Any) -> None:
     ]
     assert mixed.yields == (Yield(("c3", "c4"), 50, 10, (("f2/mdt", 1.0),), (("cm4", 1),)),)
     assert mixed.clock == ClockTerms("declared", (("vendor", "restarts"), ("site", "runs")), ramp=False)
-    assert components["every-node"].sweep == Sweep(queued=16, rounds=2)
+    assert components["every-node"].sweep == Sweep(queued=16, rounds=2, wait_s=43200.0)
     assert components["site"].pack == Pack(runs=100, at_once=1, allocations=4)
 
 

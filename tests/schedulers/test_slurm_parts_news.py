@@ -307,6 +307,25 @@ def test_idle_nodes_are_numbers_in_the_order_of_their_partition(tmp_path: Path) 
     assert silent.idle == {} and "Unable to contact" in silent.trouble["emu:batch"]  # type: ignore[attr-defined]
 
 
+def test_nodes_that_are_out_are_told_with_slurms_word_and_reason(tmp_path: Path) -> None:
+    rows = [("idle", "Unknown", "none", "n001"), ("drained*", "2026-01-01T00:00:00", "bad DIMM", "n[003-004]")]
+    rows += [("draining", "2026-01-01T00:00:00", "bad DIMM", "n005"), ("down*", "Unknown", "Not responding", "n006")]
+    rows += [("maint", "Unknown", "none", "n007"), ("idle*", "Unknown", "none", "n008")]
+    text = "".join(SEPARATOR.join(row) + "\n" for row in rows)
+    (found,) = survey(
+        tmp_path, FakeSlurm(answers={"sinfo": Ran(0, text)}), Wanted(idle=("emu:half",), unused=("emu:batch",))
+    )
+    assert found.idle == {"emu:half": (1,)}  # type: ignore[attr-defined]
+    assert found.out == {"emu:half": {"drained: bad DIMM": (2, 3)}}, "of pools that a sweep waits for"  # type: ignore[attr-defined]
+    (found,) = survey(tmp_path, FakeSlurm(answers={"sinfo": Ran(0, text)}), Wanted(idle=("emu:batch",)))
+    assert found.out["emu:batch"] == {  # type: ignore[attr-defined]
+        "drained: bad DIMM": (3, 4),
+        "draining: bad DIMM": (5,),
+        "down: Not responding": (6,),
+        "idle*": (8,),
+    }
+
+
 def test_jobs_of_others_that_wait_are_counted_on_clusters_that_need_not_be_ours(tmp_path: Path) -> None:
     slurm = FakeSlurm(
         queue={"": [], "c3": ["wrap", "sd-0a1b2c3d-j000001", "sd-ffffffff-j000001", "CLUSTER: c3", "arr", "arr"]}

@@ -39,8 +39,9 @@ def _render(data: dict[str, Any]) -> str:
     rehearsal = data.get("rehearsal", "")
     if rehearsal and not data["driver"]:
         driver = "it is over" if data["phase"] == "ended" else "it came to no end"
+    stands_still = data["phase"] == "running" and not data["driver"] and not rehearsal
     parts = [
-        f"{data['campaign']}: {data['phase']}; {driver}",
+        f"{data['campaign']}: {'not over' if stands_still else data['phase']}; {driver}",
         *_silent(data),
         *_full(data),
         *filter(None, [rehearsal, ad_hoc_words(data.get("ad_hoc", ""))]),
@@ -67,11 +68,11 @@ def _render(data: dict[str, Any]) -> str:
     parts += [_shut(pool, data["time"]) for pool in data.get("shut", [])]
     parts += [f"standing order: {sentence}" for sentence in data.get("standing", [])]
     for name, budget in data.get("budgets", {}).items():
-        parts.append(f"budget {name}: {budget['taken']:g} of {budget['limit']:g} taken")
+        parts.append(f"budget {name}: {budget['said']} taken")
     parts += [f"{job['run']} (job {job['job']}): {job['why']}" for job in data.get("told", [])]
     parts += _nodes(data.get("nodes", {}))
     parts += _asked(data.get("asked", {}))
-    if data["phase"] == "running" and not data["driver"] and not rehearsal:
+    if stands_still:
         parts.append(f"hint: go on with: shakedown resume {data['campaign']}")
     return printable("\n".join(parts))
 

@@ -6,14 +6,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shakedown.engine import State
 from shakedown.engine.constraints.blocking import stagger_of
 from shakedown.engine.constraints.component_clock import acts_of, ends_at
+from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.modes import base
+from shakedown.engine.state.nodes_out import numbers_out
 from shakedown.engine.state.phases import RUN_OVER
-from shakedown.metrics.words import plural
+from shakedown.metrics.words import plural, some
+from shakedown.model.shared_nodes import names_in
 from shakedown.model.units import show_duration
 
 
@@ -33,12 +37,50 @@ class Pace:
 
 
 def time_left(state: State, pace: Pace, now: float) -> str:
-    """Purpose: "about 12 min of work left and 14 runs of unknown length; 3 h 00 min of stability left"; "" = nothing is open."""
+    """Purpose: "about 12 min of work left and 14 runs of unknown length; 3 h 00 min of stability left"; "" = nothing is open.
+
+    Runs of a sweep on nodes that are out take nobody knows how long: "5 runs wait for n003, which is out".
+    """
     known, unknown = _work(state, pace, now)
     said = [f"about {show_duration(known)} of work left"] if known is not None and known >= 1 else []
     said += [f"{plural(unknown, 'run')} of unknown length"] if unknown else []
     parts = [" and ".join(said)] if said else []
-    return "; ".join(parts + _clocks(state, now))
+    return "; ".join(parts + _out(state) + _clocks(state, now))
+
+
+def _out(state: State) -> list[str]:
+    """What sweeps want on nodes that are excluded, down or drained."""
+    waits: Counter[str] = Counter()
+    out = _nodes_out(state)
+    for entry in _waiting(state) if out else ():
+        pool, number = _node(state, entry)
+        if number in out.get(pool, ()):
+            waits[names_in(state.index.places[pool].nodes)[number - 1]] += 1
+    if not waits:
+        return []
+    count, names = waits.total(), sorted(waits)
+    verb, are = ("waits" if count == 1 else "wait"), ("is" if len(names) == 1 else "are")
+    return [f"{plural(count, 'run')} {verb} for {some(names)}, which {are} out"]
+
+
+def _nodes_out(state: State) -> dict[str, frozenset[int]]:
+    """Of pools that sweeps see the nodes that are out, by number."""
+    swept = {pool for (_, pool), bundle in state.index.bundles.items() if bundle.kind == "sweep"}
+    found = {pool: numbers_out(state, pool) for pool in swept if pool in state.index.places}
+    return {pool: numbers for pool, numbers in found.items() if numbers}
+
+
+def _node(state: State, entry: PendingResult) -> tuple[str, int]:
+    """The pool of a waiting result, and the node that a sweep wants it on, by number; 0 where any will do."""
+    pool = state.index.class_of(entry.component, entry.case, entry.mode).pool
+    bundle = state.index.bundles.get((entry.component, pool))
+    if bundle is None or bundle.kind != "sweep":
+        return pool, 0
+    return pool, (entry.repeat - 1) % max(1, bundle.nodes) + 1
+
+
+def _waiting(state: State) -> list[PendingResult]:
+    return [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
 
 
 def _work(state: State, pace: Pace, now: float) -> tuple[float | None, int]:
@@ -125,14 +167,23 @@ class OpenRun:
 def _open_runs(state: State) -> list[OpenRun]:
     """A mix that runs for a time is over when its time is."""
     timed = set(state.index.rolling)
-    waiting = [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
-    found = [OpenRun(one.component, one.case, one.mode, None) for one in waiting if one.component not in timed]
+    out = _nodes_out(state)
+    found = [
+        OpenRun(one.component, one.case, one.mode, None)
+        for one in _waiting(state)
+        if one.component not in timed and not (out and _is_out(state, one, out))
+    ]
     live = [run for run in state.runs.values() if run.phase not in RUN_OVER]
     return found + [
         OpenRun(run.component, run.case, run.mode, run.started)
         for run in live
         if run.component not in timed or _is_up(state, run.component)
     ]
+
+
+def _is_out(state: State, entry: PendingResult, out: Mapping[str, frozenset[int]]) -> bool:
+    pool, number = _node(state, entry)
+    return number in out.get(pool, ())
 
 
 def _is_up(state: State, number: int) -> bool:

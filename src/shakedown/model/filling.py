@@ -96,11 +96,13 @@ class Sweep(Struct, frozen=True):
     """Every node of the partitions is seen by one job that runs all tests of the component there, one after the other.
 
     ``queued``: the most of its jobs that wait at the scheduler. ``rounds``: how often each node is seen; a component with a
-    duration goes round until that is over.
+    duration goes round until that is over. ``wait_s``: how long nodes that are down or drained are waited for when nothing else
+    is left to see.
     """
 
     queued: int = 16
     rounds: int = 1
+    wait_s: float = 86400.0
 
 
 class Pack(Struct, frozen=True):

@@ -181,13 +181,15 @@ class Wanted(Struct, frozen=True):
 
 class Survey(Struct, frozen=True):
     """What was found. ``idle``: pool -> its idle nodes, as numbers in the partition's order from 1. ``pending``: cluster -> jobs
-    that wait there, of anybody but us. ``unused``: pool -> idle nodes that are kept for nobody, as numbers. ``trouble``: pool or
-    cluster -> why it could not be told.
+    that wait there, of anybody but us. ``unused``: pool -> idle nodes that are kept for nobody, as numbers. ``out``: pool whose
+    idle nodes were wanted -> nodes that are down or drained, as numbers, by what is said of them. ``trouble``: pool or cluster ->
+    why it could not be told.
     """
 
     idle: dict[str, tuple[int, ...]] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
     unused: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    out: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
     trouble: dict[str, str] = field(default_factory=dict)
 
 

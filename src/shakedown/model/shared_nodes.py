@@ -54,6 +54,12 @@ def names_of(nodes: str) -> frozenset[str]:
     return frozenset(names_in(nodes))
 
 
+@lru_cache(maxsize=64)
+def numbers_in(nodes: str) -> Mapping[str, int]:
+    """Purpose: the numbers of a folded node set's names, in its order from 1."""
+    return {name: number for number, name in enumerate(names_in(nodes), 1)}
+
+
 @lru_cache(maxsize=256)
 def names_in(nodes: str) -> tuple[str, ...]:
     """Purpose: the names of a folded node set, in its order; none where it is no node set."""

@@ -163,15 +163,21 @@ def _run_is_over(state: State, job_id: str) -> bool:
     return bool(boot_id()) and name.endswith(f":{boot_id()}") and not is_alive(name)
 
 
-def _budgets(state: State) -> dict[str, dict[str, float]]:
-    """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits."""
+def _budgets(state: State) -> dict[str, dict[str, Any]]:
+    """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits.
+
+    ``said``: both amounts as a plan would write them.
+    """
+    system = state.index.document.system
     limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
     limits |= {f"copies:{test}": float(most) for test, most in state.overrides.caps.items()} | state.overrides.amounts
-    return {
-        name: {"taken": state.usage.loads.get(name, 0.0), "limit": _limit_now(state, name)}
-        for name in sorted(limits)
-        if name not in state.index.targets
-    }
+    found: dict[str, dict[str, Any]] = {}
+    for name in sorted(limits):
+        if name not in state.index.targets:
+            taken, limit = state.usage.loads.get(name, 0.0), _limit_now(state, name)
+            said = f"{system.amount(name, taken)} of {system.amount(name, limit)}"
+            found[name] = {"taken": taken, "limit": limit, "said": said}
+    return found
 
 
 def _limit_now(state: State, name: str) -> float:

@@ -15,7 +15,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.units import show_bytes, show_duration
 
 if TYPE_CHECKING:
-    from shakedown.model.nouns import Build, Case, Check, FigureSpec, Test
+    from shakedown.model.nouns import Build, Case, Check, Document, FigureSpec, Test
     from shakedown.plans import Listing
     from shakedown.queries.run_view import RunView
 
@@ -165,9 +165,12 @@ def _listing(asked: Asked) -> Listing:
     return list_cases(_site(asked), asked.system, this_system)
 
 
-def _case(asked: Asked) -> tuple[Listing, Case]:
-    """A case by its id, or by its test's name where that has a single one."""
+def _case(asked: Asked) -> tuple[Listing | Document, Case]:
+    """A case by its id, or by its test's name where that has a single one; or one that only a plan of the site has."""
     listing = _listing(asked)
+    of_plan = None if asked.name in {case.id for case in listing.cases} else _of_a_plan(asked)
+    if of_plan is not None:
+        return of_plan
     of_test = [case for case in listing.cases if case.test == asked.name]
     if len(of_test) == 1:
         return listing, of_test[0]
@@ -177,6 +180,23 @@ def _case(asked: Asked) -> tuple[Listing, Case]:
     known = {case.id: case for case in listing.cases}
     tests = [test.name for test in listing.tests]
     return listing, _one(asked.name, known, "case", [name for name, *_ in listing.abstract], tests)
+
+
+def _of_a_plan(asked: Asked) -> tuple[Document, Case] | None:
+    """A case that is there because a plan names its system, or a partition within another."""
+    from shakedown.machine import this_system
+    from shakedown.plans import read_plan, read_site
+
+    for name in read_site(_site(asked), parts="plans").plans:
+        try:
+            document = read_plan(_site(asked), name, this_system)
+        except UsageError:  # 'shakedown check' says what is wrong with it
+            continue
+        if asked.system in (None, document.system.name):
+            for case in document.cases:
+                if case.id == asked.name:
+                    return document, case
+    return None
 
 
 def _one(name: str, known: dict[str, Any], kind: str, abstract: Sequence[str] = (), beside: Sequence[str] = ()) -> Any:

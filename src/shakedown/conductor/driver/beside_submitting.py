@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shakedown.engine import Order, State
@@ -95,14 +95,25 @@ def _news(state: State, asked: Wanted, survey: Survey) -> dict[str, Any]:
     value: dict[str, Any] = {}
     idle = {pool: _still_wanted(state, pool, nodes) for pool, nodes in survey.idle.items() if pool in asked.idle}
     idle = {pool: nodes for pool, nodes in idle.items() if nodes != state.pools.idle.get(pool)}
+    out = {pool: _wanted_of(state, pool, found) for pool, found in survey.out.items() if pool in asked.idle}
+    out = {pool: found for pool, found in out.items() if found != state.pools.out.get(pool, {})}
     pending = {name: count for name, count in survey.pending.items() if count != state.pools.pending.get(name)}
     if idle:
         value["idle"] = idle
+    if out:
+        value["out"] = out
     if pending:
         value["pending"] = pending
     if value and survey.trouble:
         value["trouble"] = {name: why[:200] for name, why in survey.trouble.items()}
     return value
+
+
+def _wanted_of(state: State, pool: str, out: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Of nodes that are out those that a sweep wants, by what is said of them."""
+    wants = wants_node(state, pool)
+    found = {why: [node for node in nodes if wants(node)] for why, nodes in out.items()}
+    return {why: nodes for why, nodes in found.items() if nodes}
 
 
 def _still_wanted(state: State, pool: str, nodes: Sequence[int]) -> list[int]:

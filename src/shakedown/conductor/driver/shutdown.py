@@ -22,6 +22,12 @@ from shakedown.model.ports import JobReport
 TRIES = 5  # to judge what could not be judged, before a conductor leaves that has nothing else to do: half a minute
 HURRY, LEAVE = 1, 2  # Ctrl-C once: submit nothing new; twice: leave
 _SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+SAID = {  # signal -> why the conductor leaves, in words
+    "SIGINT": "Ctrl-C at the conductor",
+    "SIGQUIT": "Ctrl-\\ at the conductor",
+    "SIGTERM": "the conductor was told to end (SIGTERM)",
+    "SIGHUP": "the conductor's terminal is gone (SIGHUP)",
+}
 
 EndRuns = Callable[[], Sequence[JobReport]] | None  # None: jobs go on without us
 
@@ -48,7 +54,7 @@ class Interruptions:
             return True
         if self.level == HURRY and self.told < HURRY:
             self.told = HURRY
-            conductor.log("stop_request", value={"signal": self.signal}, reason="Ctrl-C at the conductor")
+            conductor.log("stop_request", value={"signal": self.signal}, reason=SAID[self.signal])
             again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
             self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
         self._ask_people(state)
@@ -102,7 +108,7 @@ def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str
         return undetermined
     if not state.driver.stopping:
         by = {"signal": signal_name} if signal_name else {}
-        conductor.log("stop_request", value=by, reason="the conductor was told to leave at once")
+        conductor.log("stop_request", value=by, reason=SAID.get(signal_name, "the conductor was told to leave at once"))
     if end_runs is None:
         return state.driver.stopping + _go_on(state)
     if state.jobs:

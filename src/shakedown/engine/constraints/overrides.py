@@ -11,6 +11,7 @@ from shakedown.engine.constraints.component_clock import has_started
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import LimitKey, YieldKey
 from shakedown.engine.state.moments import moment
+from shakedown.engine.state.nodes_out import excluded_in_words
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.records import Pause
 from shakedown.engine.state.retirement import drained, stopped
@@ -215,11 +216,7 @@ def _excluded_in_words(state: State) -> list[str]:
     alike: dict[str, list[str]] = {}
     for node, why in state.overrides.excluded.items():
         alike.setdefault(why, []).append(node)
-    return [f"{_some(nodes)}: {why}" for why, nodes in alike.items()]
-
-
-def _some(nodes: list[str], most: int = 20) -> str:
-    return ", ".join(nodes[:most]) + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
+    return [excluded_in_words(nodes, why) for why, nodes in alike.items()]
 
 
 def _window_in_words(component: Component, window: Window, now: float) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from shakedown.engine.fold import overrides as fold_overrides
 from shakedown.engine.fold import queue_guard as fold_guard
 from shakedown.engine.fold.bookkeeping import forget_job
 from shakedown.engine.fold.campaign import opens_epoch
-from shakedown.engine.fold.overrides import count_nodes
 from shakedown.engine.state.jobs import PendingResult
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.engine.state.records import STANDSTILL, MixProgress
@@ -45,10 +45,14 @@ def finding(state: State, event: Event) -> None:
     elif kind == "idle_while_pending":
         if event.value["pool"] in state.pools.unused:
             state.pools.unused[event.value["pool"]].told = True
+    elif kind == "sweep_waits":
+        fold_overrides.sweep_waits(state, event)
+    elif kind == "sweep_ends":
+        fold_overrides.sweep_ends(state, event)
     elif kind == "fill_short":
         state.results.said_short.append(event.value["stage"])
     elif kind in ("started_again", "unwanted_restart") and event.value.get("cause") == "node_fail":
-        count_nodes(state, event)
+        fold_overrides.count_nodes(state, event)
     job = state.jobs.get(event.job)
     if job is not None and (job.phase == JobPhase.ORPHANED or (job.bundle and event.value.get("dead"))):
         if event.value.get("dead"):

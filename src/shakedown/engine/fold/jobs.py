@@ -24,7 +24,7 @@ from shakedown.engine.fold.bookkeeping import (
 )
 from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.state.jobs import Job, JobBundle, PendingResult, Run
-from shakedown.engine.state.keys import Deadline
+from shakedown.engine.state.keys import Deadline, SweepKey
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.records import SubmitBackoff
@@ -104,6 +104,8 @@ def _new_job(state: State, event: Event, run: Run) -> None:
     hold(state, job)
     if job.charged:
         _allowed(state, job, event.time)
+    if state.pools.unseen:
+        state.pools.unseen.pop(SweepKey(value["component"], job.key.pool), None)
     if "node" in value and value["node"] in state.pools.idle.get(job.key.pool, ()):
         state.pools.idle[job.key.pool].remove(value["node"])
 

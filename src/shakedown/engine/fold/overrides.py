@@ -10,8 +10,10 @@ from bisect import insort
 from collections.abc import Sequence
 
 from shakedown.engine.fold.bookkeeping import cap_test, doubt
-from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, YieldKey
+from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.keys import CaseKey, LimitKey, NodeFailure, RunVerdict, SweepKey, YieldKey
 from shakedown.engine.state.moments import moment
+from shakedown.engine.state.nodes_out import out_in_words
 from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.records import ClockEvent, Pause, UnusedNodes
 from shakedown.engine.state.retirement import lasts, why_unwanted
@@ -128,6 +130,7 @@ def excluded(state: State, event: Event) -> None:
 
 def included(state: State, event: Event) -> None:
     """They count anew from here."""
+    state.pools.unseen = {}
     for node in event.value["nodes"]:
         state.overrides.excluded.pop(node, None)
         state.failures.nodes.pop(node, None)
@@ -137,12 +140,54 @@ def surveyed(state: State, event: Event) -> None:
     """What is not said anew is as it was: unknown is not none."""
     state.pools.idle |= {pool: list(numbers) for pool, numbers in event.value.get("idle", {}).items()}
     state.pools.pending |= event.value.get("pending", {})
+    for pool, out in event.value.get("out", {}).items():
+        _out(state, pool, out)
     for pool, nodes in event.value.get("unused", {}).items():
         if not nodes:
             state.pools.unused.pop(pool, None)
         else:
             state.pools.unused.setdefault(pool, UnusedNodes(event.time, nodes)).nodes = nodes
     _yield_again(state)
+
+
+def _out(state: State, pool: str, out: dict[str, list[int]]) -> None:
+    """Where a node is back, its sweeps have something to see again."""
+    before, after = _numbers(state.pools.out.get(pool, {})), _numbers(out)
+    if before - after:
+        state.pools.unseen = {key: since for key, since in state.pools.unseen.items() if key.pool != pool}
+    state.pools.out[pool] = {why: list(numbers) for why, numbers in out.items()}
+
+
+def _numbers(out: dict[str, list[int]]) -> set[int]:
+    return {number for numbers in out.values() for number in numbers}
+
+
+def sweep_waits(state: State, event: Event) -> None:
+    """A sweep has nothing left to see but nodes that are out: it ends when it has waited for them."""
+    state.pools.unseen[SweepKey(event.value["component"], event.value["pool"])] = event.time
+
+
+def sweep_ends(state: State, event: Event) -> None:
+    """What a sweep still wants on nodes that are out is to be judged cancelled."""
+    key = SweepKey(event.value["component"], event.value["pool"])
+    state.pools.unseen.pop(key, None)
+    number = state.index.component_number[key.component]
+    for name in [name for name in state.waiting.queues if (name.component, name.pool) == (number, key.pool)]:
+        queue = state.waiting.queues.pop(name)
+        state.waiting.to_cancel += [_not_seen(state, entry, key.pool) for entry in queue]
+    mine = [
+        entry
+        for entry in state.waiting.delayed
+        if entry.component == number and state.index.class_of(number, entry.case, entry.mode).pool == key.pool
+    ]
+    state.waiting.to_cancel += [_not_seen(state, entry, key.pool) for entry in mine]
+    state.waiting.delayed = [entry for entry in state.waiting.delayed if not any(entry is one for one in mine)]
+
+
+def _not_seen(state: State, entry: PendingResult, pool: str) -> PendingResult:
+    nodes = state.index.bundles[entry.component, pool].nodes
+    entry.cancelled = f"its node was not seen: {out_in_words(state, pool, [(entry.repeat - 1) % nodes + 1])}"
+    return entry
 
 
 def _yield_again(state: State) -> None:
@@ -244,6 +289,7 @@ def standing_orders_after(state: State) -> None:
     state.failures.streaks = {key: runs for key, runs in state.failures.streaks.items() if key in wanted}
     watched = {name for component in index.components for word in component.yields for name in word.clusters}
     state.pools.idle, state.pools.yielding = {}, []
+    state.pools.out, state.pools.unseen = {}, {}
     state.pools.pending = {cluster: count for cluster, count in state.pools.pending.items() if cluster in watched}
     _yield_again(state)
 

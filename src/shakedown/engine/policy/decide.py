@@ -18,6 +18,7 @@ from shakedown.engine.policy.idle_while_pending import tell_idle_while_pending
 from shakedown.engine.policy.job_recovery import attend
 from shakedown.engine.policy.stuck_jobs import tell_stuck
 from shakedown.engine.policy.submit import queues_in_order, submit
+from shakedown.engine.policy.sweeps import end_sweeps
 from shakedown.engine.state.jobs import BuildState, PendingResult, Run
 from shakedown.engine.state.modes import mode_facts
 from shakedown.engine.state.orders import BATCH, Decision, Order
@@ -42,7 +43,7 @@ def decide(state: State, now: float) -> Decision:
     if state.phase != _RUNNING or not state.driver.driven:
         return decision
     _announce(state, decision)
-    if tell_time(state, decision, now) or stand(state, decision, now):
+    if tell_time(state, decision, now) or stand(state, decision, now) or end_sweeps(state, decision, now):
         return decision  # they take waiting entries away; the rest is decided without them
     if keep_queues(state, decision, now):
         return decision

@@ -1,25 +1,30 @@
 """Sweeps: a job for each node that falls idle, with all that its component still wants there.
 
 ``order_sweeps`` is the table of contents. Which nodes are idle is known from the last survey; a node is asked for by its number.
+``end_sweeps`` ends those that have nothing left to see but nodes that are out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from shakedown.engine.constraints.blocking import binding_reason
+from shakedown.engine.constraints.blocking import binding_reason, outlook
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.policy.submissions import Reservations, order_bundle, room_for
 from shakedown.engine.state.bundles import Bundle
 from shakedown.engine.state.jobs import PendingResult, Queue
+from shakedown.engine.state.keys import SweepKey
+from shakedown.engine.state.moments import moment
+from shakedown.engine.state.nodes_out import excluded_numbers, numbers_out, out_in_words
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.retirement import stopped
 from shakedown.engine.state.state import State
+from shakedown.model.events import Event
 from shakedown.model.ports import Wanted
-from shakedown.model.shared_nodes import names_in
+from shakedown.model.units import show_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,11 @@ class Left:
                 return entry
         return None
 
+    def nodes(self, nodes: int) -> Iterator[int]:
+        """The nodes on which a result is wanted; one of several rounds comes several times."""
+        for entry in (*self.again.values(), *self.queue):
+            yield (entry.repeat - 1) % max(1, nodes) + 1
+
 
 Classes = dict[QueueKey, Left]
 _NOTHING = Queue()
@@ -54,8 +64,63 @@ def order_sweeps(state: State, decision: Decision, plan: Reservations, now: floa
         bound = _bound(state, plan, classes, now)
         if not bound:
             _order_nodes(state, decision, plan, bundle, _due(classes, now), now)
-        reasons |= bound or dict.fromkeys(classes, _why_no_job(state, pool, bundle))
+        reasons |= bound or dict.fromkeys(classes, _why_no_job(state, number, pool, bundle, classes))
     return reasons
+
+
+def end_sweeps(state: State, decision: Decision, now: float) -> bool:
+    """Purpose: end each sweep that has nothing left to see but nodes that are out: at once where all are excluded, else when it
+    has waited for those that are down or drained. Returns whether anything was said: it takes waiting entries away.
+
+    One that goes round until its time is over ends then.
+    """
+    before = len(decision.orders)
+    for (number, pool), bundle in state.index.bundles.items():
+        component = state.index.components[number]
+        if bundle.kind != "sweep" or component.sweep is None or component.duration_s or state.tallies[number].in_flight:
+            continue
+        out = numbers_out(state, pool)
+        classes = _classes(state, number, pool) if out else {}
+        left = (
+            {node for found in classes.values() for node in found.nodes(bundle.nodes)}
+            if _only(classes, bundle, out)
+            else set()
+        )
+        if not left or _held_back(state, classes, now):
+            continue
+        words = f"component {component.name} has seen every other node of {pool}; {out_in_words(state, pool, left)}"
+        value = {"component": component.name, "pool": pool, "nodes": sorted(left)[:_MOST_TOLD], "count": len(left)}
+        since = state.pools.unseen.get(SweepKey(component.name, pool))
+        if left <= excluded_numbers(state, pool):
+            decision.record(Event("finding", value={"kind": "sweep_ends"} | value, reason=f"{words}; {_NOT_SEEN}"))
+        elif since is None:
+            until = f"they are waited for until {moment(now + component.sweep.wait_s)}; {_SOONER}"
+            decision.record(Event("finding", value={"kind": "sweep_waits"} | value, reason=f"{words}; {until}"))
+        elif now >= since + component.sweep.wait_s:
+            waited = f"they were waited for {show_duration(component.sweep.wait_s)}"
+            decision.record(
+                Event("finding", value={"kind": "sweep_ends"} | value, reason=f"{words}; {waited}; {_NOT_SEEN}")
+            )
+        else:
+            decision.wake(since + component.sweep.wait_s)
+    return len(decision.orders) > before
+
+
+_MOST_TOLD = 50  # nodes in one event
+_NOT_SEEN = "what it wants there is judged cancelled"
+_SOONER = "shakedown exclude NODES ends that sooner"
+
+
+def _only(classes: Classes, bundle: Bundle, out: frozenset[int]) -> bool:
+    """Whether all that is wanted is wanted on these nodes."""
+    return bool(classes) and all(node in out for left in classes.values() for node in left.nodes(bundle.nodes))
+
+
+def _held_back(state: State, classes: Classes, now: float) -> bool:
+    """Something else keeps the sweep from going on: it is not over."""
+    ahead = outlook(state, now)
+    reasons = [binding_reason(state, key, now, ahead) for key in classes]
+    return any(reason is not None and not reason.key.startswith("excluded:") for reason in reasons)
 
 
 def wanted(state: State) -> Wanted:
@@ -83,7 +148,7 @@ def sweep_reason(state: State, key: QueueKey) -> Reason | None:
     bundle = state.index.bundles.get((key.component, key.pool))
     if bundle is None or bundle.kind != "sweep":
         return None
-    return _why_no_job(state, key.pool, bundle)
+    return _why_no_job(state, key.component, key.pool, bundle, _classes(state, key.component, key.pool))
 
 
 def _classes(state: State, number: int, pool: str) -> Classes:
@@ -137,9 +202,8 @@ def _order_nodes(
 def _idle(state: State, pool: str) -> list[int]:
     """Idle nodes as they were last seen, without those that were excluded since."""
     nodes = state.pools.idle.get(pool, [])
-    place = state.index.places.get(pool)
-    names = names_in(place.nodes) if place is not None and state.overrides.excluded and nodes else ()
-    return [node for node in nodes if not (node <= len(names) and names[node - 1] in state.overrides.excluded)]
+    excluded = excluded_numbers(state, pool) if nodes else ()
+    return [node for node in nodes if node not in excluded]
 
 
 def _unbegun(state: State, component: int) -> int:
@@ -148,10 +212,23 @@ def _unbegun(state: State, component: int) -> int:
     return sum(state.jobs[name].phase in NOT_BEGUN for name in names)
 
 
-def _why_no_job(state: State, pool: str, bundle: Bundle) -> Reason:
+def _why_no_job(state: State, number: int, pool: str, bundle: Bundle, classes: Classes) -> Reason:
     if pool not in state.pools.idle:
         return Reason(f"idle:{pool}", f"which nodes of {pool} are idle is being looked up")
     if _idle(state, pool):
         text = f"at most {bundle.queued} of its jobs wait at the scheduler; the next follow as these begin"
         return Reason("queued", text, notable=False)
-    return Reason(f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is")
+    out = numbers_out(state, pool)
+    wanted_there = [node for node in sorted(out) if any(left.on_node(node, bundle.nodes) for left in classes.values())]
+    words = out_in_words(state, pool, wanted_there)
+    if not words:
+        return Reason(f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is")
+    if not _only(classes, bundle, out):
+        return Reason(
+            f"busy:{pool}", f"no node of {pool} that it still wants is idle; each is seen when it is; {words}"
+        )
+    component = state.index.components[number]
+    since = state.pools.unseen.get(SweepKey(component.name, pool))
+    if since is not None and component.sweep is not None:
+        words += f"; they are waited for until {moment(since + component.sweep.wait_s)}; {_SOONER}"
+    return Reason(f"out:{pool}", f"it waits for nodes that are out: {words}")

@@ -39,6 +39,13 @@ class LimitKey(NamedTuple):
     name: str
 
 
+class SweepKey(NamedTuple):
+    """A sweep of a component on one of its pools."""
+
+    component: str
+    pool: str
+
+
 class YieldKey(NamedTuple):
     """One of the ``yield`` rules of a component. ``number`` counts from 0 in the plan's order."""
 

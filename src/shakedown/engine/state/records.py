@@ -13,6 +13,7 @@ from shakedown.engine.state.keys import (
     ResultsKey,
     RunVerdict,
     Stage,
+    SweepKey,
     YieldKey,
 )
 from shakedown.engine.state.plan import QueueKey
@@ -192,8 +193,10 @@ class Pools:
     ``backoffs``: pool -> why its scheduler takes nothing now (``submit_deferred``, ``submit_accepted``). ``guards``: pool ->
     what keeps its queue from being burnt (``job_report``, ``submit_*``, the findings ``queue_held`` and ``queue_released``).
     ``idle``: pool -> idle nodes that a sweep still wants, by number. ``pending``: cluster that is yielded to -> jobs that wait
-    there. ``yielding``: rules that yield now. ``unused``: pool -> nodes that are idle while jobs wait for them. The last four
-    change by ``surveyed``.
+    there. ``yielding``: rules that yield now. ``unused``: pool -> nodes that are idle while jobs wait for them. ``out``: pool ->
+    nodes that a sweep still wants and that are down or drained, by number, under what is said of them. The last five change by
+    ``surveyed``. ``unseen``: sweep -> since when it has nothing left to see but nodes that are out (the finding ``sweep_waits``);
+    a node that is back, or a job of the sweep, ends that.
     """
 
     backoffs: dict[str, SubmitBackoff] = field(default_factory=dict)
@@ -202,6 +205,8 @@ class Pools:
     pending: dict[str, int] = field(default_factory=dict)
     yielding: list[YieldKey] = field(default_factory=list)
     unused: dict[str, UnusedNodes] = field(default_factory=dict)
+    out: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    unseen: dict[SweepKey, float] = field(default_factory=dict)
 
 
 # ---- what people and the plan's circuit breakers say ----------------------------------------------------------------------

@@ -94,7 +94,11 @@ def read_sweep(node: Node, entry: dict[str, Any], cases: Sequence[Case], context
             "'rounds' has no meaning with duration",
             "it goes round until that is over",
         )
-    return Sweep(**values)
+    if "wait" in values and ("duration" in entry or "phases" in entry):
+        problems.at(
+            key_place(node, "sweep", "wait"), "'wait' has no meaning with duration", "it ends when that is over"
+        )
+    return Sweep(**{"wait_s" if key == "wait" else key: value for key, value in values.items()})
 
 
 def _check_times(at: Node, cases: Sequence[Case], context: Context) -> None:

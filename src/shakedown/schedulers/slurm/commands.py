@@ -175,11 +175,6 @@ def scontrol_nodes(cluster: str, several: bool, nodes: str) -> list[str]:
     return ["scontrol", "--oneliner", *_where(cluster, several), "show", "node", *([nodes] if nodes else [])]
 
 
-def sinfo_states(cluster: str, several: bool) -> list[str]:
-    """Purpose: the states of a cluster's nodes, each with the folded set of the nodes that are in it."""
-    return ["sinfo", "--noheader", "--all", *_where(cluster, several), f"--format=%T{SEPARATOR}%N"]
-
-
 def sinfo_out(cluster: str, several: bool) -> list[str]:
     """Purpose: the states of a cluster's nodes, since when they have a reason, the reason, and the folded sets of the nodes."""
     form = SEPARATOR.join(("%T", "%H", "%E", "%N"))

@@ -197,9 +197,9 @@ def out_of_work(text: str) -> list[tuple[str, float | None, str, str]]:
 
 
 def states_of_nodes(text: str) -> list[tuple[str, str]]:
-    """Purpose: ``sinfo --format=%T SEPARATOR %N``: a state and the folded set of the nodes that are in it."""
+    """Purpose: of lines that begin with a state and end with a folded set of nodes: these two."""
     cells = (line.split(SEPARATOR) for line in text.split("\n"))
-    return [(row[0].strip().lower(), row[1].strip()) for row in cells if len(row) == 2 and row[1].strip()]
+    return [(row[0].strip().lower(), row[-1].strip()) for row in cells if len(row) > 1 and row[-1].strip()]
 
 
 def cancelled_by(state: str) -> tuple[str, str]:

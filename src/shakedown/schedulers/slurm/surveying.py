@@ -9,7 +9,7 @@ from shakedown.model.ports import Survey, Wanted
 from shakedown.schedulers.cluster.job_places import job_label
 from shakedown.schedulers.slurm import commands
 from shakedown.schedulers.slurm.nodes import numbers_of
-from shakedown.schedulers.slurm.parsing import clean, states_of_nodes
+from shakedown.schedulers.slurm.parsing import clean, out_of_work, states_of_nodes
 from shakedown.schedulers.slurm.runner import Ran, Run
 
 # A job may start on these at once, or as soon as they have been switched on for it. Not those that are kept for somebody
@@ -24,7 +24,7 @@ def survey(wanted: Wanted, clusters: Sequence[Cluster], token: str, run: Run, co
     for cluster in clusters:
         pools = [p for p in cluster.partitions if f"{cluster.name}:{p.name}" in (*wanted.idle, *wanted.unused)]
         if pools:
-            _idle(found, wanted, cluster, pools, run(commands.sinfo_states(cluster.name, several), command_s))
+            _idle(found, wanted, cluster, pools, run(commands.sinfo_out(cluster.name, several), command_s))
     for pool in (*wanted.idle, *wanted.unused):
         if pool not in found.idle and pool not in found.unused and pool not in found.trouble:
             found.trouble[pool] = "there is no such partition here"
@@ -46,8 +46,20 @@ def _idle(found: Survey, wanted: Wanted, cluster: Cluster, pools: Sequence[Parti
             numbers = numbers_of(partition.nodes, idle)
             found.idle.update({pool: numbers} if pool in wanted.idle else {})
             found.unused.update({pool: numbers} if pool in wanted.unused else {})
+            found.out.update({pool: _out(partition, ran.output)} if pool in wanted.idle else {})
         else:
             found.trouble[pool] = f"sinfo: {_complaint(ran)}"
+
+
+def _out(partition: Partition, text: str) -> dict[str, tuple[int, ...]]:
+    """A partition's nodes that are down, drained or on their way there, by Slurm's word for it and the reason that it gives."""
+    found: dict[str, tuple[int, ...]] = {}
+    for state, _, why, nodes in out_of_work(text):
+        said = f"{state.rstrip('*~#!%$@^-')}: {why}" if why else state
+        numbers = numbers_of(partition.nodes, [nodes])
+        if numbers:
+            found[said[:200]] = tuple(sorted({*found.get(said[:200], ()), *numbers}))
+    return found
 
 
 def _others(text: str, ours: str) -> int:

@@ -22,6 +22,7 @@ def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
             survey.trouble[pool] = SILENT if silent else "there is no such partition"
         else:
             survey.idle[pool] = _idle(world, pool, when)
+            survey.out[pool] = _out(world, pool)
     for pool in wanted.unused:
         if silent or pool not in world.rooms:
             survey.trouble[pool] = SILENT if silent else "there is no such partition"
@@ -37,6 +38,15 @@ def look_around(world: World, wanted: Wanted, silent: bool) -> Survey:
                 world, cluster, when
             )
     return survey
+
+
+def _out(world: World, pool: str) -> dict[str, tuple[int, ...]]:
+    """The partition's nodes that are down; not those that are closed for a maintenance that was announced."""
+    room, now = world.rooms[pool], world.clock.now()
+    out = room.pool.closed & room.mask
+    for closing in room.pool.closings:
+        out &= ~closing.nodes if closing.begin <= now else out
+    return {"down": room.places(out)} if out else {}
 
 
 def _neighbours(world: World, cluster: str, when: float) -> int:

@@ -1,0 +1,58 @@
+"""Nodes that are given no job now: excluded by people or by the plan, or down or drained as the scheduler says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shakedown.engine.state.state import State
+from shakedown.model.shared_nodes import names_in, numbers_in
+
+
+def numbers_out(state: State, pool: str) -> frozenset[int]:
+    """Purpose: the nodes of a pool, by number, that are excluded, or were down or drained at the last look."""
+    out = {number for numbers in state.pools.out.get(pool, {}).values() for number in numbers}
+    return frozenset(out | excluded_numbers(state, pool))
+
+
+def excluded_numbers(state: State, pool: str) -> set[int]:
+    """Purpose: the nodes of a pool, by number, that are excluded."""
+    place = state.index.places.get(pool)
+    if place is None or not state.overrides.excluded:
+        return set()
+    known = numbers_in(place.nodes)
+    return {known[name] for name in state.overrides.excluded if name in known}
+
+
+def out_in_words(state: State, pool: str, numbers: Iterable[int], most: int = 10) -> str:
+    """Purpose: who excluded these nodes and why, what the scheduler says of the others, and how they come back; those of which the
+    same is said together: "n003 is excluded by Ada on ...: bad DIMM (shakedown include n003 gives it work again); n007, n008 are
+    drained: switch 4".
+    """
+    alike: dict[tuple[str, bool], list[str]] = {}
+    place = state.index.places.get(pool)
+    names = names_in(place.nodes) if place is not None else ()
+    said = {number: why for why, out in state.pools.out.get(pool, {}).items() for number in out}
+    for number in sorted(numbers):
+        name = names[number - 1] if number <= len(names) else f"node {number} of {pool}"
+        excluded = state.overrides.excluded.get(name, "")
+        alike.setdefault((excluded or said.get(number, "out"), bool(excluded)), []).append(name)
+    return "; ".join(
+        excluded_in_words(names, why, most) if excluded else f"{_some(names, most)} {_are(names)} {why}"
+        for (why, excluded), names in alike.items()
+    )
+
+
+def excluded_in_words(nodes: list[str], why: str, most: int = 20) -> str:
+    """Purpose: nodes that were excluded for the same reason, and how they are let in again."""
+    if "shakedown include" in why:  # the plan's own words: they begin with the node
+        return why
+    back = f"shakedown include {','.join(nodes[:most])}{'...' if len(nodes) > most else ''} gives them work again"
+    return f"{_some(nodes, most)} {_are(nodes)} {why} ({back if len(nodes) > 1 else back.replace('them', 'it')})"
+
+
+def _some(nodes: list[str], most: int) -> str:
+    return ", ".join(nodes[:most]) + (f" and {len(nodes) - most} more" if len(nodes) > most else "")
+
+
+def _are(nodes: list[str]) -> str:
+    return "is" if len(nodes) == 1 else "are"

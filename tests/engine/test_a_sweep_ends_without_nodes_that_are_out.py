@@ -1,0 +1,140 @@
+"""A sweep that waits for nodes that are excluded, down or drained says which and why, and comes to its end by a rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from stability_plan import BUSY, Filled, at_times, document, machine, play, sweep_of_five
+from stability_plan import case as case_of
+
+from shakedown.engine.policy.explain import explain
+from shakedown.engine.state.moments import moment
+from shakedown.model.filling import Sweep
+from shakedown.model.nouns import Component, Retry
+from shakedown.twin import Fates, Others
+
+DAY = 86400.0
+SHORT = Fates(mean_s=20.0, spread_s=5.0)
+
+
+def told(campaign: Filled, kind: str) -> list[str]:
+    return [event.reason for event in campaign.events("finding") if event.value["kind"] == kind]
+
+
+def by_node(campaign: Filled) -> dict[int, Counter[str]]:
+    found: dict[int, Counter[str]] = {}
+    where = {event.run: event.value["node"] for event in campaign.events("submit_order") if "node" in event.value}
+    for event in campaign.events("verdict"):
+        node = where.get(event.run, event.value["repeat"])
+        found.setdefault(node, Counter())[event.value["verdict"]] += 1
+    return found
+
+
+def exclude(*nodes: str) -> tuple[str, dict[str, Any]]:
+    return "exclude", {"nodes": list(nodes), "by": "Ada"}
+
+
+def test_excluded_nodes_end_a_sweep_when_it_has_seen_all_others() -> None:
+    plan = sweep_of_five(nodes=8)
+    campaign = play(plan, fates=SHORT, others=BUSY_EARLY, seed=3, script=at_times((1.0, *exclude("n3", "n7"))))
+    assert campaign.state.phase == "ended"
+    found = by_node(campaign)
+    assert {node for node, verdicts in found.items() if verdicts != {"passed": 5}} == {3, 7}
+    assert found[3] == found[7] == {"cancelled": 5}
+    (ends,) = told(campaign, "sweep_ends")
+    assert ends.startswith("component sweep has seen every other node of c:batch; n3, n7 are excluded by Ada on ")
+    assert "so it was seen (shakedown include n3,n7 gives them work again)" in ends
+    why = next(event.reason for event in campaign.events("verdict") if event.value["verdict"] == "cancelled")
+    assert why.startswith("its node was not seen: n3 is excluded by Ada on ") and "so it was seen" in why
+    assert campaign.clock.now() - campaign.world.began < 3600, "nobody waits for what a person took away"
+
+
+BEFORE_US = Others(busy=(("n3", 0.0, 100.0), ("n4", 0.0, 100.0), ("n5", 0.0, 100.0)))  # these are taken when we begin
+BUSY_EARLY = Others(busy=(("n3", 0.0, 100.0), ("n7", 0.0, 100.0), ("n5", 0.0, 600.0)))
+
+
+def test_while_another_node_is_busy_an_excluded_one_may_be_let_in_again() -> None:
+    acts = at_times((1.0, *exclude("n3")), (400.0, "include", {"nodes": ["n3"], "by": "Ada"}))
+    campaign = play(sweep_of_five(nodes=8), fates=SHORT, others=BUSY_EARLY, seed=3, script=acts)
+    assert all(verdicts == {"passed": 5} for verdicts in by_node(campaign).values())
+    assert not told(campaign, "sweep_ends")
+
+
+def test_a_node_excluded_in_mid_sweep_keeps_what_ran_there_and_loses_its_retries() -> None:
+    again = (Retry("failed", times=3, backoff_s=600.0),)
+    fates = Fates(mean_s=20.0, spread_s=5.0, bad_nodes={"n3": 1.0})
+    campaign = play(sweep_of_five(nodes=4, retry=again), fates=fates, seed=4, script=at_times((300.0, *exclude("n3"))))
+    assert campaign.state.phase == "ended"
+    found = by_node(campaign)
+    assert found[3]["failed"], "it ran there before"
+    assert found.pop(3)["cancelled"] and all(verdicts["passed"] == 5 for verdicts in found.values())
+
+
+def test_a_node_that_is_down_is_waited_for_as_the_plan_says_and_named() -> None:
+    seen: list[tuple[str, str]] = []
+
+    def look(campaign: Any, wait: int) -> None:
+        if campaign.conductor.state.plan is not None:
+            state = campaign.conductor.state
+            seen.extend((waiting.key, waiting.text) for waiting in explain(state, now=campaign.clock.now()))
+
+    fates = Fates(mean_s=20.0, spread_s=5.0, deaths=(("n3", 50.0, 10 * DAY), ("n4", 50.0, 10 * DAY)))
+    campaign = play(sweep_of_five(nodes=8), fates=fates, others=BEFORE_US, seed=3, script=look)
+    assert campaign.state.phase == "ended"
+    (waits,), (ends,) = told(campaign, "sweep_waits"), told(campaign, "sweep_ends")
+    since = next(event.time for event in campaign.events("finding") if event.value["kind"] == "sweep_waits")
+    assert waits == (
+        "component sweep has seen every other node of c:batch; n3, n4 are down; they are waited for until "
+        f"{moment(since + DAY)}; shakedown exclude NODES ends that sooner"
+    )
+    assert ends.endswith("they were waited for 1 d 0 h; what it wants there is judged cancelled")
+    assert DAY <= campaign.clock.now() - campaign.world.began < DAY + 3600
+    assert by_node(campaign)[3] == {"cancelled": 5}
+    assert any(key == "out:c:batch" and "n3, n4 are down; they are waited for until " in text for key, text in seen)
+
+
+def test_a_node_that_comes_back_in_time_is_seen() -> None:
+    fates = Fates(mean_s=20.0, spread_s=5.0, deaths=(("n3", 50.0, 7200.0),))
+    campaign = play(sweep_of_five(nodes=8), fates=fates, others=BEFORE_US, seed=3)
+    assert all(verdicts == {"passed": 5} for verdicts in by_node(campaign).values())
+    assert len(told(campaign, "sweep_waits")) == 1 and not told(campaign, "sweep_ends")
+
+
+def test_excluding_the_nodes_that_are_down_ends_the_waiting() -> None:
+    fates = Fates(mean_s=20.0, spread_s=5.0, deaths=(("n3", 50.0, 10 * DAY),))
+    campaign = play(
+        sweep_of_five(nodes=8), fates=fates, others=BEFORE_US, seed=3, script=at_times((3000.0, *exclude("n3")))
+    )
+    assert campaign.state.phase == "ended"
+    assert 3000 <= campaign.clock.now() - campaign.world.began < 3600
+
+
+def test_each_of_several_sweeps_ends_by_itself_and_a_gate_opens() -> None:
+    cases = tuple(case_of(name, 1, 60.0, load=0.0) for name in ("one", "two"))
+    first = Component("first", "functionality", ("one",), sweep=Sweep(4, wait_s=600.0))
+    then = Component("then", "functionality", ("two",), sweep=Sweep(4, wait_s=1200.0), after=("first",))
+    plan = document(machine(8, targets=False), cases, first, then)
+    fates = Fates(mean_s=20.0, spread_s=5.0, deaths=(("n3", 50.0, 10 * DAY),))
+    campaign = play(plan, fates=fates, others=BEFORE_US, seed=3, script=at_times((1.0, *exclude("n5"))))
+    assert campaign.state.phase == "ended"
+    assert [reason.split()[1] for reason in told(campaign, "sweep_ends")] == ["first", "then"]
+    assert 1800 <= campaign.clock.now() - campaign.world.began < 2600
+    counts = Counter((event.case, event.value["verdict"]) for event in campaign.events("verdict"))
+    assert counts == {
+        (name, verdict): count for name in ("one", "two") for verdict, count in (("passed", 6), ("cancelled", 2))
+    }
+
+
+def test_nodes_that_are_busy_are_waited_for_without_end() -> None:
+    campaign = play(sweep_of_five(), fates=SHORT, others=BUSY, seed=3)
+    assert not told(campaign, "sweep_waits") and not told(campaign, "sweep_ends")
+
+
+def test_a_sweep_that_is_paused_does_not_end() -> None:
+    pause = (1.0, "pause", {"component": "sweep", "by": "Ada"})
+    on = (2 * DAY, "continue", {"component": "sweep", "by": "Ada"})
+    acts = at_times(pause, (2.0, *exclude("n3", "n4")), on)
+    campaign = play(sweep_of_five(nodes=8), fates=SHORT, others=BEFORE_US, seed=3, script=acts)
+    (ends,) = [event.time for event in campaign.events("finding") if event.value["kind"] == "sweep_ends"]
+    assert ends >= campaign.world.began + 2 * DAY
