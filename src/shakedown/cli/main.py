@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "figures": ("figures", "List the figures of a campaign, or write them as files."),
     "kernels": ("kernels", "List, build and run the benchmark kernels."),
     "twin": ("twin.twin", "Models of machines: noise, slow nodes, memory, checkpoints."),
+    "papers": ("papers", "The papers' derived numbers, computed again."),
 }
 
 COMPLETING = "_SHAKEDOWN_COMPLETE"  # in the environment while a shell asks how a line may go on
@@ -96,7 +97,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "verify",
         "register",
     ),
-    "Model": ("rehearse", "twin"),
+    "Model": ("rehearse", "twin", "papers"),
 }
 
 EXAMPLES = """\
