@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from shakedown.catalogue.papers import papers
+from shakedown.catalogue.paper_numbers import papers
 from shakedown.cli.main import cli
 from shakedown.machine import this_system
 from shakedown.metrics.rows.table import fold_runs

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from shakedown.catalogue.papers import Paper, PaperNumber, papers
+from shakedown.catalogue.paper_numbers import Paper, PaperNumber, papers
 from shakedown.model.formulas import Amount, amount, value
 from shakedown.model.printed import agreement, in_unit, parse_printed
 from shakedown.plans.finding import shipped_systems

@@ -1,6 +1,6 @@
 """Numbers of the papers that Shakedown is drawn from, with the formulas that derive them from the papers' own tables.
 
-One YAML file a paper. ``tables`` hold what is printed, row by row; a cell in quotes keeps its printed digits. Each of ``numbers``
+One YAML file a paper, in ``papers/``. ``tables`` hold what is printed, row by row; a cell in quotes keeps its printed digits. Each of ``numbers``
 has a formula over these cells; with ``each`` it is one number for every row of a table, in which the row's columns are names.
 ``TABLE.*.COLUMN`` stands for the whole column. ``because`` says why a number does not come out as printed.
 """
@@ -45,5 +45,5 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
 
 def papers() -> tuple[Paper, ...]:
     """Purpose: every paper, in the order of their numbers."""
-    files = sorted(Path(__file__).parent.glob("*.yaml"))
+    files = sorted((Path(__file__).parent / "papers").glob("*.yaml"))
     return tuple(msgspec.convert(yaml.load(file.read_bytes(), yaml.CSafeLoader), Paper) for file in files)
