@@ -1,8 +1,8 @@
 """Numbers of the papers that Shakedown is drawn from, with the formulas that derive them from the papers' own tables.
 
 One YAML file a paper, in ``papers/``. ``tables`` hold what is printed, row by row; a cell in quotes keeps its printed digits. Each
-of ``numbers`` has a formula over these cells; with ``each`` it is one number for every row of a table, in which the row's columns are
-names. ``TABLE.*.COLUMN`` stands for the whole column. ``because`` says why a number does not come out as printed.
+of ``numbers`` has a formula over these cells; with ``each`` it is one number for every row of a table, in which the row's columns
+are names. ``TABLE.*.COLUMN`` stands for the whole column. ``because`` says why a number does not come out as printed.
 """
 
 from __future__ import annotations
