@@ -59,6 +59,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "figures": ("figures", "List the figures of a campaign, or write them as files."),
     "kernels": ("kernels", "List, build and run the benchmark kernels."),
     "twin": ("twin.twin", "Models of machines: noise, slow nodes, memory, checkpoints."),
+    "import": ("importing", "The job history of a machine: sacct, or a workload."),
+    "papers": ("papers", "The papers' derived numbers, computed again."),
 }
 
 COMPLETING = "_SHAKEDOWN_COMPLETE"  # in the environment while a shell asks how a line may go on
@@ -68,7 +70,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Prepare": ("init", "check", "list", "show", "schema", "kernels", "reference", "golden"),
     "Run": ("run", "resume"),
     "Watch": ("status", "why", "runs", "log", "failures", "nodes", "export", "figures"),
-    "Compare": ("compare", "history"),
+    "Compare": ("compare", "history", "import"),
     "Steer": (
         "pause",
         "drain",
@@ -96,7 +98,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "verify",
         "register",
     ),
-    "Model": ("rehearse", "twin"),
+    "Model": ("rehearse", "twin", "papers"),
 }
 
 EXAMPLES = """\

@@ -26,8 +26,17 @@ if TYPE_CHECKING:
 @click.option(
     "--pdf/--no-pdf", default=None, help="Make report.pdf, or not. Without either it is made where that is possible."
 )
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Write criteria, contract rows and results there too, as JUnit XML.",
+)
 @json_option
-def command(campaign: str | None, site: str | None, output: Path | None, pdf: bool | None, as_json: bool) -> int:
+def command(
+    campaign: str | None, site: str | None, output: Path | None, pdf: bool | None, junit: Path | None, as_json: bool
+) -> int:
     """Write the report: scorecard, figures, tables; as HTML and PDF.
 
     CAMPAIGN is the id of a campaign of the site, or the path of its directory; without it the newest is taken.
@@ -40,9 +49,11 @@ def command(campaign: str | None, site: str | None, output: Path | None, pdf: bo
     from shakedown.report.writing import make_report
 
     home = Path(site) if site else None
-    written = make_report(find_campaign(home, campaign), output, home, pdf, tell=say)
+    written = make_report(find_campaign(home, campaign), output, home, pdf, say, junit)
     if written.why_no_pdf:
         say(f"no report.pdf: {written.why_no_pdf}")
+    if junit is not None:
+        say(f"junit: {junit}")
     emit(_data(written), as_json, lambda: _render(written))
     return exit_status(written.scorecard)
 

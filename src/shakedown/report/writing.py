@@ -19,6 +19,7 @@ from shakedown.model.layout import Layout
 from shakedown.report.damaged import marked_page, marked_table
 from shakedown.report.evidence import Evidence, find_evidence
 from shakedown.report.figures.style import FORMATS
+from shakedown.report.junit import to_junit
 from shakedown.report.page.site_templates import templates_of
 from shakedown.report.reading import CampaignRead, read_campaign, scorecard_of
 from shakedown.report.words import one_line
@@ -43,11 +44,12 @@ def make_report(
     site: Path | None = None,
     pdf: bool | None = False,
     tell: Callable[[str], None] = lambda text: None,
+    junit: Path | None = None,
 ) -> Written:
     """Purpose: write a campaign's report into its directory, or into ``output``.
 
     ``site``: whose templates are used, instead of those of the site that the campaign lies in. ``pdf``: None = if it can be made.
-    ``tell`` hears what is being done, for a person who waits.
+    ``tell`` hears what is being done, for a person who waits. ``junit``: a file for the same as JUnit XML.
     Errors: UsageError where it is no campaign or a PDF cannot be made; FileProblems in templates; RecordError where the record
     is damaged or the report cannot be written.
     """
@@ -59,6 +61,8 @@ def make_report(
     wanted = not why if pdf is None else pdf
     target = campaign if output is None else output
     _write(target, compose(read, evidence, templates_of(campaign, site), wanted, tell))
+    if junit is not None:
+        _write_beside(junit, to_junit(read.document, read.record, evidence.scorecard, read.damage))
     return Written(Layout(target).report, evidence.scorecard, target / PDF if wanted else None, why)
 
 
@@ -128,6 +132,16 @@ def _write(target: Path, files: dict[str, bytes]) -> None:
         raise RecordError(
             f"the report cannot be written to {target}: {error.strerror or error}",
             hint="give another place with --output DIR",
+        ) from error
+
+
+def _write_beside(path: Path, data: bytes) -> None:
+    """A file that a person named, whole or not at all; it is no part of the report."""
+    try:
+        _replace(path, data)
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be written: {error.strerror or error}", hint="give another FILE after --junit"
         ) from error
 
 

@@ -1,0 +1,154 @@
+"""Records of sacct as people's names and clocks make them: each is read once, and what cannot be read is told."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacct_lines import HEADER, at, line, text
+
+from shakedown.exchange.history import JobHistory
+from shakedown.exchange.sacct import read_sacct
+from shakedown.model.errors import UsageError
+
+
+def read(folder: Path, content: str, zone: str = "") -> JobHistory:
+    file = folder / "sacct.txt"
+    file.write_text(content)
+    return read_sacct(file, zone)
+
+
+def test_a_record_is_what_its_columns_say(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, text(line(7, 0, 2, 5, nodes=4, account="phys"), line(8, 1, None, 3, state="CANCELLED by 1001"))
+    )
+    assert (len(found), found.unit, found.told) == (2, "nodes", ())
+    assert found.start_s[0] - found.submit_s[0] == 2 * 3600
+    assert (found.run_s.tolist(), found.units.tolist()) == ([3 * 3600, 0], [4, 1])
+    assert np.isnan(found.start_s[1]) and not found.waited[1]
+    assert [found.state.names[code] for code in found.state.codes] == ["COMPLETED", "CANCELLED"]
+    assert [found.account.names[code] for code in found.account.codes] == ["phys", "a"]
+
+
+@pytest.mark.parametrize(
+    "name", ["a|b", "|", "a | b || c", "COMPLETED|2026-03-01T00:00:00", "line\nbreak", "two\n|lines|\n", ""]
+)
+@pytest.mark.parametrize("last", [True, False])
+def test_names_with_delimiters_and_new_lines(name: str, last: bool, tmp_path: Path) -> None:
+    """Whether the name stands last or first, the records beside it stay what they are."""
+    rows = [line(1, 0, 1, 2, nodes=3), line(2, 0, 1, 3, nodes=5, name=name), line(3, 0, 1, 4, nodes=7)]
+    if not last:
+        rows = ["|".join([row.split("|", 8)[8], *row.split("|", 8)[:8]]) for row in rows]
+    header = HEADER if last else "JobName|" + HEADER.removesuffix("|JobName")
+    found = read(tmp_path, text(*rows, header=header))
+    assert found.units.tolist() == [3, 5, 7]
+    assert found.run_s.tolist() == [3600, 7200, 10800]
+
+
+@given(st.lists(st.text(alphabet="ab| \n\r\té'\"", max_size=12), min_size=1, max_size=6))
+def test_any_names_at_all(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    rows = [line(number, 0, 1, 2, nodes=number, name=name) for number, name in enumerate(names, 1)]
+    found = read(tmp_path_factory.mktemp("names"), text(*rows))
+    assert found.units.tolist() == list(range(1, len(names) + 1))
+
+
+def test_lines_that_end_with_the_delimiter(tmp_path: Path) -> None:
+    """As sacct --parsable prints them."""
+    rows = [row + "|" for row in (HEADER, line(1, 0, 1, 2, nodes=3), line(2, 0, 1, 2, nodes=4, name="x|y"))]
+    assert read(tmp_path, "\n".join(rows) + "\n").units.tolist() == [3, 4]
+
+
+def test_what_is_cut_off_is_told_and_counts_nowhere(tmp_path: Path) -> None:
+    found = read(tmp_path, text(line(1, 0, 1, 2), "2|a|2026-03-01T00:", line(3, 0, 1, 2), "4|a|nothing|more"))
+    assert len(found) == 2
+    assert found.told == (f"2 records of {tmp_path}/sacct.txt cannot be read, the first at line 3, and count nowhere",)
+
+
+def test_counts_that_are_no_numbers_are_told(tmp_path: Path) -> None:
+    bad = line(2, 0, 1, 2).replace("|1|run", "|many|run")
+    found = read(tmp_path, text(line(1, 0, 1, 2), bad))
+    assert (len(found), len(found.told)) == (1, 1)
+
+
+def test_steps_are_left_out(tmp_path: Path) -> None:
+    found = read(tmp_path, text(line(1, 0, 1, 2), line("1.batch", 0, 1, 2), line("1.0", 0, 1, 2)))
+    assert len(found) == 1
+    assert found.told == ("2 records of steps are left out; --allocations leaves them out of the file",)
+
+
+def test_a_job_that_was_requeued_waits_once_and_holds_its_nodes_each_time(tmp_path: Path) -> None:
+    rows = [line(5, 0, 6, 8, state="COMPLETED"), line(5, 0, 1, 3, state="REQUEUED"), line(5, 9, 10, 11)]
+    found = read(tmp_path, text(*rows))
+    assert found.run_s.tolist() == [7200, 7200, 3600]
+    assert found.waited.tolist() == [False, True, True]  # another job has the number again: it was submitted later
+
+
+def test_live_jobs_and_lost_ends(tmp_path: Path) -> None:
+    found = read(tmp_path, text(line(1, 0, 1, None, state="RUNNING"), line(2, 0, None, None, state="PENDING")))
+    assert np.isnan(found.run_s[0]) and found.run_s[1] == 0
+    bare = "JobID|Submit|Start|End|State|NCPUS"
+    lost = read(tmp_path, text(f"1|{at(0)}|{at(1)}|Unknown|COMPLETED|4", header=bare))
+    assert lost.unit == "processors"
+    assert lost.told == ("1 records started and have no end; sacctmgr show runawayjobs lists such jobs",)
+
+
+def test_the_hour_that_comes_twice(tmp_path: Path) -> None:
+    """Berlin, 25 October 2026: 02:30 is there twice. The run time is what the scheduler counted."""
+    autumn = "1|a|2026-10-25T02:50:00|2026-10-25T02:10:00|2026-10-25T03:10:00|3600|COMPLETED|1|run"
+    plain, there = read(tmp_path, text(autumn)), read(tmp_path, text(autumn), "Europe/Berlin")
+    assert plain.told == ("1 records start before they were submitted; their wait is not known",)
+    assert not plain.waited[0]
+    assert there.told == () and there.waited[0]
+    assert there.start_s[0] - there.submit_s[0] == 20 * 60
+    assert there.run_s[0] == 3600
+
+
+def test_offsets_of_a_zone_are_those_of_the_days(tmp_path: Path) -> None:
+    """A run over the change of March: 01:30 to 03:30 local time is one hour."""
+    spring = "1|a|2026-03-29T01:00:00|2026-03-29T01:30:00|2026-03-29T03:30:00|3600|COMPLETED|1|run"
+    there = read(tmp_path, text(spring), "Europe/Berlin")
+    assert (there.told, there.run_s[0], there.start_s[0] - there.submit_s[0]) == ((), 3600, 1800)
+    assert there.submit_s[0] == 1774742400.0  # 2026-03-29T00:00:00Z
+    plain = read(tmp_path, text(spring))
+    assert plain.run_s[0] == 3600
+    assert plain.told == ("1 records end later or earlier than they ran for: suspended, or the clock was changed",)
+
+
+def test_a_clock_that_was_set_back_without_a_count(tmp_path: Path) -> None:
+    bare = "JobID|Submit|Start|End|State|NNodes"
+    found = read(tmp_path, text(f"1|{at(0)}|{at(5)}|{at(4)}|COMPLETED|2", header=bare))
+    assert found.run_s.tolist() == [0]
+    assert found.told == ("1 records end before they start; they count as jobs without a run time",)
+
+
+def test_elapsed_as_days_and_hours_and_counts_in_thousands(tmp_path: Path) -> None:
+    header = "JobID|Submit|Start|End|Elapsed|State|AllocNodes"
+    row = f"12_3|{at(0)}|{at(1)}|{at(51)}|2-02:00:00|COMPLETED|1.5K"
+    found = read(tmp_path, text(row, header=header))
+    assert (found.run_s.tolist(), found.units.tolist()) == ([50 * 3600], [1500])
+
+
+def test_compressed(tmp_path: Path) -> None:
+    file = tmp_path / "sacct.gz"
+    file.write_bytes(gzip.compress(text(line(1, 0, 1, 2, nodes=9)).encode()))
+    assert read_sacct(file).units.tolist() == [9]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "line 1: no column Submit, Start, End, State, NNodes or NCPUS"),
+        ("JobID|Submit|Start|End|State\n", "line 1: no column NNodes or NCPUS"),
+        (HEADER + "\n", "there is no record of a job in it"),
+        (HEADER + "\nx|y\n", "there is no record of a job in it; 1 lines are none"),
+        ("\x00\x01\x02" * 1000, "line 1: no column Submit"),
+    ],
+)
+def test_a_file_that_is_none(content: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, content)
+    assert words in str(caught.value) and "sacct --allusers" in str(caught.value)
