@@ -374,7 +374,9 @@ def test_without_consent_to_what_nobody_can_compute_the_outcome_is_disputed(kind
     }
     for consent, outcome in (((), "accepted"), ((word,), "disputed")):
         told = begun(replace(plan(), consent=consent))
-        number = told.say(kind, values.get(kind, {}) | {"by": "Bo"}, "so", case="stream/a" if kind == "continued" else "")
+        number = told.say(
+            kind, values.get(kind, {}) | {"by": "Bo"}, "so", case="stream/a" if kind == "continued" else ""
+        )
         finished(told, by="Bo")
         assert told.card().outcome == outcome
         told.agree(number, "Ada")
