@@ -104,7 +104,11 @@ def test_allocations_killed_from_outside(kind: str) -> None:
             campaign.world.cancel(live[0])
 
     campaign = run(PLANS[kind](), script=kill)
-    assert Counter(e.value["verdict"] for e in campaign.events("verdict"))["interrupted"] > 0
+    counts = Counter(e.value["verdict"] for e in campaign.events("verdict"))
+    assert counts["cancelled"] > 0 and counts["interrupted"] == 0
+    begun = {e.run for e in campaign.events("job_report") if e.run and e.value["state"] == "running"}
+    cancelled = {e.run for e in campaign.events("verdict") if e.value["verdict"] == "cancelled"}
+    assert cancelled <= begun, "what had not begun goes on in another job"
 
 
 @pytest.mark.parametrize("kind", PLANS)
@@ -248,3 +252,64 @@ def test_a_part_whose_node_was_booted_is_charged_to_it_and_its_job_goes_on() -> 
     others = [event for event in campaign.events("verdict") if event.job == charged.job and event.run != charged.run]
     assert {event.value["verdict"] for event in others} == {"passed"}
     assert Counter(event.value["verdict"] for event in campaign.events("verdict"))["passed"] == 40
+
+
+class EndedEarly:
+    """A scheduler that says of the first job with a run under way that it is over, as somebody's word for it; it is."""
+
+    def __init__(self, scheduler: Any, state: str, message: str = "") -> None:
+        self.scheduler, self.state, self.message, self.poll_s = scheduler, state, message, scheduler.poll_s
+        self.begun: dict[str, str] = {}
+        self.told = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.scheduler, name)
+
+    def poll(self, jobs: Any) -> list[JobReport]:
+        found: list[JobReport] = []
+        for report in self.scheduler.poll(jobs):
+            if report.run and report.state == "running":
+                self.begun[report.job] = report.run
+            if not self.told and report.job in self.begun and not report.run and report.state == "running":
+                self.told = report.job
+            if report.job != self.told:
+                found.append(report)
+            elif not report.run:
+                found.append(JobReport(report.job, self.state, report.source, message=self.message, elapsed_s=5.0))  # type: ignore[arg-type]
+        return found
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict", "reason"),
+    [
+        (
+            "timeout",
+            "interrupted",
+            "the scheduler ended its job at a time limit after 5 s, which is less than its runs may take",
+        ),
+        ("cancelled", "cancelled", "someone else cancelled its job at the scheduler: by user id 0"),
+    ],
+)
+def test_what_ran_in_a_job_that_somebody_cut_short_is_judged_as_a_job_of_one_run_is(
+    state: str, verdict: str, reason: str
+) -> None:
+    schedulers: list[EndedEarly] = []
+
+    def lie(ports: Any) -> Any:
+        schedulers.append(EndedEarly(ports.scheduler, state, "by user id 0" if state == "cancelled" else ""))
+        ports.scheduler = schedulers[-1]
+        return ports
+
+    campaign = Counted(small_pack(), fates=Fates(tests=TIMES), quiet=False, change_ports=lie)
+    campaign.run(60_000)
+    (told,) = {one.told for one in schedulers if one.told}
+    verdicts = [
+        event for event in campaign.events("verdict") if event.job == told and event.value["verdict"] != "passed"
+    ]
+    assert {(event.value["verdict"], event.reason) for event in verdicts} == {(verdict, reason)}
+    counts = Counter(event.value["verdict"] for event in campaign.events("verdict"))
+    assert counts["timeout"] == 0 and counts[verdict] == len(verdicts) >= 1
+    again = {event.run for event in campaign.events("submit_order") if event.value["attempt"] == 2}
+    assert len(again) == (len(verdicts) if verdict == "interrupted" else 0), (
+        "a person's word is not undone by another attempt"
+    )

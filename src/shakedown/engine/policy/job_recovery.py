@@ -27,7 +27,6 @@ from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead")  # facts that no verdict on its run repeats
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
-_MOST_CUT_SHORT = 3  # attempts that came to a limit that was lowered: after that it is the site's rule, and no accident
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
 
@@ -190,7 +189,7 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
 
 def _is_cut_short(state: State, job: Job, run: Run) -> bool:
     """Whether the scheduler's limit was neither the test's nor the partition's: somebody lowered it."""
-    if run.cancelled or run.attempt >= _MOST_CUT_SHORT:
+    if run.cancelled or run.attempt >= attend_parts.MOST_CUT_SHORT:
         return False
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     place = state.index.places.get(pool_of(state, job))

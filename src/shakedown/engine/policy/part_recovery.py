@@ -19,6 +19,7 @@ from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 
 _BEGUN = frozenset({"running", "ended", "checking"})
+MOST_CUT_SHORT = 3  # attempts that came to a limit that was lowered: after that it is the site's rule, and no accident
 _OWN_END = frozenset({"completed", "failed"})
 
 
@@ -77,7 +78,7 @@ def _over(state: State, decision: Decision, job: Job, runs: list[Run], now: floa
             if said in _OWN_END and now < seen_by:
                 decision.wake(seen_by)
                 continue
-            _judge(state, decision, job, run, *_by_the_job(job, run, said), alive=_may_live(job))
+            _judge(state, decision, job, run, *_by_the_job(state, job, run, said), alive=_may_live(job))
         elif run.claim == Claim.NONE:
             _claim(decision, job, run, f"its job is over ({said or 'nobody knows how'}) and it had not begun")
 
@@ -87,8 +88,8 @@ def _may_live(job: Job) -> bool:
     return job.report.facts.get("state") == "node_fail" and not job.report.facts.get("dead")
 
 
-def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
-    """What a part is judged that was running when its job ended."""
+def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
+    """What a part is judged that was running when its job ended: as a job of one run is that ended so."""
     words = f": {job.report.message}" if job.report.message else ""
     if not said:
         return "lost", f"nobody knows what became of its job{words}"
@@ -96,9 +97,30 @@ def _by_the_job(job: Job, run: Run, said: str) -> tuple[str, str]:
         return "cancelled", f"its job was cancelled{words}"
     if said == "node_fail":
         return "node_fail", f"a node it ran on failed{words}"
+    if said == "cancelled":
+        return "cancelled", f"someone else cancelled its job at the scheduler{words}"
     if said == "timeout":
-        return "timeout", f"its job came to its time limit while it ran{words}"
+        lowered = _at_a_lowered_limit(state, job, run)
+        verdict = "interrupted" if lowered and run.attempt < MOST_CUT_SHORT else "timeout"
+        return verdict, lowered or f"its job came to its time limit while it ran{words}"
     return "interrupted", f"its job ended ({said}) while it ran{words}"
+
+
+def _at_a_lowered_limit(state: State, job: Job, run: Run) -> str:
+    """Why the limit that a part's job came to was not the one that it asked for, or "".
+
+    A job asks for all that its runs may take, within its partition's limit: where that is not reached, and a run is still well
+    within its own limit, somebody lowered the job's.
+    """
+    bundle, limit = job.bundle, state.index.cases[run.case].shape.time_limit_s
+    if bundle is None or job.started is None or run.started is None:
+        return ""
+    known = job.report.facts.get("elapsed_s")
+    took = known if known is not None else job.since - job.started
+    mine = job.started + took - run.started
+    if mine >= 0.9 * limit or (bundle.limit_s and took >= 0.9 * bundle.limit_s):
+        return ""
+    return f"the scheduler ended its job at a time limit after {took:g} s, which is less than its runs may take"
 
 
 def _restarted(state: State, decision: Decision, job: Job, runs: list[Run]) -> None:
