@@ -89,7 +89,10 @@ def _may_live(job: Job) -> bool:
 
 
 def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
-    """What a part is judged that was running when its job ended: as a job of one run is that ended so."""
+    """What a part is judged that was running when its job ended: as a job of one run is that ended so.
+
+    But for a job that somebody else cancelled: nobody said a word of the run, so it is attempted again.
+    """
     words = f": {job.report.message}" if job.report.message else ""
     if not said:
         return "lost", f"nobody knows what became of its job{words}"
@@ -98,7 +101,7 @@ def _by_the_job(state: State, job: Job, run: Run, said: str) -> tuple[str, str]:
     if said == "node_fail":
         return "node_fail", f"a node it ran on failed{words}"
     if said == "cancelled":
-        return "cancelled", f"someone else cancelled its job at the scheduler{words}"
+        return "interrupted", f"someone else cancelled its job at the scheduler while it ran{words}"
     if said == "timeout":
         lowered = _at_a_lowered_limit(state, job, run)
         verdict = "interrupted" if lowered and run.attempt < MOST_CUT_SHORT else "timeout"
