@@ -275,7 +275,7 @@ class EndedEarly:
             if report.job != self.told:
                 found.append(report)
             elif not report.run:
-                found.append(JobReport(report.job, self.state, report.source, message=self.message, elapsed_s=5.0))  # type: ignore[arg-type]
+                found.append(JobReport(report.job, self.state, report.source, message=self.message, elapsed_s=5.0))
         return found
 
 

@@ -24,9 +24,11 @@ from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
 from shakedown.model.errors import UsageError
+from shakedown.model.events import COMPLETED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
 from shakedown.model.ports import RENAMED
@@ -243,7 +245,7 @@ def why(layout: Layout, subject: str) -> Answer:
     told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
     rows = [row for row in record.runs if row.run == subject]
     if rows or subject in state.runs:
-        return Answer(subject, "run", _why_run(state, rows, subject) + told)
+        return Answer(subject, "run", _why_run(state, record, rows, subject) + told)
     if state.plan is not None and subject in state.index.cases:
         return Answer(subject, "case", _why_case(state, record, subject) + told)
     raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=_near(state, record, subject))
@@ -260,7 +262,7 @@ def _near(state: State, record: Record, subject: str) -> str:
     return near_case(subject, cases, {row.run for row in record.runs}) or listed
 
 
-def _why_run(state: State, rows: list[Any], run: str) -> list[str]:
+def _why_run(state: State, record: Record, rows: list[RunRow], run: str) -> list[str]:
     lines = [explain_run(state, run)] if run in state.runs else []
     for row in rows:
         old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
@@ -270,11 +272,21 @@ def _why_run(state: State, rows: list[Any], run: str) -> list[str]:
             f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
         ]
         lines += [f"  {problem}" for problem in row.problems]
+        if row.verdict in COMPLETED and row.elapsed_s is None:
+            lines.append(_no_run_time(record, row))
         if row.failure_class:
             lines.append(f"  class {row.failure_class}{': ' + row.failure_line if row.failure_line else ''}")
         if row.excerpt:
             lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
     return [line for line in lines if line]
+
+
+def _no_run_time(record: Record, row: RunRow) -> str:
+    """Why a run that ran to its end has no run time, and what it counts in."""
+    told = (note.reason for note in record.notes if note.run == row.run and note.value.get("kind") == "end_unseen")
+    why = "its run time is not known: its job left no readings of one clock at its beginning and at its end"
+    counts = f"it counts as {row.verdict}, and in no number that is made of run times"
+    return f"  {next(told, why)}; {counts}"
 
 
 def _held(held: bool | None) -> str:
