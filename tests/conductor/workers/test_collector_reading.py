@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import socket
@@ -333,6 +334,27 @@ def test_a_check_of_a_package_that_fails_is_trouble_too_and_the_others_are_decid
 
     assert [check.held for check in evidence.checks] == [None, True]
     assert said in evidence.checks[0].detail and said in evidence.trouble
+
+
+@pytest.mark.parametrize(("may_read", "step"), [(True, "find"), (True, "open"), (False, "find"), (False, "open")])
+def test_a_file_that_is_denied_for_a_moment_is_trouble_and_one_that_is_denied_is_the_runs_own(
+    room: Room, monkeypatch: pytest.MonkeyPatch, may_read: bool, step: str
+) -> None:
+    """The server of a file system that was away denies what its modes allow."""
+    (room.work() / "answer").write_text("42")
+    really = os.open
+
+    def denied(path: str, flags: int, *more: int) -> int:
+        if flags & os.O_PATH if step == "find" else str(path).startswith("/proc/self/fd/"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return really(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", denied)
+    monkeypatch.setattr(os, "access", lambda path, mode, **options: may_read)
+    evidence = room.one(room.order(Test("t", checks=(on("answer", "contains", "42"),))))
+    said = "file answer cannot be read: Permission denied"
+    assert evidence.checks[0].held is None and evidence.checks[0].detail == said
+    assert evidence.trouble == (said if may_read else "")
 
 
 def _this_module() -> ModuleType:

@@ -379,7 +379,7 @@ def _find(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG):
             return Missing(subject, f"there is no {name}: {error.strerror}", held=False)
-        lasting = error.errno in (errno.ELOOP, errno.EACCES)  # the run's own doing
+        lasting = error.errno == errno.ELOOP or _is_denied(error, path)  # the run's own doing
         return Missing(subject, f"{name} cannot be read: {error.strerror}", trouble=not lasting)
     except ValueError as error:
         return Missing(subject, f"{name} cannot be read: {error}")
@@ -390,6 +390,13 @@ def _find(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
     return Missing(subject, f"{name} is {_KINDS.get(kind, 'no regular file')}, so it is not read", held=False)
 
 
+def _is_denied(error: OSError, path: Path | str) -> bool:
+    """Whether a file may truly not be read. The server of a file system that was away says so too, for a moment: then its modes do
+    not say it.
+    """
+    return error.errno in (errno.EACCES, errno.EPERM) and not os.access(path, os.R_OK, effective_ids=True)
+
+
 def _open_regular(subject: str, path: Path, allowed: Collection[str]) -> int | Missing:
     """A descriptor of such a file to read from."""
     handle = _find(subject, path, allowed)
@@ -398,7 +405,7 @@ def _open_regular(subject: str, path: Path, allowed: Collection[str]) -> int | M
     try:
         return os.open(f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        lasting = error.errno in (errno.EACCES, errno.EPERM)
-        return Missing(subject, f"file {printable(subject)} cannot be read: {error.strerror}", trouble=not lasting)
+        denied = _is_denied(error, f"/proc/self/fd/{handle}")
+        return Missing(subject, f"file {printable(subject)} cannot be read: {error.strerror}", trouble=not denied)
     finally:
         os.close(handle)
