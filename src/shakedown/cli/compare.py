@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.output import emit, json_option, say, site_option
-from shakedown.cli.twin.modelling import figure_option, format_of
+from shakedown.cli.twin.modelling import csv_option, figure_option, format_of
 from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,14 +27,7 @@ BY = "campaign, epoch, component, system, partition, toolchain, mode, node, or a
     "--least", metavar="PERCENT", default="2%", help="The smallest change that matters; 2% where nothing is said."
 )
 @click.option("--all", "everything", is_flag=True, help="Show what did not move, too.")
-@click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=None,
-    metavar="FILE",
-    help="Write all rows there too, as CSV.",
-)
+@csv_option
 @figure_option
 @site_option
 @json_option

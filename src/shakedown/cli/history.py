@@ -9,7 +9,7 @@ import click
 
 from shakedown.cli.compare import percent
 from shakedown.cli.output import emit, json_option, printable, say, site_option, table
-from shakedown.cli.twin.modelling import figure_option, format_of
+from shakedown.cli.twin.modelling import csv_option, figure_option, format_of
 from shakedown.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,14 +26,7 @@ if TYPE_CHECKING:
     "--least", metavar="PERCENT", default="2%", help="The smallest change that matters; 2% where nothing is said."
 )
 @click.option("--reference", is_flag=True, help="Print contract rows of these runs, as 'shakedown reference' does.")
-@click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=None,
-    metavar="FILE",
-    help="Write the lines there too, as CSV.",
-)
+@csv_option
 @figure_option
 @site_option
 @json_option

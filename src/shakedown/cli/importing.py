@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shakedown.cli.output import printable, say, table
-from shakedown.cli.twin.modelling import figure_option, json_option, show_model
+from shakedown.cli.twin.modelling import csv_option, figure_option, json_option, show_model
 from shakedown.model.errors import UsageError
 from shakedown.model.units import show_duration
 
@@ -40,14 +40,7 @@ _FIRST_WORD_S, _WORD_EVERY_S = 2.0, 5.0
     metavar="FILE",
     help="Lines ACCOUNT,AREA: work by area of science too.",
 )
-@click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=None,
-    metavar="FILE",
-    help="Write all groups there too, as CSV.",
-)
+@csv_option
 @figure_option
 @json_option
 def command(

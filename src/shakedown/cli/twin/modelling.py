@@ -15,7 +15,7 @@ from shakedown.model.units import parse_duration, parse_known
 if TYPE_CHECKING:
     from shakedown.report.figures.style import Drawing
 
-__all__ = ["Amount", "Duration", "figure_option", "json_option", "show_model"]
+__all__ = ["Amount", "Duration", "csv_option", "figure_option", "json_option", "show_model"]
 
 figure_option = click.option(
     "--figure",
@@ -23,6 +23,15 @@ figure_option = click.option(
     default=None,
     metavar="FILE",
     help="Write the figure there too: .svg, .pdf or .png.",
+)
+
+csv_option = click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Write the whole table there too, as CSV.",
 )
 
 
