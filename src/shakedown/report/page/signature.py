@@ -17,11 +17,6 @@ MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
-_LONGEST_SENTENCE, _LINES, _LINE = (
-    504,
-    6,
-    84,
-)  # of the sentence on the whole: characters, lines and characters of a line
 _LONGEST_HISTORY = 260  # of what the site's register says
 _LONGEST_ACT, _LONGEST_REASON, _LONGEST_STANDING = 90, 40, 66
 _TABLE_MM = 24.0  # of the table of acts beside its rows, and one restriction
@@ -53,7 +48,7 @@ def render_signature_page(
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
-        f"<p>{_text(str(signed.get('summary', '')), _LONGEST_SENTENCE)}</p>",
+        f"<p>{_text(str(signed.get('summary', '')))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
         _restrictions(restrictions, few),
         _acts(acts, signed, rows),
@@ -100,9 +95,7 @@ def _register(signed: Mapping[str, Any]) -> str:
 
 def _spare(title: str, summary: str, signatures: int) -> float:
     """Millimetres that a short title and sentence, and one signature instead of two, leave for restrictions and acts."""
-    found = 7.0 * (3 - -(-min(len(title), 2 * _LONGEST_NAME) // 42)) + 4.6 * (
-        _LINES - -(-min(len(summary), _LONGEST_SENTENCE) // _LINE)
-    )
+    found = 7.0 * (3 - -(-min(len(title), 2 * _LONGEST_NAME) // 42)) + 4.6 * (6 - -(-len(summary) // 84))
     return max(0.0, found + (7.0 if signatures == 1 else 0.0))
 
 
