@@ -1,4 +1,4 @@
-"""Damage records at random, and see that no reader is led astray: 2,000 damages take some forty minutes on four cores.
+"""Damage records at random, and see that no reader is led astray: 2,000 damages take some ten minutes on two cores.
 
     benchmarks/damaged_records.py [COUNT] [SEED] [PROCESSES]
 

@@ -333,8 +333,21 @@ def test_the_page_is_one_page_whatever_stands_on_it(parties: int) -> None:
     }
     acted = signed | {"acts": [act] * 20, "acts_in_all": 40, "without_acts": "rejected"}
     acted["register"] = {"register": 16 * "0", "entry": 12345, "sha256": 64 * "0", "words": 4 * long}
-    for count in (0, 6):
+    for count in (0, 1, 2, 6):
         with_acts = render_signature_page("0123456789abcdef" * 4, 4711, acted, [signature] * count)
         assert len(weasyprint.HTML(string=with_acts.decode()).render().pages) == 1
         assert b"ithout all of th" in with_acts and (parties > 2 or b"BACKDATED to 1970-01-01 00:00" in with_acts)
     assert b"and " + str(20 - (8 if parties <= 2 else 2)).encode() + b" more, in the report." in page
+
+
+def test_the_page_has_the_whole_sentence_or_says_where_the_rest_is() -> None:
+    from shakedown.report.page.signature import render_signature_page
+
+    sentence = "Rejected: " + ", ".join(f"criterion number {number} is not met" for number in range(12)) + "."
+    assert 380 < len(sentence) < 420
+    signed = {"summary": sentence, "outcome": "rejected", "parties": [["vendor", "A"], ["site", "B"]]}
+    assert sentence in render_signature_page("0" * 64, 4, signed).decode()
+    longer = render_signature_page("0" * 64, 4, signed | {"summary": sentence + sentence}).decode()
+    assert f"<p>{sentence[:360]}" in longer and "criterion number 11 is not ... (the rest in the report)</p>" in longer
+    crowded = render_signature_page("0" * 64, 4, signed | {"parties": [["party", "A"]] * 4}).decode()
+    assert f"<p>{sentence[:90]}" in crowded and "criterion number ... (the rest in the report)</p>" in crowded

@@ -151,8 +151,22 @@ _WHEN_NEEDED = (
     "textwrap",
     "pprint",
     "stringprep",
+    "matplotlib.pyplot",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.font_manager",
 )  # perhaps not everybody may read them
-_CODECS = ("utf_8_sig", "unicode_escape", "raw_unicode_escape", "idna", "ascii", "latin_1", "hex_codec")
+_CODECS = (
+    "utf_8_sig",
+    "utf_16_be",
+    "utf_32_be",
+    "mac_roman",
+    "unicode_escape",
+    "raw_unicode_escape",
+    "idna",
+    "ascii",
+    "latin_1",
+    "hex_codec",
+)
 
 
 def _import_all() -> None:
@@ -166,6 +180,8 @@ def _import_all() -> None:
         importlib.import_module(name)
     for name in _CODECS:
         codecs.lookup(name)
+    # A user who cannot read its cache has matplotlib look at all fonts again, with modules and codecs of its own for it.
+    sys.modules["matplotlib.font_manager"]._load_fontmanager(try_read_cache=False)
 
 
 def _make_site(site: Path) -> None:

@@ -17,6 +17,7 @@ MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
+_LONGEST_SUMMARY = 420  # of the sentence on the whole, where at most two parties sign and few keys have signed
 _LONGEST_HISTORY = 260  # of what the site's register says
 _LONGEST_ACT, _LONGEST_REASON, _LONGEST_STANDING = 90, 40, 66
 _TABLE_MM = 24.0  # of the table of acts beside its rows, and one restriction
@@ -48,7 +49,7 @@ def render_signature_page(
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
-        f"<p>{_text(str(signed.get('summary', '')))}</p>",
+        f"<p>{_summary(str(signed.get('summary', '')), len(parties), len(signatures))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
         _restrictions(restrictions, few),
         _acts(acts, signed, rows),
@@ -57,6 +58,15 @@ def render_signature_page(
         _places(parties),
     ]
     return _PAGE.format(title=_text(title), body="\n".join(filter(None, body))).encode()
+
+
+def _summary(sentence: str, parties: int, signatures: int) -> str:
+    """The sentence on the whole, or as much as there is room for, with a word on where the rest is."""
+    longest = _LONGEST_SUMMARY if parties <= 2 and signatures <= 1 else _LONGEST
+    if len(sentence) <= longest:
+        return _text(sentence, longest)
+    rest = " ... (the rest in the report)"
+    return _text(f"{sentence[: longest - len(rest)].rsplit(' ', 1)[0].rstrip(' ,;:')}{rest}", longest)
 
 
 def _facts(signed: Mapping[str, Any], contracts: Sequence[str]) -> str:
