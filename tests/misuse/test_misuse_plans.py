@@ -105,6 +105,9 @@ PLANS = [
     ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], duration: 1h, mix: {a: 60%}}", "8:48: the shares of mix come to 60%\nhint: they come to 100% together"),
     ('performance: {tests: ["tag:t"]}', "stability: {tests: [a], duration: 1h, mix: {a: 2 s}}", "8:52: mix.a: '2 s' is no share\nhint: write a share, such as 40%"),
     ('performance: {tests: ["tag:t"]}', "vendor: {name: walk}", "8:13: 'tests' is missing in vendor\nhint: tests: which tests; or procedures: what people do and attest"),
+    # One mistake, one error: what other keys say of tests follows from it, and so does what a key without a meaning holds.
+    ('performance: {tests: ["tag:t"]}', "stability: {duration: 1h, mix: {a: 100%}, criteria: {c: {measure: passed / attempts, test: a, must: '>= 1%'}}}", "8:16: 'tests' is missing in stability\nhint: tests: which tests; or procedures: what people do and attest"),
+    ('performance: {tests: ["tag:t"]}', "vendor: {procedures: [{name: walk}], mix: {a: 2 s}}", "8:42: 'mix' has no meaning in a component of kind vendor\nhint: it goes with stability"),
     ('performance: {tests: ["tag:t"]}', "vendor: {procedures: [{name: walk}], repeats: 2}", "8:42: 'repeats' has no meaning without tests"),
 ]  # fmt: skip
 

@@ -87,6 +87,9 @@ def test_check_of_one_file_tells_its_faults_alone(inside: Any) -> None:
     assert shakedown("check", "cm4.yaml").endswith("nothing is wrong in cm4.yaml\n")
     with pytest.raises(FileProblems):
         shakedown("check", "one.yaml")
+    with pytest.raises(FileProblems):
+        shakedown("check", "one")  # by its name
+    assert shakedown("check", "cm4").endswith("nothing is wrong in cm4\n")
     with pytest.raises(UsageError, match=r"src/Makefile is no file of the site"):
         shakedown("check", "src/Makefile")
 

@@ -71,6 +71,12 @@ def test_one_job_and_nothing_else_where_all_answer(tmp_path: Path) -> None:
     assert list(Layout(tmp_path).probes.iterdir()) == []
 
 
+def test_a_node_of_which_a_new_controller_has_not_heard_is_not_called_down(tmp_path: Path) -> None:
+    slurm = Slurm(tmp_path, {"n1": "text"}, states="n2|allocated|none\nn3|unknown*|none\n")
+    said = probing(tmp_path, slurm).carry_out().silent["n3"]
+    assert said == "Slurm does not know its state yet: slurmctld has not heard of it since it was started"
+
+
 def test_what_waits_when_time_is_up_is_cancelled_and_nothing_else(tmp_path: Path) -> None:
     slurm = Slurm(
         tmp_path, {"n1": "text"}, states="n2|allocated|none\nn3|down*|Not responding\nn3|down*|Not responding\n"

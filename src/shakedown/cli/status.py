@@ -9,6 +9,7 @@ import click
 
 from shakedown.cli.output import emit, json_option, printable, site_option, table
 
+_BESIDE = {"warm_up": "warm up", "filler": "take nodes that the mix leaves idle"}
 MOST_SETS = 10  # of nodes that are out, on a terminal
 
 
@@ -55,6 +56,10 @@ def _render(data: dict[str, Any]) -> str:
     if data.get("unknown"):
         parts.append(f"events of a later version, which are passed over: {', '.join(data['unknown'])}")
     for component in data["components"]:
+        beside = [f"{component[key]} {word}" for key, word in _BESIDE.items() if component.get(key)]
+        if beside:
+            some = " and ".join(beside)
+            parts.append(f"{component['name']}: of the wanted results {some}, and are in no count of the report")
         if component["unattested"]:
             parts.append(f"{component['name']}: not attested yet: {', '.join(component['unattested'])}")
     parts += [_clock(clock) for clock in data.get("clocks", [])]

@@ -142,7 +142,7 @@ def _check_contracts(reading: Site, contexts: list[Context], cases: list[list[Ca
 
 
 def _names(reading: Site, files: tuple[str, ...]) -> set[str]:
-    """The files as problems name them."""
+    """The files, each a path or the name of a plan, test, system or contract, as problems name them."""
     known = {"site.yaml", *reading.library.directories, *(file.name for file in reading.plans.values())}
     known |= {file.name for file in reading.contracts.values()} | {source.path for source in reading.failure_sources}
     known |= {problem.path for problem in reading.problems.found} | {m.file for m in reading.machines.values()}
@@ -151,6 +151,10 @@ def _names(reading: Site, files: tuple[str, ...]) -> set[str]:
     for file in files:
         path = Path(file).resolve()
         name = str(path.relative_to(reading.path)) if path.is_relative_to(reading.path) else str(path)
+        named = {one for one in known if Path(one).stem == file}  # a plan or a test by its name
+        if name not in known and named:
+            names |= named
+            continue
         if name not in known:
             folders = "systems/, tests/, contracts/, failures/, rehearsals/ and plans/"
             hint = did_you_mean(name, known) or f"files of a site are site.yaml and those in {folders}"

@@ -20,7 +20,9 @@ from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.policy.explain import explain_run
 from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
+from shakedown.engine.state.modes import FILLER, is_warm_up
 from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
+from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
@@ -37,6 +39,24 @@ from shakedown.processes.identity import boot_id, is_alive
 from shakedown.queries.nodes_now import nodes_now
 
 _LINES_BYTES = 16 << 10  # of a few events: with less room nobody can say what happened
+
+
+def _warm_ups(state: State, number: int) -> int:
+    """How many of a component's wanted results warm up."""
+    again = state.results.again.get(state.index.components[number].name, 0)
+    once = sum(
+        is_warm_up(mode) and not state.index.cases[case].unavailable
+        for mode, case, _ in wanted_results(state.index, number)
+    )
+    return once * (again + 1)
+
+
+def _fillers(state: State, number: int) -> int:
+    """How many of a component's wanted results took nodes that its mix left idle, or take them now."""
+    closed = sum(
+        len(repeats) for key, repeats in state.results.closed.items() if (key.component, key.mode) == (number, FILLER)
+    )
+    return closed + sum((run.component, run.mode) == (number, FILLER) for run in state.runs.values())
 
 
 def look(layout: Layout) -> State:
@@ -57,7 +77,9 @@ def status(layout: Layout) -> dict[str, Any]:
     components = [
         {
             "name": component.name,
-            "wanted": tally.wanted,
+            "wanted": tally.wanted - tally.unavailable,  # what cannot run here is in no count, as in the report
+            "warm_up": _warm_ups(state, number),
+            "filler": _fillers(state, number),
             "waiting": tally.waiting,
             "in_flight": tally.in_flight,
             "closed": tally.closed,

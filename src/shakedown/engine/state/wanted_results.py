@@ -30,4 +30,6 @@ def wanted_results(index: PlanIndex, number: int) -> Iterator[tuple[str, str, in
             yield from ((warm_up(mode.name), case, n + 1) for n in range(mode.warm_up * copies))
             yield from ((mode.name, case, n + 1) for n in range(mode.repeats * copies))
     if not component.modes:
-        yield from (("", case, repeat + 1) for repeat in range(component.repeats) for case in component.cases)
+        # A sweep of one machine, which has no nodes to tell apart, sees that machine in each of its rounds.
+        rounds = component.sweep.rounds if component.sweep else component.repeats
+        yield from (("", case, round_ + 1) for round_ in range(rounds) for case in component.cases)

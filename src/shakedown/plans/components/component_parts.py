@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from yaml.nodes import Node
@@ -32,41 +33,43 @@ _NOT_BESIDE = {  # key -> keys that have no meaning beside it, and why
 }
 
 
-def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Problems) -> None:
-    """Purpose: keys that have no meaning for this kind of component, or beside each other, are told."""
-    _check_kind(node, kind, entry, problems)
-    if "tests" not in entry:
-        if "procedures" not in entry:
-            problems.at(
-                node, f"'tests' is missing in {kind}", "tests: which tests; or procedures: what people do and attest"
-            )
+def check_together(node: Node, kind: str, entry: dict[str, Any], problems: Problems) -> frozenset[str]:
+    """Purpose: keys that have no meaning for this kind of component, or beside each other, are told, each once; and returned:
+    what they hold need not be read."""
+    if "tests" not in entry and "procedures" not in entry:
+        problems.at(
+            node, f"'tests' is missing in {kind}", "tests: which tests; or procedures: what people do and attest"
+        )
+    told: set[str] = set()
+    for key, words, hint in _meaningless(kind, entry):
+        if key not in told:
+            problems.at(key_place(node, key), words, hint)
+            told.add(key)
+    return frozenset(told)
+
+
+def _meaningless(kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Keys without a meaning where they stand: key, what is said, and the way out. What makes more of the others needless first."""
+    for key, wanted in _ONLY.items():
+        if key in entry and kind not in wanted:
+            yield key, f"'{key}' has no meaning in a component of kind {kind}", f"it goes with {listed(wanted)}"
+    if "tests" not in entry and "procedures" in entry:
         for key in _OF_RUNS:
             if key in entry:
-                problems.at(key_place(node, key), f"'{key}' has no meaning without tests")
+                yield key, f"'{key}' has no meaning without tests", ""
     counts = [key for key in _COUNTS if key in entry and not (key == "phases" and "duration" in entry)]
     if len(counts) > 1:
-        message = f"'{counts[0]}' and '{counts[1]}' both say how often cases run"
-        problems.at(key_place(node, counts[1]), message, "keep one of them")
+        yield counts[1], f"'{counts[0]}' and '{counts[1]}' both say how often cases run", "keep one of them"
     for key, (beside, why) in _NOT_BESIDE.items():
         for other in beside if key in entry else ():
             if other in entry:
-                problems.at(key_place(node, other), f"'{other}' has no meaning beside {key}", why)
+                yield other, f"'{other}' has no meaning beside {key}", why
     if "duration" not in entry and "phases" not in entry:
         for key in _OF_A_TIME:
             if key in entry:
-                message = f"'{key}' has no meaning without duration"
-                problems.at(key_place(node, key), message, "duration: how long runs follow each other")
+                yield key, f"'{key}' has no meaning without duration", "duration: how long runs follow each other"
     if "gate" in entry and "after" not in entry:
-        problems.at(
-            key_place(node, "gate"), "'gate' has no meaning without after", "after: the components that come first"
-        )
-
-
-def _check_kind(node: Node, kind: str, entry: dict[str, Any], problems: Problems) -> None:
-    for key, wanted in _ONLY.items():
-        if key in entry and kind not in wanted:
-            at, fitting = key_place(node, key), listed(wanted)
-            problems.at(at, f"'{key}' has no meaning in a component of kind {kind}", f"it goes with {fitting}")
+        yield "gate", "'gate' has no meaning without after", "after: the components that come first"
 
 
 def read_modes(node: Node, written: dict[str, dict[str, int]] | None, problems: Problems) -> tuple[Mode, ...]:

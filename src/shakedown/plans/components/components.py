@@ -56,10 +56,11 @@ def _component(
 ) -> Component:
     """One component: its cases first, since the rest speaks of their tests."""
     problems = selector.context.problems
-    check_together(node, kind, entry, problems)
+    without_meaning = check_together(node, kind, entry, problems)
+    entry = {key: value for key, value in entry.items() if key not in without_meaning}
     cases = selector.select(place(node, "tests"), entry.get("tests", []))
     tests = selector.tests_of(cases)
-    lost = selector.lost(entry.get("tests", []), tests)
+    lost = selector.lost(entry.get("tests", _named_elsewhere(entry)), tests)
     resolved = [selector.tests[test] for test in tests]
     known = selector.parameters_of(cases)
     component = Component(
@@ -114,6 +115,13 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
         sweep=read_sweep(node, entry, cases, context),
         pack=read_pack(node, entry, cases, context),
     )
+
+
+def _named_elsewhere(entry: dict[str, Any]) -> list[Any]:
+    """The tests that a component without ``tests`` names all the same: of these nothing is said but that ``tests`` is missing."""
+    criteria = entry.get("criteria") or {}
+    asked = [criterion["test"] for criterion in criteria.values() if isinstance(criterion.get("test"), str)]
+    return [*(entry.get("mix") or {}), *asked] if "procedures" not in entry else []
 
 
 def _fillers(node: Node, entry: dict[str, Any], selector: Selector, tests: list[str]) -> tuple[str, ...]:

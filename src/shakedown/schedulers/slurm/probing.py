@@ -252,7 +252,9 @@ def _in_words(state: NodeState, wait_s: float) -> str:
     word = state.state.lower()
     if not word:
         return f"no answer within {wait_s:g} s, and Slurm says nothing of it"
-    if any(part in word for part in ("down", "drain", "fail", "unknown", "power", "boot", "maint", "inval", "error")):
+    if word.startswith("unk"):
+        return "Slurm does not know its state yet: slurmctld has not heard of it since it was started"
+    if any(part in word for part in ("down", "drain", "fail", "power", "boot", "maint", "inval", "error")):
         return f"down (Slurm: {clean(word)}{f', {clean(state.reason)}' if state.reason else ''})"
     if any(part in word for part in ("alloc", "mix", "reserved", "blocked", "perfctrs", "planned")):
         return f"busy (Slurm: {clean(word)}) for {wait_s:g} s"
