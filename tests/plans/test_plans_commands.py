@@ -84,14 +84,27 @@ def test_the_command_ends_with_2_and_talks_on_standard_error(
 
 def test_check_of_one_file_tells_its_faults_alone(inside: Any) -> None:
     inside.write("tests/one.yaml", "test: one\nrunn: {command: x}\n")
-    assert shakedown("check", "cm4.yaml").endswith("nothing is wrong in cm4.yaml\n")
+    unseen = "\nnot shown: 1 fault of other files\n"
+    assert shakedown("check", "cm4.yaml").endswith(f"nothing is wrong in cm4.yaml{unseen}")
     with pytest.raises(FileProblems):
         shakedown("check", "one.yaml")
     with pytest.raises(FileProblems):
         shakedown("check", "one")  # by its name
-    assert shakedown("check", "cm4").endswith("nothing is wrong in cm4\n")
+    assert shakedown("check", "cm4").endswith(f"nothing is wrong in cm4{unseen}")
     with pytest.raises(UsageError, match=r"src/Makefile is no file of the site"):
         shakedown("check", "src/Makefile")
+
+
+def test_check_of_a_plan_tells_what_keeps_it_from_starting(inside: Any) -> None:
+    inside.write("tests/one.yaml", "test: one\nrunn: {command: x}\n")
+    inside.write("tests/two.yaml", "test: two\nrun: {command: x}\n")
+    for name, test in (("p", "one"), ("q", "nothing")):
+        inside.write(
+            f"plans/{name}.yaml", f"plan: {name}\nsystem: here\ncomponents: [functionality: {{tests: [{test}]}}]\n"
+        )
+    with pytest.raises(FileProblems) as told:
+        shakedown("check", "p")
+    assert [problem.path for problem in told.value.problems] == ["tests/one.yaml"], "and nothing of other plans"
 
 
 def test_check_as_json_lists_the_problems(inside: Any) -> None:

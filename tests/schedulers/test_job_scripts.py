@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shakedown.model.layout import Layout
-from shakedown.model.nouns import Case, Pairs
+from shakedown.model.nouns import Case, Pairs, Shape
 from shakedown.model.ports import JobOrder
 from shakedown.schedulers.claims import CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces
@@ -464,3 +464,19 @@ def test_a_payload_whose_child_is_killed_first_does_not_pass_for_one_that_ended_
     process.communicate(timeout=60)
 
     assert site.marks().exit_status is None
+
+
+def test_an_end_mark_waits_for_a_directory_that_is_away(site: Site) -> None:
+    """A file system that is full or away just when a payload ends: the run is judged by its own end all the same."""
+    away = 'mv "$SHAKEDOWN_CAMPAIGN/jobs" "$SHAKEDOWN_CAMPAIGN/away"'
+    back = 'mv "$SHAKEDOWN_CAMPAIGN/away" "$SHAKEDOWN_CAMPAIGN/jobs"'
+    status, marks, _ = site.run(f"{away}; (sleep 0.3; {back}) >/dev/null 2>&1 & exit 3")
+    assert (status, marks.exit_status, marks.told) == (3, 3, "")
+
+
+def test_an_end_mark_that_nobody_can_write_is_not_waited_for_up_to_the_time_limit(site: Site) -> None:
+    case = Case("c", "t", "emu:batch", script='rm -r "$SHAKEDOWN_CAMPAIGN/jobs"; exit 3', shape=Shape(time_limit_s=5.0))
+    site.places.prepare(JobOrder("j000001", "r000001", case))
+    process = site.start()
+    process.communicate(timeout=60)
+    assert (process.returncode, site.places.control("j000001").exists()) == (3, False)

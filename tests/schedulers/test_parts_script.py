@@ -305,3 +305,12 @@ def test_a_thousand_parts_share_what_is_the_same(node: Node) -> None:
     assert len(list(node.places.layout.payloads.iterdir())) == 1
     assert len(list(node.places.layout.job_work(JOB, 0).iterdir())) == len(runs)
     assert len(node.places.script(JOB).read_text()) < 100_000
+
+
+def test_end_marks_wait_for_a_directory_that_is_away(node: Node) -> None:
+    """A file system that is full or away just when a part ends: the part is judged by its own end all the same."""
+    away = 'mv "$SHAKEDOWN_CAMPAIGN/jobs" "$SHAKEDOWN_CAMPAIGN/away"'
+    back = 'mv "$SHAKEDOWN_CAMPAIGN/away" "$SHAKEDOWN_CAMPAIGN/jobs"'
+    runs = node.prepare([f"{away}; (sleep 0.3; {back}) >/dev/null 2>&1 & exit 3"])
+    node.run()
+    assert (node.mark(runs[0]).state, node.mark(runs[0]).exit_status) == ("failed", 3)

@@ -221,6 +221,15 @@ def test_a_job_that_lost_nodes_while_it_ran_is_not_what_was_asked_for(tmp_path: 
     assert report.message == "n002 was taken from it at the scheduler while it ran on n[001-002]"
 
 
+def test_a_job_that_is_completing_is_shown_with_the_nodes_that_are_not_clean_yet(tmp_path: Path) -> None:
+    found = looker(tmp_path, "hello\n", {}, state="COMPLETING", nodes="n001")
+    found.end(0)
+    assert found.look(JOB) == {}, "its nodes may have been booted under it"
+    found.slurm.queue = {"": [row(state="COMPLETED", nodes="n[001-002]", start=1000, end=1030)]}
+    report = found.look(JOB, after=60.0)["j000001"]
+    assert (report.state, report.message) == ("completed", "")
+
+
 @pytest.mark.parametrize(
     ("line", "nodes"),
     [

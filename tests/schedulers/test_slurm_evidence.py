@@ -280,6 +280,35 @@ def test_a_second_start_of_a_forgetful_controller_is_no_failure_of_the_test(look
     assert report.message.startswith("Slurm started it a second time")
 
 
+def test_an_end_of_a_start_that_is_younger_than_the_claim_is_no_end_of_the_first_one(looker: Looker) -> None:
+    """A controller that lost its memory ended the job, and could not start it a second time: FAILED with exit status 1."""
+    looker.begin()
+
+    def ended(start: int) -> list[str]:
+        return [row(state="FAILED", reason="NonZeroExitCode", exit=1 << 8, nodes="n001", start=start)]
+
+    looker.slurm.queue[""] = ended(start=4102444800)
+    assert looker.one(JOB, settled=False) is None, "the first start may still write its end mark"
+    report = looker.one(JOB)
+    assert report is not None and (report.state, report.exit_status) == ("interrupted", None)
+    assert report.message == (
+        "Slurm started it a second time, as a controller does that lost its memory; that start ended without a claim of its own, "
+        "and the first one left no end mark"
+    )
+    looker.slurm.queue[""] = ended(start=1000)
+    own = looker.one(JOB)
+    assert own is not None and (own.state, own.exit_status) == ("failed", 1), "its own end: its claim is younger"
+
+
+def test_a_start_of_accounting_that_is_younger_than_the_claim(looker: Looker) -> None:
+    looker.begin()
+    looker.slurm.memory[""] = [
+        record(state="FAILED", ExitCode="1:0", NodeList="n002", Start=4102444800, End=4102444801)
+    ]
+    report = looker.one(JOB)
+    assert report is not None and report.state == "running", "on n001 the first start may go on"
+
+
 def test_a_claim_that_could_not_be_written_is_not_told_as_a_second_start(looker: Looker) -> None:
     """On a full file system the claim is made and stays empty: the script gives up, and nobody has the place."""
     looker.begin()
@@ -606,6 +635,18 @@ def test_why_it_was_queued_again_by_the_list_of_finished_jobs(looker: Looker) ->
     without_accounting(looker, f"JobId=7 Name=sd-{TOKEN}-j000001 JobState=NODE_FAIL NodeList=n001 ExitCode=0:0 \n")
     report = looker.one(JOB, settled=False)
     assert report is not None and (report.state, report.cause, report.nodes) == ("requeued", "node_fail", "n001")
+
+
+@pytest.mark.parametrize(("state", "cause"), [("down*", "node_fail"), ("idle", "")])
+def test_why_it_was_queued_again_by_the_state_of_its_node(looker: Looker, state: str, cause: str) -> None:
+    """Nobody says why; the node that it ran on is down."""
+    looker.begin()
+    looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    looker.slurm.memory[""] = NO_ACCOUNTING
+    looker.slurm.answers["sinfo"] = Ran(0, SEPARATOR.join(("n001", state, "Not responding")) + "\n")
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.restart, report.cause) == ("requeued", 1, cause)
+    assert report.failed_nodes == (("n001",) if cause else ())
 
 
 def test_a_restart_without_accounting(looker: Looker) -> None:

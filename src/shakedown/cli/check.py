@@ -25,7 +25,8 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Every file is read, for every system of the site and for this machine. With FILEs (paths, or names of plans, tests, systems
-    and contracts) only their faults are shown.
+    and contracts) only their faults are shown; of a plan, all that keeps it from
+    starting.
     Cases of plans that cannot run are listed with the reason, and so is what a system does not allow of the site's other
     tests. A plan with cases that cannot run does not start, unless it says 'unavailable: restrict'. Warnings are no faults: they
     say where a plan may not do what its author meant.
@@ -40,7 +41,7 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
         raise FileProblems(checked.problems)
     counts = {name: getattr(checked, name) for name in ("systems", "tests", "cases", "contracts", "plans")}
     data = {"site": str(where), **counts, "problems": checked.problems, "warnings": checked.warnings}
-    data |= {"unavailable": checked.unavailable, "beyond": checked.beyond}
+    data |= {"unavailable": checked.unavailable, "beyond": checked.beyond, "not_shown": checked.not_shown}
     emit(data, as_json, lambda: _render(checked, files))
     return WRONG_USE if checked.problems else MET
 
@@ -68,6 +69,7 @@ def _render(checked: Checked, files: tuple[str, ...]) -> str:
         [
             *warnings,
             f"checked {', '.join(parts)}, on {machines}: {_found(checked)}{where}",
+            *([f"not shown: {_many(checked.not_shown, 'fault')} of other files"] if checked.not_shown else []),
             *_unable(checked),
             *_beyond(checked),
         ]

@@ -33,7 +33,8 @@ class Checked:
     """What was looked at. ``tests`` and ``cases`` are the site's and the package's; ``cases`` of the system that has most.
 
     ``warnings``: what a plan without faults may not do as it was meant. ``unavailable``: the cases of plans that cannot run.
-    ``beyond``: system -> cases of the site's own tests that it does not allow, each with the reason.
+    ``beyond``: system -> cases of the site's own tests that it does not allow, each with the reason. ``not_shown``: how many
+    faults other files have.
     """
 
     systems: int
@@ -45,6 +46,7 @@ class Checked:
     warnings: tuple[Problem, ...] = ()
     unavailable: tuple[Lost, ...] = ()
     beyond: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    not_shown: int = 0
 
 
 Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
@@ -53,7 +55,8 @@ Faults = Callable[[Machine], Iterable[tuple[Published, str, str | None]]]
 def check_site(
     site: Path, here: Here, files: tuple[str, ...] = (), kernels: Path | None = None, faults: Faults | None = None
 ) -> Checked:
-    """Purpose: read everything, on every system of the site and on this machine. ``files`` narrows the problems to theirs.
+    """Purpose: read everything, on every system of the site and on this machine. ``files`` narrows the problems to theirs, and
+    with a plan among them to those that keep it from starting.
 
     ``faults``: what is wrong with the numbers that are printed of a machine, each with a message and a way out.
     Errors: UsageError where one of ``files`` is no file of the site.
@@ -72,8 +75,12 @@ def check_site(
         for machine in reading.machines.values():
             for one, message, hint in faults(machine) if faults else ():
                 reading.problems.file(machine.file, f"published: {message}", hint, one.line, one.column)
-        problems = [p for p in reading.problems.found if not files or p.path in names]
-        reading.problems.found = problems
+        # A plan does not start while a test, a system or a contract is at fault: what is told of a plan is what a start would tell.
+        of_a_plan = any(file.name in names for file in reading.plans.values())
+        every = len(reading.problems.found)
+        reading.problems.found = [
+            p for p in reading.problems.found if not files or p.path in names or (of_a_plan and not _of_plan(p))
+        ]
         reading.advice.found = [p for p in reading.advice.found if not files or p.path in names]
         return Checked(
             len(reading.machines),
@@ -85,7 +92,12 @@ def check_site(
             tuple(reading.shown(reading.advice)),
             tuple(lost for name, lost in reading.lost if not files or name in names),
             _beyond(reading, contexts, cases, names if files else None),
+            every - len(reading.problems.found),
         )
+
+
+def _of_plan(problem: Problem) -> bool:
+    return problem.path.startswith("plans/")
 
 
 def _beyond(

@@ -246,7 +246,8 @@ def job_report(state: State, event: Event) -> None:
     if job.report.state in _DOUBTFUL and said not in _DOUBTFUL:
         job.requests.cancel_after = event.time  # the scheduler answers again: what it was not asked then is asked now
     job.report.state, job.report.source = said, value.get("source", "")
-    job.report.note = event.reason if said in ("queued", "running") else ""
+    if said not in _DOUBTFUL:  # a source that is silent changes nothing of what was said
+        job.report.note = event.reason if said in ("queued", "running") else ""
     job.scheduler_id = value.get("id", job.scheduler_id)
     if value.get("restart", job.restart) > job.restart or said == "requeued":
         kept = (

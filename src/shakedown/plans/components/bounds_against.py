@@ -37,9 +37,10 @@ def against(
             and other.comparison[0] != criterion.comparison[0]
         ):
             return
-    what = f"of {criterion.of} " if criterion.of else f"of {criterion.measure} "
-    said = f"{what}{better} is better, and it must be {criterion.must}: the better it is, the less it is met"
-    yield (*keys, "must"), named(criterion, said), _other_way(criterion.comparison)
+    of_measure = criterion.statistic == "sd" or bool(measures()[criterion.measure].better)
+    what = "sd" if criterion.statistic == "sd" else criterion.measure if of_measure else criterion.of
+    said = f"of {what} {better} is better, and it must be {criterion.must}: the better it is, the less it is met"
+    yield (*keys, "must"), named(criterion, said), _other_way(criterion.comparison, not of_measure and what != ELAPSED)
 
 
 def _says_nothing(criterion: Criterion) -> bool:
@@ -67,9 +68,10 @@ def _wrong_way(comparison: str, better: str) -> bool:
     return comparison.startswith("<" if better == "higher" else ">")
 
 
-def _other_way(comparison: str) -> str:
+def _other_way(comparison: str, of_the_test: bool) -> str:
+    """``of_the_test``: a test says what is better."""
     turned = comparison.replace("<", ">") if "<" in comparison else comparison.replace(">", "<")
-    return f"write '{turned}', or mend the figure's 'better'"
+    return f"write '{turned}', or mend the figure's 'better'" if of_the_test else f"write '{turned}'"
 
 
 def tell_rows_against(read: ContractRead, tests: dict[str, Definition], told: Problems) -> None:

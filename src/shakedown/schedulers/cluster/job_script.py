@@ -17,6 +17,7 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN, case_environment, case_script
 
+_NO_LIMIT = 2**31
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # Slurm starts the script as the job's own: a person who runs it by hand, or in an allocation of another job, is refused before
@@ -34,6 +35,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
+#
+# A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
+# mark is what the run is judged by.
 _HEAD = r"""#!/bin/sh
 {directives}# job {job}
 _sd_restart=${{SLURM_RESTART_COUNT:-0}}
@@ -46,6 +50,15 @@ if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" !=
     exit {taken}
 fi
 _sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
+_sd_write() {{
+    _sd_tries=0
+    until {{ echo "$2" >>"$1"; }} 2>/dev/null; do
+        _sd_tries=$((_sd_tries + 1))
+        [ "$_sd_tries" -le 30 ] && [ -z "$_sd_told" ] || return
+        read -r _sd_now _ </proc/uptime && [ $((${{_sd_now%.*}} - ${{_sd_began%.*}})) -lt $(({limit} - 5)) ] || return
+        sleep 1 2>/dev/null
+    done
+}}
 _sd_before=$_sd_control
 while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
     _sd_count=0 _sd_ran= _sd_alive= _sd_claim= _sd_next=
@@ -108,7 +121,7 @@ _sd_output={output}.$_sd_restart.out
     [ "$_sd_status" = 0 ] || _sd_pause=0.2
     [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
     sleep $_sd_pause 2>/dev/null
-    echo "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told ." >"$_sd_control/marks.$_sd_restart"
+    _sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told ."
     exit "$_sd_status"
 fi
 echo "trouble=place ." >"$_sd_control/marks.$_sd_restart"
@@ -122,26 +135,34 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
     ``payload``: the file that ``payload_script`` was written to.
     """
     work = _without_restart(layout.job_work(job, 0), ".0")
-    return head(layout, job, case.shape.resources.directives) + _SCRIPT.format(
+    limit = max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else _NO_LIMIT
+    return head(layout, job, limit, case.shape.resources.directives) + _SCRIPT.format(
         payload=quoted(payload),
         work=shlex.quote(work),
         output=shlex.quote(_without_restart(layout.job_output(job, 0), ".0.out")),
         root=quoted(layout.root),
         run=shlex.quote(run),
         place=_place(case),
-        limit=max(1, int(case.shape.time_limit_s)) if case.shape.time_limit_s > 0 else 2**31,
+        limit=limit,
         taken=CLAIM_TAKEN,
     )
 
 
-def head(layout: Layout, job: str, directives: Sequence[str] = ()) -> str:
-    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set.
+def head(layout: Layout, job: str, limit_s: int = 0, directives: Sequence[str] = ()) -> str:
+    """Purpose: the beginning of each job script: the claim. After it ``_sd_control``, ``_sd_restart``, ``_sd_host`` are set, and
+    ``_sd_write FILE WORDS`` writes a mark.
 
-    ``directives``: lines for plugins of the scheduler, which read them up to the first line that is no comment.
+    ``limit_s``: the job's time limit in seconds, 0 = none. ``directives``: lines for plugins of the scheduler, which read them up
+    to the first line that is no comment.
     """
     lines = "".join(f"{line}\n" for line in directives)
     return _HEAD.format(
-        directives=lines, job=job, control=quoted(layout.job(job)), token=quoted(layout.token), taken=CLAIM_TAKEN
+        directives=lines,
+        job=job,
+        control=quoted(layout.job(job)),
+        token=quoted(layout.token),
+        taken=CLAIM_TAKEN,
+        limit=limit_s or _NO_LIMIT,
     )
 
 

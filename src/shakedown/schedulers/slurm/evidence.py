@@ -20,18 +20,12 @@ from shakedown.schedulers.slurm.job_evidence import Asked, Found
 from shakedown.schedulers.slurm.launches import NEVER_OPENED, failed_launch, foreign_claim, requeued_launch
 from shakedown.schedulers.slurm.parsing import QueueRow, Record, clean
 from shakedown.schedulers.slurm.pending import in_words, way_out
+from shakedown.schedulers.slurm.second_starts import first_is_over, second_start
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 
 SETTLE_S = 10.0  # sources may lag behind each other by as much (a file on NFS, a record of accounting): so long nothing is said
 TOLD_S = 60.0  # after which a job that was told to end is believed to have been, though nobody says why
-_STARTED_TWICE = (
-    "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
-    "and the first one left no end mark"
-)
-_FIRST_GOES_ON = (
-    "Slurm started it a second time, as a controller does that lost its memory; that start found the claim taken and ended, "
-    "and the first one is waited for"
-)
+_FIRST_IS_OVER, _FIRST_GOES_ON = "and the first one left no end mark", "and the first one is waited for"
 _EMPTY_CLAIM = "it could not write its claim, and ended without running; the campaign's file system may be full"
 _SAYS_NOTHING = ("NonZeroExitCode", "TimeLimit", "DeadLine", "JobLaunchFailure", "NodeDown")
 _MOST_NAMED = 8  # nodes in a sentence
@@ -110,9 +104,13 @@ def _from_marks(found: Found) -> Said:
 
 
 def _taken_from(found: Found, marks: Marks) -> str:
-    """Somebody, or Slurm itself, took nodes from it while it ran: what it measured is not what was asked for."""
+    """Somebody, or Slurm itself, took nodes from it while it ran: what it measured is not what was asked for.
+
+    A job that is completing is shown with the nodes alone that are not clean yet.
+    """
     row = found.row
-    nodes = row.nodes if row is not None and row.restart == marks.restart and row.nodes else found.nodes_now
+    whole = row is not None and row.restart == marks.restart and row.state != "COMPLETING"
+    nodes = row.nodes if row is not None and whole and row.nodes else found.nodes_now
     if not nodes or not marks.nodes or nodes == marks.nodes:
         return ""
     had, has = names_in(marks.nodes), names_in(nodes)
@@ -283,12 +281,13 @@ def _over(
             return _never_ran(found, source, word, status, nodes, reason)
         if young:
             return Later()
-        if status == CLAIM_TAKEN:
-            if found.marks is None or not found.marks.holder:
-                return _report(found, "refused", source, nodes=nodes, message=_EMPTY_CLAIM)
-            if not _first_is_over(found, nodes):
-                return _report(found, "running", "marks", nodes=found.marks.nodes, message=_FIRST_GOES_ON)
-            return _report(found, "interrupted", source, nodes=found.marks.nodes or nodes, message=_STARTED_TWICE)
+        if status == CLAIM_TAKEN and (found.marks is None or not found.marks.holder):
+            return _report(found, "refused", source, nodes=nodes, message=_EMPTY_CLAIM)
+        if found.marks is not None and (again := second_start(found, status)):
+            where = found.marks.nodes
+            if not first_is_over(found, nodes):
+                return _report(found, "running", "marks", nodes=where, message=f"{again}, {_FIRST_GOES_ON}")
+            return _report(found, "interrupted", source, nodes=where or nodes, message=f"{again}, {_FIRST_IS_OVER}")
     if word in ("DEADLINE", "NODE_FAIL") and not nodes and not _has_begun(found):
         return Later() if young else _ended_waiting(found, source, word, said.note)
     if said.state == "cancelled" and not by and young and found.accounting in ("told", "unasked"):
@@ -300,14 +299,6 @@ def _over(
     if source == "accounting" and said.state == "failed" and status is not None and 0 < status < 128:
         note = _joined(note, f"accounting does not tell exit status {status} from {status + 128}")
     return _report(found, said.state, source, exit_status=shown, nodes=where, message=note)
-
-
-def _first_is_over(found: Found, nodes: str) -> bool:
-    """Whether the start that has the claim of a job that was started twice was ended: slurmstepd wrote so, or slurmd of the same
-    node started the second one, for which it ends the first.
-    """
-    first = found.marks.node or found.marks.nodes if found.marks is not None else ""
-    return found.told_to_end or bool(found.words) or not first or first in names_in(nodes) or first == nodes
 
 
 def _never_ran(found: Found, source: str, word: str, status: int | None, nodes: str, reason: str) -> JobReport:

@@ -37,6 +37,7 @@ class FailedNodes:
 
     def explain(self, reports: Sequence[JobReport]) -> list[JobReport]:
         """Purpose: say more of lost nodes at first; later, that a job is dead. One sinfo a cluster for all of them."""
+        reports = self._requeued_for(reports)
         lost = {r.job: r for r in reports if "node_fail" in (r.state, r.cause) and r.nodes}
         self.since = {job: since for job, since in self.since.items() if job in lost}
         self.failed = {job: names for job, names in self.failed.items() if job in lost}
@@ -52,6 +53,13 @@ class FailedNodes:
         for job in new:
             self.failed[job] = _failed(lost[job], states)
         return [self._named(_told(r, states, r.job in new, r.job in waiting)) for r in reports]
+
+    def _requeued_for(self, reports: Sequence[JobReport]) -> Sequence[JobReport]:
+        """Of jobs that were put back into the queue, where no source says why, those whose node is down: it was lost."""
+        asked = [r for r in reports if r.state == "requeued" and not r.cause and not r.message and r.nodes]
+        states = self._states(asked) if asked else {}
+        down = {r.job for r in asked if any(n in states and not _answers(states[n]) for n in names_in(r.nodes))}
+        return [structs.replace(r, cause="node_fail") if r.job in down else r for r in reports]
 
     def _named(self, report: JobReport) -> JobReport:
         names = self.failed.get(report.job, ())

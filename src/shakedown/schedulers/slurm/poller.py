@@ -32,12 +32,12 @@ from shakedown.schedulers.slurm.parsing import QueueRow, babble, clean, last_wor
 from shakedown.schedulers.slurm.parts import Parts
 from shakedown.schedulers.slurm.renamed import found_by_number, is_ours
 from shakedown.schedulers.slurm.runner import Run
+from shakedown.schedulers.slurm.second_starts import CLOCKS_DIFFER_S
 from shakedown.schedulers.slurm.states import BEFORE_AND_DURING, OVER, meaning
 from shakedown.schedulers.slurm.surveying import survey
 
 _WORDS_BYTES = 8192  # at the end of what Slurm wrote of a job
 _MOST_GLANCED = 1024  # files that are looked for at once
-_CLOCKS_DIFFER_S = 5.0  # the controller's and the file system's
 _MOST_RESTARTS = 16  # whose end marks are looked for
 _ENDED_BY_SLURM = re.compile(r"^slurmstepd\S*: error: \*\*\* ", re.MULTILINE)
 _MOST_SWEPT = 64  # jobs that nobody wants any more, in one look
@@ -275,7 +275,7 @@ class Asker:
         row = self.others.get(marks.scheduler_id) if marks and marks.scheduler_id else None
         if row is not None and marks is not None:
             known = row.start and marks.claimed_at and row.nodes == marks.nodes
-            return row if known and row.start <= marks.claimed_at + _CLOCKS_DIFFER_S else None  # type: ignore[operator]
+            return row if known and row.start <= marks.claimed_at + CLOCKS_DIFFER_S else None  # type: ignore[operator]
         row = found_by_number(job, self.others)
         if row is None:
             return None
