@@ -310,6 +310,15 @@ class Trial:
         if verdict == "timeout" and not event.case.startswith("long"):
             yield f"{said}: its payload takes less than its limit"
 
+    def _struck(self, execution: Execution) -> bool:
+        """Whether a trouble came to its node or job in the moment in which it ended."""
+        for line in (self.site / "troubles").read_text().splitlines():
+            at, _, words = line.partition(" ")
+            mine = words.split()[-1:] == [execution.job] or execution.hosts & set(words.split())
+            if mine and abs(float(at) - execution.ended) < 1.0:
+                return True
+        return False
+
     def _counts(self, status: dict[str, object], verdicts: dict[str, list[Event]]) -> Iterator[str]:
         """Every result is closed, budgets are free, and the counts of the views are those of the log."""
         report = json.loads(self.ask("report", "--json", "--no-pdf").stdout)

@@ -211,6 +211,19 @@ def test_a_job_on_one_node_asks_nothing(tmp_path: Path) -> None:
     assert found.slurm.count("scontrol") == 0
 
 
+@pytest.mark.parametrize(("boot", "state"), [(4102444800, "node_fail"), (900, "timeout")])
+def test_a_job_on_one_node_that_was_booted_under_it_was_not_ended_by_its_time_limit(
+    tmp_path: Path, boot: int, state: str
+) -> None:
+    """The controller was away while the node was, and takes the job for one that runs."""
+    told = nodes(f"n001 BootTime={boot} SlurmdStartTime={boot}")
+    found = looker(tmp_path, "hello\n", told, nodes="n001", state="TIMEOUT", end=4102444801)
+    found.begin()
+    report = found.one(JOB)
+    assert report is not None and report.state == state
+    assert report.failed_nodes == (("n001",) if state == "node_fail" else ())
+
+
 def test_a_job_that_lost_nodes_while_it_ran_is_not_what_was_asked_for(tmp_path: Path) -> None:
     """``scontrol update jobid=7 numnodes=1``."""
     found = looker(tmp_path, "hello\n", {}, nodes="n001")

@@ -39,7 +39,7 @@ class Act:
 
     @property
     def back(self) -> bool:
-        return any(line["value"].get("from", line["time"]) < line["time"] for line in self.lines)
+        return any(line["value"].get("from", line["time"]) < line["time"] - 1.0 for line in self.lines)
 
     @property
     def known(self) -> bool:

@@ -270,9 +270,9 @@ def _named_files(layout: Layout, record: Record) -> Iterator[tuple[str, str]]:
             yield path, ""
         except RecordError as error:
             yield path, error.message.partition(f"{path}, ")[2] or error.message.partition(f"{path} ")[2]
-    for row in record.attestations.values():
-        for name, digest in row.evidence:
-            yield f"evidence/{digest}", _digest_trouble(layout.evidence / digest, digest, name)
+    named = dict.fromkeys((digest, name) for row in record.attested for name, digest in row.evidence)
+    for digest, name in named:  # of every attestation: a later one takes the earlier one's place, and not its evidence
+        yield f"evidence/{digest}", _digest_trouble(layout.evidence / digest, digest, name)
     for found in record.fingerprints:
         yield found.facts_file, _facts_trouble(layout.root / found.facts_file, found.digest)
 

@@ -21,6 +21,9 @@ UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "inc
 ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
 
 
+_A_MOMENT_S = 1.0
+
+
 class Act(Struct, frozen=True):
     """``number``: that of its first event, which names it. ``what``: what was done, in words. ``as_of``: the moment in the past or
     now that it speaks of, None where it speaks of none. ``events``: all of its own; ``follows``: what the log has because of it.
@@ -43,8 +46,8 @@ class Act(Struct, frozen=True):
 
     @property
     def backdated(self) -> bool:
-        """It speaks of a time before it was said."""
-        return self.as_of is not None and self.as_of < self.said
+        """It speaks of a time before it was said. From a person's word to the record a moment passes."""
+        return self.as_of is not None and self.as_of < self.said - _A_MOMENT_S
 
     @property
     def unknown(self) -> bool:

@@ -22,6 +22,11 @@ _NOUNS = {
 }  # fmt: skip
 
 
+Others = Mapping[
+    str, Sequence[Sequence[int]]
+]  # another outcome -> groups of acts, without one of which it comes out so
+
+
 class Named(Struct, frozen=True):
     """Acts as a sentence names them. ``names``: act -> "the waiver by Ada (event 7)"; ``missing``: act -> who has not agreed."""
 
@@ -57,18 +62,18 @@ def name_of(kind: str, by: str, number: int) -> str:
     return f"the {_NOUNS.get(kind, kind)} by {by or 'somebody'} (event {number})"
 
 
-def disputed_words(outcome: str, others: Mapping[str, Sequence[int]], unagreed: Sequence[int], acts: Named) -> str:
-    """Purpose: why an outcome is disputed. ``others``: how else it would come out, each with the acts that it would be without;
-    ``unagreed``: acts that need a consent which is missing, and without which nobody knows how it would come out.
+def disputed_words(outcome: str, others: Others, unagreed: Sequence[int], acts: Named) -> str:
+    """Purpose: why an outcome is disputed. ``unagreed``: acts that need a consent which is missing, and without which nobody knows
+    how it would come out.
     """
-    numbers = sorted({number for several in others.values() for number in several})
+    numbers = sorted({number for groups in others.values() for group in groups for number in group})
     rest = [number for number in unagreed if number not in numbers]
     parts = []
     if len(numbers) == 1:
         parts = [f"{outcome} if {acts.all(numbers)} counts, {' or '.join(others)} if it does not"]
     elif numbers:
-        otherwise = f"{' or '.join(others)} if they do not, or only some of them do"
-        parts = [f"{outcome} if {acts.all(numbers)} count, {otherwise}"]
+        otherwise = [f"{word} if {_do_not(groups, numbers)}" for word, groups in others.items()]
+        parts = [f"{outcome} if {acts.all(numbers)} count, {', '.join(otherwise)}"]
     if rest:
         them = _them(rest)
         parts += [
@@ -77,6 +82,18 @@ def disputed_words(outcome: str, others: Mapping[str, Sequence[int]], unagreed: 
             f"nobody can tell how it would have come out without {them}"
         ]
     return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest}))])
+
+
+def _do_not(groups: Sequence[Sequence[int]], numbers: Sequence[int]) -> str:
+    """One of them does not; event 7 or 9 does not; none of events 7, 9 does."""
+    alone = sorted(group[0] for group in groups if len(group) == 1)
+    together = [group for group in groups if len(group) > 1]
+    if alone == list(numbers) and not together:
+        return "one of them does not"
+    said = [f"event {' or '.join(some([str(n) for n in alone], _MOST_EVENTS).split(', '))} does not"] if alone else []
+    whole = len(together) == 1 and list(together[0]) == list(numbers)
+    said += ["none of them does"] if whole else [f"none of {_events(group)} does" for group in together]
+    return " or ".join(said)
 
 
 def unsure_words(numbers: Sequence[int], acts: Named) -> str:
@@ -93,6 +110,16 @@ def _events(numbers: Sequence[int]) -> str:
 
 def _them(numbers: Sequence[int]) -> str:
     return "it" if len(numbers) == 1 else "them"
+
+
+def hangs_words(acts: Iterable[ActScore]) -> str:
+    """Purpose: the acts without each of which a rejected campaign would not be rejected: it is no word on the machine alone."""
+    said = [
+        f"{name_of(act.kind, act.by, act.number)} it is {act.without}"
+        for act in acts
+        if act.differs and act.kind != "agree"
+    ]
+    return f"; without {some(said)}" if said else ""
 
 
 def restricted_summary(judged: Scorecard, outcome: str, restricting: Collection[int]) -> str:

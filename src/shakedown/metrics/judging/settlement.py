@@ -22,9 +22,11 @@ from shakedown.metrics.judging.settled_words import (
     NO_EFFECT,
     ONE_SIDED,
     WITHDRAWN,
+    Others,
     agreement_words,
     differences,
     disputed_words,
+    hangs_words,
     named,
     restricted_summary,
     restriction_words,
@@ -42,6 +44,8 @@ DISPUTED = "disputed"
 Documents = Callable[[str], Document]
 Scored = tuple[Document, Clocks, Scorecard]
 _AT_ONCE = 16  # records without acts that are kept at a time
+_MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
+_FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
 
 def settle(
@@ -80,6 +84,9 @@ class _Settling:
         self.document, self.record, self.document_of = document, record, document_of
         self.variants, self.acts, self.signatures = variants, acts, signatures
         self.shared: dict[Acts, Scored] = {} if shared is None else shared
+        self.by_number = {act.number: act for act in acts}
+        runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
+        self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
         unsure = {act.number for act in acts if act.unsure}
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
@@ -121,7 +128,8 @@ class _Settling:
         others = self._others(outcome, restricting)
         unagreed, names = self._unagreed(restricting), named(self.acts, self.consent.missing)
         if not self._disputed(others, restricting):
-            return replace(settled, summary=settled.summary + unsure_words(self.unsure, names))
+            hangs = hangs_words(scored) if outcome == "rejected" else ""
+            return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
         said = disputed_words(outcome, others, unagreed, names)
         said += unsure_words(sorted({*self.unsure} - {*unagreed}), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
@@ -133,9 +141,13 @@ class _Settling:
         outcome = _restricted(judged.outcome, restricting)
         return DISPUTED if self._disputed(self._others(outcome, restricting), restricting) else outcome
 
-    def _disputed(self, others: Mapping[str, Sequence[int]], restricting: Collection[int]) -> bool:
+    def _disputed(self, others: Others, restricting: Collection[int]) -> bool:
         """It would come out otherwise, or a consent is missing to something whose effect nobody knows."""
-        return bool(others or (self._unagreed(restricting) and self.record.ended is not None))
+        return bool(others or (self._unagreed(restricting) and self._over()))
+
+    def _over(self) -> bool:
+        """Whether nothing is left to do; what has no effect takes up no work again."""
+        return self._score(frozenset())[2].finished
 
     def _unagreed(self, restricting: Collection[int]) -> list[int]:
         """Consent is asked for and missing, and what was done cannot be undone; an end that took nothing has done nothing."""
@@ -202,13 +214,13 @@ class _Settling:
     def _raw(self, numbers: Acts) -> str:
         return self._score(numbers)[2].outcome
 
-    def _takes(self, act: Act, judged: Scorecard) -> tuple[str, ...]:
-        """Only what was said after the first order can take anything away."""
+    def _takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
+        """Only what was said after the first order can take anything away. ``gone``: acts that are left out of account."""
         orders = self.record.first_orders.values()
         if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or not orders or act.said < min(orders):
             return ()
-        document, clocks, without = self._score(frozenset({act.number}))
-        base_document, base_clocks, _ = self._score(frozenset())
+        document, clocks, without = self._score(gone | {act.number})
+        base_document, base_clocks, _ = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
         step = self._step(act) if act.kind == "amend" else None
         relied = step is not None and self._is_relied_on(act, step)
@@ -298,22 +310,52 @@ class _Settling:
             return _Settling(*rest, act.number).word(), ()
         if act.unknown:
             return NOT_KNOWN, ()
-        without = self._score(frozenset({act.number}))[2]
-        word = _restricted(without.outcome, restricting - {act.number})
-        return word, tuple(differences(judged, without))
+        gone = frozenset({act.number})
+        return self._word_without(gone, restricting), tuple(differences(judged, self._score(gone)[2]))
+
+    def _word_without(self, gone: Acts, restricting: set[int]) -> str:
+        """The outcome without these acts. What they covered may take something away again."""
+        judged = self._score(gone)[2]
+        if judged.outcome != "accepted" or restricting - gone:
+            return _restricted(judged.outcome, restricting - gone)
+        covered = (act for act in self.weighed if act.number not in gone and any(self._covers(n, act) for n in gone))
+        return _restricted("accepted", [act.number for act in covered if self._takes(act, judged, gone)][:1])
+
+    def _covers(self, number: int, act: Act) -> bool:
+        """Whether one act may change what another one comes to: words on the same runs, clocks, ends, procedures."""
+        other = self.by_number[number]
+        if _FAMILIES.get(other.kind, other.kind) != _FAMILIES.get(act.kind, act.kind):
+            return False
+        runs, others = self.ruled.get(act.number), self.ruled.get(number)
+        return not runs or not others or bool(runs & others)
 
     # ---- whose word it hangs on --------------------------------------------------------------------------------------------
 
-    def _others(self, outcome: str, restricting: set[int]) -> dict[str, list[int]]:
-        """How it would come out without what one party alone did: other outcomes, each with the acts that stand in its way."""
-        found: dict[str, list[int]] = {}
-        if not self.one_sided or not self.record.ended:
+    def _others(self, outcome: str, restricting: set[int]) -> Others:
+        """How it would come out without what one party alone did: other outcomes, each with the acts that stand in its way; where
+        several stand there together, a group.
+
+        While a campaign goes on all is incomplete; where it only goes on by such an act, it would be over without it.
+        """
+        found: dict[str, list[Sequence[int]]] = {}
+        if not self.one_sided:
             return found
+        over = self._over()
         for gone in self._subsets():
-            word = _restricted(self._score(gone)[2].outcome, restricting - gone)
-            if word != outcome:
-                found.setdefault(word, []).extend(sorted(gone))
+            word = self._word_without(gone, restricting)
+            if word == outcome or not (over or word != "incomplete"):
+                continue
+            known = found.setdefault(word, [])
+            if not any(gone.issuperset(group) for group in known):  # else fewer of them do it
+                known.append(sorted(self._least(gone, word, restricting)))
         return found
+
+    def _least(self, gone: Acts, word: str, restricting: set[int]) -> Acts:
+        """Of acts without which it comes out otherwise, those that are needed for it."""
+        for number in sorted(gone) if 1 < len(gone) <= _MOST_TRIED else ():
+            if len(gone) > 1 and self._word_without(gone - {number}, restricting) == word:
+                gone = gone - {number}
+        return gone
 
     def _subsets(self) -> list[Acts]:
         """Each one-sided act, all of them, and all of each side: acts of two sides may hide each other."""

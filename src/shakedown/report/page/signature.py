@@ -50,7 +50,7 @@ def render_signature_page(
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
         f"<p>{_summary(str(signed.get('summary', '')), len(parties), len(signatures))}</p>",
-        "" if signed.get("finished") else '<p class="open">The campaign is not over: results are open.</p>',
+        "" if signed.get("finished") else '<p class="open">The campaign is not over: how it comes out is open.</p>',
         _restrictions(restrictions, few),
         _acts(acts, signed, rows),
         _digest(digest, event, str(signed.get("campaign", ""))),

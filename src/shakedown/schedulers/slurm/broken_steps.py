@@ -58,7 +58,7 @@ class BrokenSteps:
         self.settled = {job: since for job, since in self.settled.items() if job in found}
         for report in reports:
             f = found.get(report.job)
-            if f is None or not is_on_several(report.nodes):
+            if f is None or not _may_have_lost_one(report):
                 continue
             if report.state in ENDED and not _completes(f):
                 self.settled.setdefault(report.job, now)
@@ -76,9 +76,12 @@ class BrokenSteps:
             return report
         if report.state == "requeued" and not report.cause and found.never_began and not found.job.parts:
             return self._taken_back(report, found)
-        if not is_on_several(report.nodes) or not _wants_to_know(report, found):
+        if not _may_have_lost_one(report) or not _wants_to_know(report, found):
             return report
         began, over = _span(report, found)
+        if not is_on_several(report.nodes):
+            booted = self._booted(self._nodes(report), began, over, slack_s=0.0)
+            return lost_nodes(report, booted, None, BOOTED) if booted else report
         if report.state == "node_fail":
             booted = self._booted(self._nodes(report), began, over)
             return structs.replace(report, failed_nodes=booted) if booted else report
@@ -165,6 +168,13 @@ def tail(path: Path) -> str:
             return file.read(_TAIL_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def _may_have_lost_one(report: JobReport) -> bool:
+    """Of a job on one node Slurm says itself that the node was lost, unless the controller was away: then it waits for the job until
+    its time limit.
+    """
+    return is_on_several(report.nodes) or (report.state == "timeout" and bool(report.nodes))
 
 
 def is_on_several(nodes: str) -> bool:
