@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from stories import SHAKEDOWN, MakeSite, Shakedown
 
 from shakedown.events.reader import read_events
@@ -131,3 +132,31 @@ def test_evidence_that_is_no_file_is_refused(make_site: MakeSite, shakedown: Sha
         assert done.returncode == 2
         hint = "hint: evidence is one file, such as a log, a protocol or an archive"
         assert done.stderr == f"error: {name} is no file\n{hint}\n"
+
+
+@pytest.mark.parametrize("how", ["changed", "removed"])
+def test_evidence_stays_evidence_after_a_later_attestation(
+    make_site: MakeSite, shakedown: Shakedown, tmp_path: Path, how: str
+) -> None:
+    """The other party attests the contrary: what the first one brought is not its to change."""
+    site = make_site({"ok": "run: {command: 'true'}\n"})
+    (site / "plans/p.yaml").write_text(
+        "plan: p\nsystem: here\ncomponents:\n  - functionality: {tests: [ok], procedures: [{name: power, evidence: 1}]}\n"
+    )
+    shakedown("run", "p", "-q", cwd=site)
+    seen = tmp_path / "seen.txt"
+    seen.write_text("seen\n")
+    said = ("functionality", "power", "--because", "x")
+    brought = shakedown("attest", *said, "--met", "--evidence", str(seen), "--by", "Bo", cwd=site)
+    denied = shakedown("attest", *said, "--not-met", "--by", "Ada", cwd=site)
+    assert (brought.returncode, denied.returncode) == (0, 0), brought.stderr + denied.stderr
+    assert shakedown("verify", cwd=site).returncode == 0
+    (kept,) = (site / "campaigns/p-1/evidence").iterdir()
+    kept.chmod(0o644)
+    if how == "changed":
+        kept.write_text("seen by nobody\n")
+    else:
+        kept.unlink()
+    found = shakedown("verify", cwd=site)
+    assert (found.returncode, f"evidence/{kept.name}" in found.stdout) == (1, True)
+    assert shakedown("seal", "--by", "Ada", "--open", cwd=site).returncode != 0

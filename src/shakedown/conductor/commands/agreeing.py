@@ -64,6 +64,8 @@ def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: st
             return f"{by} speaks for {mine[0].name}, and the plan gives {mine[0].name} keys: sign it with --sign KEY"
     elif not signed.key:
         return signed.why or "the signature does not hold"
+    elif sum(signed.key in party.keys for party in parties) != 1:
+        return f"the key {signed.fingerprint} is of no party of the plan: an agreement signed with it counts for nothing"
     return ""
 
 

@@ -171,8 +171,8 @@ def tail(path: Path) -> str:
 
 
 def _may_have_lost_one(report: JobReport) -> bool:
-    """Of a job on one node Slurm says itself that the node was lost, unless the controller was away: then it waits for the job until
-    its time limit.
+    """Of a job on one node Slurm says itself that the node was lost, unless the controller was away as well: then it waits for the
+    job until its time limit.
     """
     return is_on_several(report.nodes) or (report.state == "timeout" and bool(report.nodes))
 
