@@ -65,7 +65,9 @@ def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: st
     elif not signed.key:
         return signed.why or "the signature does not hold"
     elif sum(signed.key in party.keys for party in parties) != 1:
-        return f"the key {signed.fingerprint} is of no party of the plan: an agreement signed with it counts for nothing"
+        return (
+            f"the key {signed.fingerprint} is of no party of the plan: an agreement signed with it counts for nothing"
+        )
     return ""
 
 

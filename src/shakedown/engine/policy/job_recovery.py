@@ -23,6 +23,7 @@ from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
+from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead")  # facts that no verdict on its run repeats
@@ -202,7 +203,16 @@ def _at_limit(state: State, job: Job) -> str:
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     if elapsed is not None and elapsed < 0.9 * limit:
         return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
-    return f"it was ended at its time limit of {limit:g} s"
+    said, began, over = (
+        f"it was ended at its time limit of {limit:g} s",
+        *(job.report.facts.get(k) for k in ("began", "over")),
+    )
+    if began is None or over is None or over - began <= limit + _LATE_S:
+        return said
+    return f"{said}, {show_duration(over - began)} after it began: the scheduler was late"
+
+
+_LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:
