@@ -49,6 +49,7 @@ OF_THE_END = (  # of a report: what a verdict is made of
     "again",
     "cause",
     "halted_s",
+    "over",
 )
 _OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
