@@ -203,10 +203,7 @@ def _at_limit(state: State, job: Job) -> str:
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     if elapsed is not None and elapsed < 0.9 * limit:
         return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
-    said, began, over = (
-        f"it was ended at its time limit of {limit:g} s",
-        *(job.report.facts.get(k) for k in ("began", "over")),
-    )
+    said, began, over = f"it was ended at its time limit of {limit:g} s", job.started, job.report.facts.get("over")
     if began is None or over is None or over - began <= limit + _LATE_S:
         return said
     return f"{said}, {show_duration(over - began)} after it began: the scheduler was late"
