@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 from fake_slurm import DOWN, NO_ACCOUNTING, FakeSlurm, Looker, record, row
+from msgspec import structs
 
 from shakedown.model.steps import Step, broken_step
-from shakedown.schedulers.slurm.job_evidence import Asked
+from shakedown.schedulers.cluster.marks import read_marks
+from shakedown.schedulers.slurm.evidence import weigh
+from shakedown.schedulers.slurm.job_evidence import Asked, Found
+from shakedown.schedulers.slurm.parsing import QueueRow
 from shakedown.schedulers.slurm.runner import Ran
 
 JOB = Asked("j000001", "7", since=1000.0)
@@ -156,6 +160,26 @@ def test_a_node_that_was_booted_under_a_payload_that_says_nothing(
     report = found.look(JOB)["j000001"]
     assert (report.state, report.failed_nodes) == ("node_fail" if charged else "completed", charged)
     assert report.message == ("n002 was booted while the job ran" if charged else "")
+
+
+def test_the_node_that_wrote_the_end_mark_was_there_until_the_end(tmp_path: Path) -> None:
+    """It lost power right after it, and Slurm calls the job running until it hears of that."""
+    found = quiet(tmp_path, nodes("n001 BootTime=4102444790 State=IDLE", "n002 BootTime=900 State=IDLE"))
+    claim = found.places.claim("j000001", 0)
+    claim.write_text(claim.read_text().replace(" .\n", " node=n001 .\n"))
+    os.utime(claim, (0, 4102444702.0))
+    assert found.look(JOB)["j000001"].state == "completed"
+
+
+def test_when_the_time_limit_would_be_is_no_end(tmp_path: Path) -> None:
+    """A controller that was rolled back takes a job that came to its end for one that runs."""
+    found = quiet(tmp_path, {}, state="RUNNING")
+    marks = read_marks(found.places, "j000001")
+    row_of = QueueRow("7", "another name", "RUNNING", nodes="n[001-002]", start=4102444700.0, end=4102444820.0)
+    report = weigh(Found(JOB, marks=marks, row=row_of))
+    assert report is not None and (report.state, report.over) == ("completed", None)
+    report = weigh(Found(JOB, marks=marks, row=structs.replace(row_of, state="COMPLETED")))
+    assert report is not None and (report.state, report.over) == ("completed", 4102444820.0)
 
 
 def test_nothing_is_said_before_every_node_has_answered(tmp_path: Path) -> None:

@@ -113,7 +113,8 @@ class BrokenSteps:
     def _quiet(self, report: JobReport, found: Found, began: float, over: float | None) -> JobReport | None:
         """It came to its own end, and its output speaks of no node: only the nodes themselves tell."""
         nodes = self._nodes(report)
-        if booted := self._booted(nodes, began, over, slack_s=0.0):
+        first = found.marks.node if found.marks is not None else ""  # it wrote the end mark: it was there until the end
+        if booted := self._booted({k: v for k, v in nodes.items() if k != first}, began, over, slack_s=0.0):
             return lost_nodes(report, booted, None, BOOTED)
         if self.boots.has_answered(_home(report), self.settled.get(report.job, math.inf)):
             return report

@@ -365,17 +365,24 @@ def _report(
         message=message,
         output=found.output if ours and over else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
-        over=times.end if times is not None and over else None,
+        over=_end(times) if over else None,
         halted_s=_halted_s(row) if over else None,
     )
+
+
+def _end(times: QueueRow | Record | None) -> float | None:
+    """When it was over. What the queue says of a job that runs is when its time limit would be."""
+    if isinstance(times, QueueRow) and meaning(times.state).state not in OVER and times.state != "COMPLETING":
+        return None
+    return times.end if times is not None else None
 
 
 def _halted_s(row: QueueRow | None) -> float | None:
     """For how long a job was suspended, as the controller knows it of one that is over; None where it does not say."""
     if row is None or row.start is None or row.end is None or row.used_s is None:
         return None
-    if meaning(row.state).state not in OVER and row.state != "COMPLETING":
-        return None  # its end is when its time limit would be
+    if _end(row) is None:
+        return None
     return max(0.0, row.end - row.start - row.used_s)
 
 
