@@ -205,8 +205,11 @@ def narrowed_now(state: State, component: int, promised: ReservedLoads, now: flo
 
 
 def _is_licensed(state: State, component: int, pool: str, own: str, promised: ReservedLoads, now: float) -> bool:
-    """Whether the cluster charges this budget itself, and nothing holds now that it does not know of."""
-    if (pool.partition(":")[0], own) not in state.index.licensed:
+    """Whether the cluster charges this budget itself, and nothing holds now that it does not know of.
+
+    Of a mix it waits with us: in the cluster's queue it would stand before the tests, and the filler, that need no licence.
+    """
+    if (pool.partition(":")[0], own) not in state.index.licensed or state.index.components[component].duration_s:
         return False
     narrow = narrowed_now(state, component, promised, now)
     return own not in narrow and own.partition("@")[0] not in narrow
