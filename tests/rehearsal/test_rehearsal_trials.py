@@ -29,7 +29,7 @@ from shakedown.model.nouns import Component, Document, Retry
 from shakedown.model.scenario import Builds, Neighbour, Nodes, Scenario
 from shakedown.rehearsal.faults import troubles
 from shakedown.rehearsal.levers import levers_of
-from shakedown.rehearsal.trials import Base, try_all
+from shakedown.rehearsal.trials import Base, levers, try_all
 from shakedown.rehearsal.virtual_session import Rehearsal
 
 CLOSE = 0.03  # of the node-hours: what two ways to count them may differ by, at the ends of a rehearsal
@@ -160,7 +160,7 @@ def test_the_bottleneck_is_found_and_what_is_advised_helps_as_much_as_is_said(na
     assert limits is not None
     (lever,) = [
         lever
-        for lever in levers_of(base.document, base.rehearsal, limits, base.outcome.longest)
+        for lever in levers_of(base.document, base.rehearsal, limits, base.outcome.longest, base.outcome.overran)
         if lever.cause == found.best.cause
     ]
     if lever.again is not None:
@@ -180,6 +180,19 @@ def _as_known(base: Base, scenario: Scenario, plan: Document) -> Scenario:
     known = base.outcome.times
     one = min(known.values(), key=lambda time: time.mean_s)
     return replace(scenario, times=tuple((case.id, known.get(case.id, one)) for case in plan.cases))
+
+
+def test_a_time_limit_that_runs_come_to_is_advised_to_be_longer(tmp_path: Path) -> None:
+    """Never to be shorter: the runs that passed were the short ones."""
+    base, found = measured(tmp_path, Mixed(hours=4.0, limit_s=600.0).plan(), TAKES)
+    told = "\n".join(lines_of(found))
+    assert found.best is not None and found.best.cause == "verdict:timeout", told
+    assert "run.time_limit: small 13 min 00 s, large 13 min 00 s: with it, it is met on 4 of 4 seeds" in told
+    assert base.outcome.overran and not any(trial.cause == "walltime" for trial in found.tried), told
+    (lever,) = [one for one in levers(base) if one.cause == "verdict:timeout"]
+    assert lever.plan is not None
+    again = play(tmp_path, lever.plan(base.document), TAKES)
+    assert again.outcome.overran == (), "what is advised is true when it is followed"
 
 
 def test_what_does_not_bind_gains_nothing_and_is_not_advised(tmp_path: Path) -> None:

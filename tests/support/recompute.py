@@ -469,7 +469,8 @@ class Judge:
     def node_hours(self, run: Run, pieces: Pieces) -> float | None:
         """None where its times are not known, unless it never ran."""
         if run.span is None:
-            return 0.0 if run.verdict in ("build_failed", "submit_failed") else None
+            withdrawn = run.verdict == "cancelled" and run.started is None
+            return 0.0 if withdrawn or run.verdict in ("build_failed", "submit_failed") else None
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
         return stability.overlap(run.span, pieces) / 3600 * nodes

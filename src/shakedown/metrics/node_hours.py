@@ -17,6 +17,11 @@ from shakedown.model.shared_nodes import place_of
 RIGHT = ("passed", "performance")  # verdicts of runs that ran to their end with the right answer
 
 
+def never_ran(row: RunRow) -> bool:
+    """Purpose: whether a run is known to have taken nothing: it never started, or was withdrawn before it did."""
+    return row.verdict in NEVER_STARTED or (row.verdict == "cancelled" and row.started is None)
+
+
 class Taken(Struct, frozen=True):
     """What some runs took: ``runs`` of them some time, ``untimed`` are not counted, for it is not known when they ran."""
 
@@ -42,7 +47,7 @@ class Nodes:
     def taken(self, row: RunRow, hours: Hours) -> float | None:
         """Node-hours that a run took inside; None where its times or its case are not known. One that never ran took nothing."""
         span, case = span_of(row), self.cases.get(row.case)
-        if row.verdict in NEVER_STARTED and span is None:
+        if span is None and never_ran(row):
             return 0.0
         if span is None or case is None:
             return None

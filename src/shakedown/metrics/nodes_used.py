@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from shakedown.metrics.clock import Clock, Hours
-from shakedown.metrics.node_hours import Nodes
+from shakedown.metrics.node_hours import Nodes, never_ran
 from shakedown.metrics.overlap import Span, span_of
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Partition
 from shakedown.model.shared_nodes import names_in, nodes_of
 
@@ -50,7 +49,7 @@ def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Cl
         case, span = nodes.cases.get(row.case), span_of(row)
         cluster = case.partition.partition(":")[0] if case else ""
         if span is None or case is None or cluster not in clusters:
-            unknown += span is None and row.verdict not in NEVER_STARTED and (case is None or cluster in clusters)
+            unknown += span is None and not never_ran(row) and (case is None or cluster in clusters)
             continue
         held = unfolded.get((cluster, row.nodes))
         if held is None:

@@ -109,6 +109,10 @@ def parse_known(text: str, dimension: str) -> float:
         return quantity.base
     fitting = [unit for unit, (kind, _) in UNITS.items() if kind == dimension and unit]
     if not quantity.unit and fitting:
+        if dimension == "share" and 0 < abs(quantity.value) <= 1:  # who writes 0.95 of a share hardly means 0.95 %
+            raise ValueError(
+                f"'{text}' needs a unit: '{quantity.value * 100:g}%', or '{text.strip()}%' where that is meant"
+            )
         raise ValueError(f"'{text}' needs a unit, such as '{text.strip()} {example_unit(dimension)}'")
     near = did_you_mean(quantity.unit, fitting)
     known = near or (f"write it in {example_unit(dimension)}" if fitting else "write a plain number")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ from shakedown.metrics.trials import ANOTHER_PLAN
 from shakedown.model.nouns import Component, Document, Loads, Retry
 from shakedown.model.units import show_duration
 from shakedown.rehearsal.levers_of_machine import quick_builds, without
-from shakedown.rehearsal.levers_of_tests import filler, narrow, shorter_limits
+from shakedown.rehearsal.levers_of_tests import filler, longer_limits, narrow, shorter_limits
 from shakedown.rehearsal.loosened import (
     Change,
     amount_of,
@@ -55,14 +55,23 @@ class Lever:
     again: Callable[[float], Lever] | None = None
 
 
-def levers_of(document: Document, rehearsal: Rehearsal, limits: Limits, longest: dict[str, float]) -> list[Lever]:
+def levers_of(
+    document: Document,
+    rehearsal: Rehearsal,
+    limits: Limits,
+    longest: dict[str, float],
+    overran: Collection[str] = (),
+) -> list[Lever]:
     """Purpose: everything of a plan and its machine that may hold it back, each loosened alone; what was named comes first.
 
-    ``longest``: case -> the longest of its runs that passed, in seconds.
+    ``longest``: case -> the longest of its runs that passed, in seconds; ``overran``: cases of which a run came to its time limit.
     """
     more = {limit.cause: _more(limit.share, limits.share) for limit in limits.limits}
     found = [*_amounts(document, more), *_of_campaign(document), *_of_components(document, rehearsal)]
-    found += [Lever(*one) for one in shorter_limits(document, longest)]
+    kept = {case: seconds for case, seconds in longest.items() if case not in overran}
+    found += [Lever(*one) for one in shorter_limits(document, kept)]
+    if overran:
+        found.append(_scaled("verdict:timeout", more, partial(longer_limits, document, frozenset(overran))))
     if document.builds:
         text = "builds that are done before it begins (a component of its own that comes first)"
         found.append(Lever("build:time", text, lambda plan: plan, quick_builds(rehearsal)))

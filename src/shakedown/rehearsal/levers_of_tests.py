@@ -1,12 +1,13 @@
-"""Levers on tests: time limits close to what runs take, a test or a filler of one node."""
+"""Levers on tests: time limits close to what runs take, or longer where runs came to them, a test or a filler of one node."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from msgspec.structs import replace
 
+from shakedown.metrics.words import some
 from shakedown.model.nouns import Case, Component, Document
 from shakedown.model.units import show_duration
 from shakedown.rehearsal.loosened import Change
@@ -28,15 +29,33 @@ def shorter_limits(document: Document, longest: dict[str, float]) -> Iterator[Ma
             asked[case.id] = seconds
     if not asked:
         return
+    yield "walltime", _limits_in_words(document, asked), _limited(asked)
+
+
+def longer_limits(document: Document, overran: Collection[str], times: float) -> tuple[str, str, Change]:
+    """Purpose: so many times the time limit for the tests of which runs came to it, up to what their partition gives a job."""
+    most = {f"{one.cluster}:{one.name}": one.time_limit_s or math.inf for one in document.system.partitions()}
+    asked = {
+        case.id: min(60.0 * math.ceil(case.shape.time_limit_s * times / 60), most.get(case.partition, math.inf))
+        for case in document.cases
+        if case.id in overran and case.shape.time_limit_s > 0
+    }
+    tests = list(dict.fromkeys(case.test for case in document.cases if case.id in asked))
+    return f"run.time_limit of {some(tests)}", _limits_in_words(document, asked), _limited(asked)
+
+
+def _limits_in_words(document: Document, asked: dict[str, float]) -> str:
     cases = {case.id: case for case in document.cases}
     words = list(dict.fromkeys(f"{cases[name].test} {show_duration(seconds)}" for name, seconds in asked.items()))
     more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return f"run.time_limit: {', '.join(words[:_SHOWN])}{more}"
 
+
+def _limited(asked: dict[str, float]) -> Change:
     def limited(case: Case) -> Case:
         return replace(case, shape=replace(case.shape, time_limit_s=asked[case.id])) if case.id in asked else case
 
-    text = f"run.time_limit: {', '.join(words[:_SHOWN])}{more}"
-    yield "walltime", text, lambda plan: replace(plan, cases=tuple(map(limited, plan.cases)))
+    return lambda plan: replace(plan, cases=tuple(map(limited, plan.cases)))
 
 
 def filler(document: Document) -> Iterator[Made]:

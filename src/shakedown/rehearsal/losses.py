@@ -55,7 +55,8 @@ class _Ground:
 @dataclass
 class Losses:
     """``look`` is called once a turn, when everything is decided; ``hear`` for every event. ``longest``: case -> the longest of its
-    runs that passed, in seconds."""
+    runs that passed, in seconds. ``overran``: the cases of which a run came to its time limit.
+    """
 
     world: World
     began: float = 0.0
@@ -63,6 +64,7 @@ class Losses:
     component: str = ""
     books: Books = field(default_factory=Books)
     longest: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    overran: dict[str, None] = field(default_factory=dict)
 
     @cached_property
     def grounds(self) -> list[_Ground]:
@@ -125,6 +127,8 @@ class Losses:
             self.longest[case.id] = max(self.longest[case.id], elapsed)
         else:
             books.lose(name, f"verdict:{verdict}", taken)
+            if verdict == "timeout" and case.expect != verdict:
+                self.overran[case.id] = None
         if nodes is not None:
             nodes.worked += taken if verdict == _RIGHT else 0.0
 

@@ -67,7 +67,8 @@ POLL_IN_OUTAGES_S = 60.0  # and where it has to be asked although nothing happen
 class Rehearsed:
     """How it came out. ``left``: what it waited for where it did not come to its end; ``limits``: None where it had no time;
     ``times``: case -> how long its runs take, with the source; ``longest``: case -> the longest of its runs that passed, in
-    seconds; ``builds``: how long builds take, by build or test, where somebody says so.
+    seconds; ``builds``: how long builds take, by build or test, where somebody says so. ``overran``: cases of which a run came to
+    its time limit.
     """
 
     state: State
@@ -77,6 +78,7 @@ class Rehearsed:
     times: dict[str, RunTime] = field(default_factory=dict)
     longest: dict[str, float] = field(default_factory=dict)
     builds: tuple[tuple[str, float], ...] = ()
+    overran: tuple[str, ...] = ()
 
 
 def rehearse(layout: Layout, rehearsal: Rehearsal, onlooker: Onlooker | None = None) -> Rehearsed:
@@ -168,6 +170,7 @@ def _session(stage: Stage, log: LogWriter, lease: Lease) -> Rehearsed:
         machine.times,
         dict(losses.longest),
         builds,
+        tuple(losses.overran),
     )
 
 

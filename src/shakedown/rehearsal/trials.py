@@ -114,7 +114,7 @@ def levers(base: Base) -> list[Lever]:
     """Purpose: what would be loosened."""
     limits = base.outcome.limits
     assert limits is not None
-    return levers_of(base.document, base.rehearsal, limits, base.outcome.longest)
+    return levers_of(base.document, base.rehearsal, limits, base.outcome.longest, base.outcome.overran)
 
 
 def is_cheap(base: Base) -> bool:
