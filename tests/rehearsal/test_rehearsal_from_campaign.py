@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from rehearsal_site import command, make_site
 from stories import SHAKEDOWN
 
 from shakedown.metrics.rows.rows import BuildRow, RunRow
+from shakedown.metrics.rows.table import Record
 from shakedown.metrics.run_times import build_times, figures_of_runs, run_times
 from shakedown.model.layout import Layout
 from shakedown.model.scenario import Builds, FigureLaw, RunTime, Scenario
 from shakedown.queries.status import look_at_runs
-from shakedown.rehearsal.history import with_past_times
+from shakedown.rehearsal.history import not_taken_over, with_past_times
 
 assert SHAKEDOWN  # the commands are ours
 LOCAL = {
@@ -55,6 +57,15 @@ def test_figures_and_builds_are_those_of_runs_that_were_right() -> None:
     assert (case, name, law.mean, law.source) == ("a", "speed", 11.0, "campaign past, 2 runs")
     builds = [BuildRow("k1", "done", 0.0, elapsed_s=3.0), BuildRow("k2", "failed", 0.0, elapsed_s=9.0)]
     assert build_times(builds, {"k1": "one", "k2": "two"}) == (("one", 3.0),)
+
+
+def test_what_a_campaign_knows_and_a_rehearsal_leaves_out_is_said() -> None:
+    rows = [row("fl/n=1", 1.0), row("fl/n=2", 1.0, "failed"), row("fl/n=2", None, "timeout"), row("ok", 1.0)]
+    record = Record()
+    for number, one in enumerate(rows):
+        record.runs.append(structs.replace(one, run=f"r{number}"))
+    said = not_taken_over(record, "past")
+    assert said == (("fl", "fl: 2 of 3 runs in past did not pass, which this rehearsal does not model"),)
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def rehearse_and_show(wish: Wish, show: Show) -> int:
     progress.done()
     took = time.monotonic() - began
     tell(f"rehearsed in {took:.1f} s: {in_short(outcome.state, outcome.state.time - outcome.state.campaign.began)}")
-    for line in _times_in_words(outcome):
+    for line in [*_times_in_words(outcome), *_not_modelled(rehearsal, outcome)]:
         tell(line)
     if not outcome.finished:
         say(f"not finished: {outcome.left}")
@@ -156,6 +156,15 @@ def _times_in_words(outcome: Rehearsed) -> list[str]:
     more = [f"  and {len(lines) - MOST_TIMES} more"] if len(lines) > MOST_TIMES else []
     lines = ["run times on this machine:", *sorted(lines)[:MOST_TIMES], *more] if lines else []
     return lines + [f"  build {name}: {show_duration(took)}" for name, took in outcome.builds[:MOST_TIMES]]
+
+
+def _not_modelled(rehearsal: Rehearsal, outcome: Rehearsed) -> list[str]:
+    """What the past campaign knows of the plan's tests and the rehearsal leaves out."""
+    tests = {case.test for case in outcome.state.index.cases.values()}
+    said = [words for test, words in rehearsal.scenario.not_modelled if test in tests]
+    more = [f"  and {len(said) - MOST_TIMES} tests more"] if len(said) > MOST_TIMES else []
+    hint = ["  --fault failed=SHARE, timeout=SHARE and the like model it (--faults lists them)"] if said else []
+    return [*(f"  {line}" for line in said[:MOST_TIMES]), *more, *hint]
 
 
 def _whom(test: str, cases: list[str], groups: int) -> str:

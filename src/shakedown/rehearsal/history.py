@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from shakedown.events.campaigns import find_campaign
 from shakedown.events.chain import refuse_damaged
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.run_times import build_times, figures_of_runs, run_times
+from shakedown.metrics.words import plural
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
@@ -42,6 +44,23 @@ def with_past_times(scenario: Scenario, site: Path | None) -> Scenario:
         times=scenario.times + more,
         figures=scenario.figures + _figures(scenario, record),
         builds=_builds(scenario, record, Documents(Layout(campaign)).newest(State())),
+        not_modelled=not_taken_over(record, scenario.times_from),
+    )
+
+
+def not_taken_over(record: Record, campaign: str) -> tuple[tuple[str, str], ...]:
+    """Purpose: runs that did not pass then: a rehearsal takes over how long runs take, not how they end."""
+    judged, bad = Counter[str](), Counter[str]()
+    for row in record.current():
+        judged[_test(row.case)] += 1
+        bad[_test(row.case)] += row.verdict != "passed"
+    return tuple(
+        (
+            test,
+            f"{test}: {count} of {plural(judged[test], 'run')} in {campaign} did not pass, which this rehearsal does not model",
+        )
+        for test, count in bad.items()
+        if count
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason
+from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason, waiting_for_licences
 from shakedown.engine.constraints.overrides import component_reason, standing_reason
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
@@ -133,6 +133,8 @@ def reservations(state: State) -> dict[str, str]:
         job = state.jobs.get(name)
         if job is None or job.key is None or job.report.note:
             continue
+        if waiting_for_licences(state, job.key, ReservedLoads(), state.time)[1] > 0:
+            continue  # nor what waits for a licence
         if job.overtaken > max(_PATIENCE * job.key.units, state.index.pools[pool].capacity):
             found[pool] = name
     return found

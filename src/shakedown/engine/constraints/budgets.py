@@ -132,6 +132,19 @@ def is_bound(state: State, key: QueueKey, now: float, promised: ReservedLoads) -
     )
 
 
+def waiting_for_licences(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> tuple[str, float]:
+    """Purpose: of what the cluster hands out itself: which licence of this class is asked for most by jobs at the scheduler that
+    cannot have it now, and how many runs of this class would take so much. ("", 0) where all can.
+    """
+    found = "", 0.0
+    for name, load in key.loads if state.index.licensed else ():
+        rooms = [room for room in _rooms(state, key, name, promised, now) if room.most == math.inf]
+        more = sum(max(0.0, _taken(state, promised, room) - room.limit) for room in rooms if room.limit is not None)
+        if load > 0 and more / load > found[1]:
+            found = name, more / load
+    return found
+
+
 def shrunk(state: State, loads: Loads, component: int, pool: str, promised: ReservedLoads, now: float) -> str:
     """Purpose: the first of the budgets that a job loads, by their own names, of which more is taken than holds now; "" = none."""
     for own, _ in loads:
@@ -205,11 +218,8 @@ def narrowed_now(state: State, component: int, promised: ReservedLoads, now: flo
 
 
 def _is_licensed(state: State, component: int, pool: str, own: str, promised: ReservedLoads, now: float) -> bool:
-    """Whether the cluster charges this budget itself, and nothing holds now that it does not know of.
-
-    Of a mix it waits with us: in the cluster's queue it would stand before the tests, and the filler, that need no licence.
-    """
-    if (pool.partition(":")[0], own) not in state.index.licensed or state.index.components[component].duration_s:
+    """Whether the cluster charges this budget itself, and nothing holds now that it does not know of."""
+    if (pool.partition(":")[0], own) not in state.index.licensed:
         return False
     narrow = narrowed_now(state, component, promised, now)
     return own not in narrow and own.partition("@")[0] not in narrow

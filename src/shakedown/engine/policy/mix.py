@@ -6,11 +6,13 @@ each has had: unit-seconds of judged runs, and what the live ones can be expecte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from shakedown.engine.constraints.blocking import Outlook, binding_reason
+from shakedown.engine.constraints.budgets import waiting_for_licences
 from shakedown.engine.constraints.component_clock import ends_at
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.jobs import PendingResult, Queue
@@ -107,11 +109,32 @@ class Mix:
         return self._units(state, ahead, key) >= self.busy[key.pool] + max(1.0, _STORE * self.busy[key.pool])
 
     def _units(self, state: State, ahead: Outlook, key: QueueKey) -> float:
-        return state.usage.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
+        """What is at the scheduler and takes nodes, or will as soon as some fall idle."""
+        units = state.usage.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
+        return units - self._waiting(state, ahead, key.pool) if state.index.licensed else units
+
+    def _waiting(self, state: State, ahead: Outlook, pool: str) -> float:
+        """Units of jobs that wait at the scheduler for a licence: idle nodes are of no use to them."""
+        found: dict[str, float] = {}
+        for key in self.queues:
+            if key.pool == pool and key.loads:
+                name, runs = waiting_for_licences(state, key, ahead.loads, state.time)
+                found[name] = max(found.get(name, 0.0), runs * state.index.cases[key.case].shape.units)
+        return sum(found.values())
 
     def reason(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
         """Purpose: what holds a class of the mix back, beside a full machine."""
-        return binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
+        found = binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
+        return found or (self._licensed(state, key, now, ahead) if state.index.licensed else None)
+
+    def _licensed(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
+        """As much waits for a licence at the scheduler as is to wait there: the next test goes before it."""
+        name, runs = waiting_for_licences(state, key, ahead.loads, now)
+        stored = max(1.0, (self.topped[key.pool] - self.busy[key.pool]) / state.index.cases[key.case].shape.units)
+        if runs < stored or math.isclose(runs, 0.0):
+            return None
+        text = f"all of {name} is in use, and runs wait for it at the scheduler as long as the plan wants"
+        return Reason(f"licence:{name}", text, notable=False)
 
     def _ahead(self, key: QueueKey) -> Reason | None:
         """Where a filler takes what others leave idle, a test that is two runs ahead of its share waits for them."""
@@ -159,6 +182,7 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
         if mix is not None:
             _ramp(state, decision, mix, roll, now)
         crowded = mix is not None and all(state.usage.units.get(pool, 0) >= units for pool, units in mix.topped.items())
+        crowded = crowded and not state.index.licensed  # not all of these units take nodes
         found[number] = None if crowded and not component.fill.survive_s else mix
     return found
 
