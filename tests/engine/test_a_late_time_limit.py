@@ -18,4 +18,5 @@ def test_how_late_the_limit_was(took: float | None, more: str) -> None:
     value = {"state": "timeout", "source": "queue"} | ({"began": began, "over": began + took} if took else {})
     hand.play("job_report", job="j000001", run="r000001", value=value)
     (verdict,) = [order.event for order in decide(hand.state, hand.state.time).orders if order.event.event == "verdict"]
+    assert "over" not in verdict.value
     assert (verdict.value["verdict"], verdict.reason) == ("timeout", f"it was ended at its time limit of 300 s{more}")

@@ -26,7 +26,7 @@ from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
-_ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead")  # facts that no verdict on its run repeats
+_ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead", "over")  # facts that no verdict on its run repeats
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
