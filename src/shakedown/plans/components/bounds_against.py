@@ -24,9 +24,15 @@ def named(criterion: Criterion, said: str) -> str:
 def against(
     keys: tuple[str, ...], criterion: Criterion, component: Component, tests: dict[str, Test]
 ) -> Iterator[Advice]:
-    """Purpose: a bound that nothing, or only a better value, can fail to meet. Two bounds on one figure, from both sides, are a band."""
+    """Purpose: a bound that nothing can fail to meet, or only a better value. Two bounds on one figure, from both sides, are a
+    band.
+    """
     if _says_nothing(criterion):
-        yield (*keys, "must"), named(criterion, f"it is met whatever comes: must {criterion.must}"), "write what is meant"
+        yield (
+            (*keys, "must"),
+            named(criterion, f"it is met whatever comes: must {criterion.must}"),
+            "write what is meant",
+        )
         return
     better = _better(criterion, tests)
     if not better or not _wrong_way(criterion.comparison, better):
