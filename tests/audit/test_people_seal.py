@@ -351,3 +351,16 @@ def test_the_page_has_the_whole_sentence_or_says_where_the_rest_is() -> None:
     assert f"<p>{sentence[:360]}" in longer and "criterion number 11 is not ... (the rest in the report)</p>" in longer
     crowded = render_signature_page("0" * 64, 4, signed | {"parties": [["party", "A"]] * 4}).decode()
     assert f"<p>{sentence[:90]}" in crowded and "criterion number ... (the rest in the report)</p>" in crowded
+
+
+def test_verify_names_the_line_where_several_were_changed(site: Path, people: Run) -> None:
+    log = sorted((site / "campaigns/p-1/log").glob("*.jsonl"))[0]
+    lines = log.read_bytes().split(b"\n")
+    places = [place for place, line in enumerate(lines) if b'"event":"submit_order"' in line][:2]
+    assert len(places) == 2
+    for place in places:
+        lines[place] = lines[place].replace(b'"submit_order"', b'"submit_Order"')
+    log.write_bytes(b"\n".join(lines))
+    where = f"log/{log.name}, line {places[0] + 1}, event {places[0]}: "
+    assert people(site, "verify").stdout.startswith(f"p-1 is DAMAGED: {where}")
+    assert where in people(site, "status").stdout, "as every other view says"

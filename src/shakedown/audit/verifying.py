@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
-from shakedown.events.chain import bytes_lost
+from shakedown.events.chain import bytes_lost, damage_of
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
@@ -33,7 +34,7 @@ from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.metrics.words import plural
-from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.errors import RecordError, ShakedownError, UsageError
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Source
@@ -162,6 +163,10 @@ def _of_chain(layout: Layout, chain: Verification) -> Damage | None:
     if chain.whole:
         return None
     name = chain.path or "log"
+    with suppress(ShakedownError, OSError):
+        exact = damage_of(layout)  # a seal that is broken says only in which segment to look
+        if exact is not None and exact.line and exact.path < name:
+            return exact
     why = chain.problem.removeprefix(f"{layout.root / name}: ").removeprefix(f"line {chain.line}: ")
     return Damage(name, why, chain.segment, chain.line, event=chain.event)
 
