@@ -363,4 +363,4 @@ def test_verify_names_the_line_where_several_were_changed(site: Path, people: Ru
     log.write_bytes(b"\n".join(lines))
     where = f"log/{log.name}, line {places[0] + 1}, event {places[0]}: "
     assert people(site, "verify").stdout.startswith(f"p-1 is DAMAGED: {where}")
-    assert where in people(site, "status").stdout, "as every other view says"
+    assert where in people(site, "status").stderr, "as every other view says"
