@@ -74,16 +74,21 @@ class SpoolScheduler:
     def poll(self, jobs):
         """One look at the spool answers for every job. Jobs are found by their names: their number may have been lost."""
         try:
-            known = {job["name"]: (number, job) for number, job in self.spool.look().items()}
+            known = {}
+            for number, job in self.spool.look().items():
+                known.setdefault(job["name"], {})[number] = job
         except OSError as error:
             return [JobReport(job, "no_answer", "queue", message=str(error)) for job in jobs]
-        return [self._report(job, *known.get(job_label(self.token, name), ("", None))) for name, job in jobs.items()]
+        return [self._report(job, known.get(job_label(self.token, name), {})) for name, job in jobs.items()]
 
-    def _report(self, job, number, found):
+    def _report(self, job, known):
         try:
             marks = read_restart(self.places, job.id, job.restart)
         except OSError as error:
             return JobReport(job.id, "no_answer", "marks", message=str(error))
+        # An order that was given twice has two jobs of one name: the one that took the claim is the job.
+        number = marks.holder if marks.holder in known else next(reversed(known), "")
+        found = known.get(number)
 
         def say(state, source="queue", message="", **more):
             nodes = marks.nodes or (",".join(found["nodes"]) if found else "")
