@@ -116,6 +116,26 @@ def test_a_campaign_is_disputed_until_both_sides_agreed_and_the_seal_says_so(sit
     assert "signed not for site, for vendor by Bo Iron: not by every party" in verified.stdout
 
 
+def test_keys_of_an_amendment_that_nobody_agreed_to_seal_for_nobody(site: Path) -> None:
+    """The vendor puts a key of its own in the place of the site's people."""
+    key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "Ada", "-f", str(site / "eve")]
+    subprocess.run(key, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    plan = site / "plans/p.yaml"
+    forged = json.dumps((site / "eve.pub").read_text().strip())
+    text = plan.read_text()
+    assert "site: [Ada]" in text
+    plan.write_text(text.replace("site: [Ada]", f"site: [Ada, {forged}]"))
+    amended = run(site, "amend", "p", "--by", "Bo Iron", "--because", "keys")
+    assert amended.returncode == 0, amended.stderr
+    run(site, "resume", "-q")
+    run(site, "seal", "--by", "Bo Iron", "--sign", "bo", "--open")
+    sealed = run(site, "seal", "--by", "Ada", "--sign", "eve", "--open")
+    for done in (sealed, run(site, "verify", "p-1")):
+        assert "counter-sealed by every party" not in done.stdout, done.stdout
+        assert "signed not for site" in done.stdout, done.stdout
+    assert "Ada for site" not in (site / "campaigns/p-1/signature.html").read_text()
+
+
 def test_the_page_and_the_tables_say_what_an_independent_program_says(site: Path) -> None:
     """Before and after agreements and a withdrawal."""
     _compare(site)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shakedown.model.nouns import Case, Cluster, Pairs, Partition, Shape
 from shakedown.model.ports import JobOrder, Part
@@ -146,6 +147,12 @@ def test_where_a_job_may_go_and_after_which_other() -> None:
     assert ordered(node=3) == ["--nodelist=n003", "--requeue", "--export=ALL"]
     assert ordered(exclude=("n002", "n001", "n099")) == ["--exclude=n[001-002]", "--requeue", "--export=ALL"]
     assert ordered(exclude=("n099",)) == ["--requeue", "--export=ALL"], "Slurm refuses a name that it does not know"
+    part = structs.replace(EMU.partitions[0], options=("--partition=batch", "--exclude=n[003-004]"))
+    mixed = structs.replace(EMU, partitions=(part, *EMU.partitions[1:]))
+    order = JobOrder("j1", "r1", Case("c", "t", "emu:batch", shape=Shape()), exclude=("n001",))
+    words = commands.sbatch(order, mixed, "sd-1-j1", "/c/job.sh", "/c/slurm.out", "/c", False)
+    only = [word for word in words if word.startswith("--exclude")]
+    assert only == ["--exclude=n[003-004],n001"], "of several Slurm hears the last alone"
     assert ordered(after="17", held=True) == ["--dependency=afterany:17", "--requeue", "--export=ALL", "--hold"]
     with pytest.raises(IndexError):
         ordered(node=5)

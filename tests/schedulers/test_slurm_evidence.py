@@ -649,6 +649,16 @@ def test_why_it_was_queued_again_by_the_state_of_its_node(looker: Looker, state:
     assert report.failed_nodes == (("n001",) if cause else ())
 
 
+def test_nodes_of_which_a_new_controller_has_not_heard_did_not_fail(looker: Looker) -> None:
+    looker.begin(nodes="n[001-003]")
+    looker.slurm.queue[""] = [row(state="NODE_FAIL", nodes="n[001-003]")]
+    states = (("n001", "down*", "Not responding"), ("n002", "unknown*", "none"), ("n003", "unknown", "none"))
+    looker.slurm.answers["sinfo"] = Ran(0, "".join(SEPARATOR.join(line) + "\n" for line in states))
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.failed_nodes) == ("node_fail", ("n001",))
+    assert report.message == "Slurm lost a node of n[001-003]; n001 is down* (Not responding)"
+
+
 def test_a_restart_without_accounting(looker: Looker) -> None:
     looker.slurm.queue[""] = [row(state="RUNNING", restart=2)]
     looker.slurm.memory[""] = NO_ACCOUNTING

@@ -22,6 +22,7 @@ from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_n
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
+from shakedown.conductor.record.settling import parties_at
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
@@ -119,7 +120,7 @@ def verify_campaign(
 
 def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | None) -> None:
     """Each seal with its outcome, the one on the signed page, and what the register of the site says of this campaign."""
-    parties = thaw(read_document(layout, record.document)).parties if record.document else ()
+    parties = parties_at(layout)
     found.sealed = seals_seen(record, found.seals, parties)
     found.unchecked += under_no_seal(record, found.sealed)
     if digest:
@@ -155,8 +156,7 @@ def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, sit
 
 def _counter_seals(found: Verified, layout: Layout) -> list[str]:
     """By which parties of the plan, as far as it can be read, each seal is signed."""
-    digests = _documents(layout) if found.damage is None and found.signatures else []
-    return counter_seals(thaw(read_document(layout, digests[-1])).parties, found.signatures) if digests else []
+    return counter_seals(parties_at(layout), found.signatures) if found.damage is None and found.signatures else []
 
 
 def _of_chain(layout: Layout, chain: Verification) -> Damage | None:

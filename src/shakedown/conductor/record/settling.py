@@ -49,7 +49,16 @@ def signatures_under(record: Record) -> Mapping[int, Signed]:
 
 
 def parties_at(layout: Layout, through: int | None = None) -> tuple[Party, ...]:
-    """Purpose: the parties by the plan in force, now or at an event."""
-    events = (event for event in read_events(layout.log) if through is None or event.seq <= through)
-    record = fold_runs(event for event in events if event.event in ("campaign_start", "amended"))
-    return Documents(layout)(record.document).parties if record.document else ()
+    """Purpose: the parties that count, now or at an event: an amendment gives them other names and keys once all whom it concerns
+    have agreed to it.
+    """
+    record = fold_runs(event for event in read_events(layout.log) if through is None or event.seq <= through)
+    return consent_of(layout, record).parties if record.document else ()
+
+
+def plan_in_effect(layout: Layout, record: Record) -> Document:
+    """Purpose: the plan that the campaign is judged by: the newest, without amendments that lack a consent which is asked for."""
+    void = consent_of(layout, record).void
+    amended = [act.number for act in acts_of(record) if act.kind == "amend"]
+    last = max((place for place, number in enumerate(amended, 1) if number not in void), default=0)
+    return Documents(layout)(record.documents[last])

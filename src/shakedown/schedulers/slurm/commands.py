@@ -16,6 +16,7 @@ from shakedown.schedulers.slurm.resources import resource_words
 from shakedown.schedulers.slurm.versions import ACCOUNT_FIELDS, SEPARATOR, queue_format
 
 ROOM_S = 30.0  # beyond a test's own limit, so that its script can still write its end mark
+_EXCLUDE = "--exclude="
 
 
 def sbatch(
@@ -46,7 +47,17 @@ def sbatch(
     requeue = shape.requeue and not order.parts  # what parts did once they must not do again
     command += ["--requeue" if requeue else "--no-requeue", "--export=ALL"]
     command += [f"--chdir={directory}", f"--output={literal(output)}", "--open-mode=append"]
-    return [*command, *(["--hold"] if order.held else []), script]
+    return [*_one_exclude(command), *(["--hold"] if order.held else []), script]
+
+
+def _one_exclude(words: list[str]) -> list[str]:
+    """The command with one ``--exclude`` for all that are written: of several Slurm hears the last alone, and a part of a mixed
+    partition is what its own one leaves.
+    """
+    lists = [word.partition("=")[2] for word in words if word.startswith(_EXCLUDE)]
+    if len(lists) < 2:
+        return words
+    return [*(word for word in words if not word.startswith(_EXCLUDE)), f"{_EXCLUDE}{','.join(lists)}"]
 
 
 def _optional(order: JobOrder, cluster: Cluster, partition: Partition, licence_names: Pairs) -> list[str]:
@@ -57,7 +68,7 @@ def _optional(order: JobOrder, cluster: Cluster, partition: Partition, licence_n
     if order.node:
         words.append(f"--nodelist={names_in(partition.nodes)[order.node - 1]}")
     if without := folded(order.exclude, partition.nodes) if order.exclude else "":
-        words.append(f"--exclude={without}")
+        words.append(f"{_EXCLUDE}{without}")
     ours = licences(order.case, cluster, order.targets, licence_names)
     return [*words, f"--licenses={ours}"] if ours else words
 
@@ -150,7 +161,7 @@ def probe_job(
     command = ["sbatch", "--parsable", *_where(cluster.name, several), f"--partition={partition}"]
     command += [*cluster.options, *where.options, f"--job-name={label}", f"--nodes=1-{most}"]
     command += ["--exclusive", "--time=2", "--no-requeue", "--export=ALL", "--output=/dev/null"]
-    return [*command, *([f"--exclude={','.join(without)}"] if without else []), script]
+    return [*_one_exclude([*command, *([f"{_EXCLUDE}{','.join(without)}"] if without else [])]), script]
 
 
 def squeue_named(cluster: str, user: int, several: bool, labels: Sequence[str]) -> list[str]:

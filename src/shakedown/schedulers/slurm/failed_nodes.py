@@ -58,7 +58,7 @@ class FailedNodes:
         """Of jobs that were put back into the queue, where no source says why, those whose node is down: it was lost."""
         asked = [r for r in reports if r.state == "requeued" and not r.cause and not r.message and r.nodes]
         states = self._states(asked) if asked else {}
-        down = {r.job for r in asked if any(n in states and not _answers(states[n]) for n in names_in(r.nodes))}
+        down = {r.job for r in asked if any(n in states and _is_lost(states[n]) for n in names_in(r.nodes))}
         return [structs.replace(r, cause="node_fail") if r.job in down else r for r in reports]
 
     def _named(self, report: JobReport) -> JobReport:
@@ -103,7 +103,7 @@ def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
         return nodes
     if report.launch_failure:
         return tuple(node for node in nodes if node in states and _is_ill(states[node]))
-    return tuple(node for node in nodes if node in states and not _answers(states[node]))
+    return tuple(node for node in nodes if node in states and _is_lost(states[node]))
 
 
 def _answers(node: NodeState) -> bool:
@@ -111,5 +111,10 @@ def _answers(node: NodeState) -> bool:
     return not node.state.endswith(tuple("*~#!%$@^")) and not node.state.startswith(_OUT_OF_REACH)
 
 
+def _is_lost(node: NodeState) -> bool:
+    """It does not answer, and Slurm has missed it: a controller that was just started has not heard of any node yet."""
+    return not _answers(node) and not node.state.startswith("unk")
+
+
 def _is_ill(node: NodeState) -> bool:
-    return bool(node.reason) or not _answers(node)
+    return bool(node.reason) or _is_lost(node)
