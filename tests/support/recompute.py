@@ -111,10 +111,14 @@ class Judge:
         self.units, self.nodes = self._machine()
         self.mine: dict[tuple[str, str], list[Run]] = {}
         self.beside: dict[str, list[Run]] = {}
-        newest: dict[Any, int] = {}
-        for run in campaign.judged:
-            newest[run.result[:5]] = max(newest.get(run.result[:5], 0), run.result[5])
-        self.anew = {run.name for run in campaign.judged if run.result[5] < newest[run.result[:5]]}
+        wanted: dict[
+            Any, Run
+        ] = {}  # the run whose result counts: a later one does where a plan wanted it anew in between
+        for run in sorted(campaign.judged, key=lambda one: one.result[5]):
+            before = wanted.setdefault(run.result[:5], run)
+            if any(before.epoch < epoch <= run.epoch for epoch in campaign.amended):
+                wanted[run.result[:5]] = run
+        self.anew = {run.name for run in campaign.judged if run.result[5] != wanted[run.result[:5]].result[5]}
         for run in campaign.judged:
             self.mine.setdefault((run.component, run.case), []).append(run)
             if run.case in self.cases:

@@ -62,6 +62,7 @@ class Campaign:
 
     document: str = ""
     epoch: int = 1
+    amended: list[int] = field(default_factory=list)  # epochs that an amendment opened
     ended: bool = False
     last: float = 0.0
     fingerprint: str = ""
@@ -116,6 +117,7 @@ def _start(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> 
 def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     campaign.document, campaign.ended = value["document"], False
     campaign.epoch += 1
+    campaign.amended.append(campaign.epoch)
     campaign.unavailable.clear()
     campaign.time_up.clear()
     campaign.cancelled = None

@@ -77,12 +77,17 @@ def result_key(row: RunRow) -> ResultKey:
 
 
 def newest_results(record: Record) -> dict[ResultKey, int]:
-    """The number of the last result of each name: a plan that wants again what another one did not wants it anew."""
-    newest: dict[ResultKey, int] = {}
-    for row in record.current():
+    """The number of the result of each name that counts. What a plan wants again that the plan before it did not want it wants
+    anew; without an amendment in between nothing wants a result twice, and the first one counts.
+    """
+    amended = [epoch.number for epoch in record.epochs if epoch.opened_by == "amended"]
+    newest: dict[ResultKey, tuple[int, int]] = {}  # number, and the epoch in which it was wanted
+    for row in sorted(record.current(), key=lambda one: one.result):
         key = result_key(row)
-        newest[key] = max(row.result, newest.get(key, 0))
-    return newest
+        number, since = newest.get(key, (0, 0))
+        if not number or (row.result > number and any(since < epoch <= row.epoch for epoch in amended)):
+            newest[key] = row.result, row.epoch
+    return {key: number for key, (number, _) in newest.items()}
 
 
 def is_warm_up(row: RunRow, component: Component) -> bool:
@@ -91,6 +96,6 @@ def is_warm_up(row: RunRow, component: Component) -> bool:
 
 def is_asked(row: RunRow, component: Component, wanted: Mapping[str, int], newest: Mapping[ResultKey, int]) -> bool:
     """It is an attempt at a result that the plan in force wants: of three repeats the first three, whatever ran before."""
-    if row.mode not in wanted or row.result < newest[result_key(row)]:
+    if row.mode not in wanted or row.result != newest[result_key(row)]:
         return False
     return bool(component.duration_s) or row.repeat <= wanted[row.mode]
