@@ -364,3 +364,18 @@ def test_verify_names_the_line_where_several_were_changed(site: Path, people: Ru
     where = f"log/{log.name}, line {places[0] + 1}, event {places[0]}: "
     assert people(site, "verify").stdout.startswith(f"p-1 is DAMAGED: {where}")
     assert where in people(site, "status").stderr, "as every other view says"
+
+
+def test_an_amendment_without_effect_writes_no_heading_on_the_page(site: Path, people: Run) -> None:
+    """The vendor alone gives the contract another title and the site another name."""
+    plan, contract = site / "plans/p.yaml", site / "contracts/deal.yaml"
+    plan.write_text(plan.read_text() + "parties: {site: [Ada], vendor: [Bo]}\nconsent: [amend]\n")
+    assert people(site, "run", "p", "-q").returncode == 1
+    forged = contract.read_text().replace("Supply of <Example> & installation", "Accepted by both parties")
+    contract.write_text(forged.replace("The Centre", "The Centre which accepts"))
+    assert people(site, "amend", "p", "--by", "Bo", "--because", "words").returncode == 0
+    people(site, "resume", "-q")
+    assert people(site, "seal", "--by", "Bo", "--open").returncode == 0
+    page = (site / "campaigns/p-2/signature.html").read_text()
+    assert "<h1>Supply of &lt;Example&gt; &amp; installation</h1>" in page
+    assert "ccepted by both parties" not in page.partition("What people did")[0] and "which accepts" not in page

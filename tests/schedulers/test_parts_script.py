@@ -314,3 +314,23 @@ def test_end_marks_wait_for_a_directory_that_is_away(node: Node) -> None:
     runs = node.prepare([f"{away}; (sleep 0.3; {back}) >/dev/null 2>&1 & exit 3"])
     node.run()
     assert (node.mark(runs[0]).state, node.mark(runs[0]).exit_status) == ("failed", 3)
+
+
+def test_what_was_waited_for_in_vain_is_waited_for_no_more(
+    node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four parts end where nothing can be written any more: the job waits once for half a minute, not for each of them."""
+    if node.shell[0] == "busybox":
+        pytest.skip("its sleep is its own")
+    fake, waited = tmp_path / "bin/sleep", tmp_path / "waited"
+    fake.parent.mkdir()
+    fake.write_text(f'#!/bin/sh\n[ "$1" = 1 ] && echo >>{waited}\nexit 0\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    gone = 'i=0; while [ $i -lt 4 ]; do i=$(ls "$SHAKEDOWN_CAMPAIGN"/began | wc -l); done; rm -rf "$SHAKEDOWN_CAMPAIGN/jobs"'
+    (node.places.layout.root / "began").mkdir()
+    runs = node.prepare([f'touch "$SHAKEDOWN_CAMPAIGN/began/{n}"; {gone}' for n in range(4)], at_once=4, limit_s=0.0)
+    node.run()
+    assert (
+        len(runs) == 4 and 1 <= len(waited.read_text().splitlines()) <= 2 * 30
+    )  # the scribe's, and the job's own mark

@@ -16,7 +16,7 @@ from shakedown.audit.verifying import verify_campaign
 from shakedown.conductor.commands.offline import carry_out
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.registering import head_for_a_seal, note_end, note_seal
-from shakedown.conductor.record.settling import parties_at, settle_campaign
+from shakedown.conductor.record.settling import parties_at, plan_in_effect, settle_campaign
 from shakedown.conductor.record.signing import counter_seals, sides_of
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
@@ -85,7 +85,7 @@ def seal_campaign(layout: Layout, by: str, because: str = "", unfinished: bool =
             hint="let it end, or seal it as it is with --open; the page to sign then says so",
         )
     note_end(layout, scorecard.outcome)
-    sealed = _seal(layout, document, record, scorecard, by, because)
+    sealed = _seal(layout, plan_in_effect(layout, record), record, scorecard, by, because)
     words = "it is sealed, and not in the register of the site yet: "
     row = SealRow(sealed.digest, by[:100], record.seq, scorecard.outcome, seq=sealed.event)
     try:

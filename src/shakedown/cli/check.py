@@ -25,11 +25,10 @@ def command(files: tuple[str, ...], site: str | None, as_json: bool) -> int:
     """Check the files of a site directory: systems, tests with all their cases, contracts, plans.
 
     Every file is read, for every system of the site and for this machine. With FILEs (paths, or names of plans, tests, systems
-    and contracts) only their faults are shown; of a plan, all that keeps it from
-    starting.
-    Cases of plans that cannot run are listed with the reason, and so is what a system does not allow of the site's other
-    tests. A plan with cases that cannot run does not start, unless it says 'unavailable: restrict'. Warnings are no faults: they
-    say where a plan may not do what its author meant.
+    and contracts) only their faults are shown; of a plan, all that keeps it from starting. Cases of plans that cannot run are
+    listed with the reason, and so is what a system does not allow of the site's other tests. A plan with cases that cannot run
+    does not start, unless it says 'unavailable: restrict'. Warnings are no faults: they say where a plan may not do what its
+    author meant.
     """
     from shakedown.machine import this_system
     from shakedown.plans import find_site

@@ -19,7 +19,7 @@ RIGHT = ("passed", "performance")  # verdicts of runs that ran to their end with
 
 def never_ran(row: RunRow) -> bool:
     """Purpose: whether a run is known to have taken nothing: it never started, or was withdrawn before it did."""
-    return row.verdict in NEVER_STARTED or (row.verdict == "cancelled" and row.started is None)
+    return row.verdict in NEVER_STARTED or row.was_taken_back
 
 
 class Taken(Struct, frozen=True):

@@ -187,8 +187,8 @@ class Scenario(Struct, frozen=True):
     """A rehearsal's machine. ``times``: test, or case, -> how long its runs take; what has none follows a contract's row, or takes
     ``assumed`` of its walltime. ``times_from``: a past campaign whose runs say it. ``begins_s``: the time of the week at which it
     begins, in seconds after Monday 00:00 in ``zone``; None = no matter. ``figures``: (test or case, figure, what it is); of all
-    others nobody knows anything. ``not_modelled``: test -> what
-    is known of it from that campaign and not taken over, in a sentence.
+    others nobody knows anything. ``not_modelled``: test -> what is known of it from that campaign and not taken over, in a
+    sentence.
     """
 
     name: str = ""

@@ -27,6 +27,7 @@ from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead", "over")  # facts that no verdict on its run repeats
+_LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
 
@@ -207,9 +208,6 @@ def _at_limit(state: State, job: Job) -> str:
     if began is None or over is None or over - began <= limit + _LATE_S:
         return said
     return f"{said}, {show_duration(over - began)} after it began: the scheduler was late"
-
-
-_LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 
 
 def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, alive: bool = False) -> None:

@@ -6,7 +6,6 @@ each has had: unit-seconds of judged runs, and what the live ones can be expecte
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -131,7 +130,7 @@ class Mix:
         """As much waits for a licence at the scheduler as is to wait there: the next test goes before it."""
         name, runs = waiting_for_licences(state, key, ahead.loads, now)
         stored = max(1.0, (self.topped[key.pool] - self.busy[key.pool]) / state.index.cases[key.case].shape.units)
-        if runs < stored or math.isclose(runs, 0.0):
+        if runs < stored:
             return None
         text = f"all of {name} is in use, and runs wait for it at the scheduler as long as the plan wants"
         return Reason(f"licence:{name}", text, notable=False)

@@ -19,9 +19,7 @@ from shakedown.model.nouns import Document
 
 UNKNOWN_WITHOUT = frozenset({"pause", "resume", "cap", "budget", "exclude", "include", "stop", "again"})
 ENDS_EARLY = frozenset({"drain", "cancel"})  # without it the campaign would not have been over then
-
-
-_A_MOMENT_S = 1.0
+_A_MOMENT_S = 1.0  # from a person's word to the record
 
 
 class Act(Struct, frozen=True):
@@ -46,7 +44,7 @@ class Act(Struct, frozen=True):
 
     @property
     def backdated(self) -> bool:
-        """It speaks of a time before it was said. From a person's word to the record a moment passes."""
+        """It speaks of a time before it was said."""
         return self.as_of is not None and self.as_of < self.said - _A_MOMENT_S
 
     @property

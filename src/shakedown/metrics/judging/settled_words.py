@@ -22,9 +22,8 @@ _NOUNS = {
 }  # fmt: skip
 
 
-Others = Mapping[
-    str, Sequence[Sequence[int]]
-]  # another outcome -> groups of acts, without one of which it comes out so
+# Another outcome -> groups of acts, without one of which it comes out so.
+Others = Mapping[str, Sequence[Sequence[int]]]
 
 
 class Named(Struct, frozen=True):

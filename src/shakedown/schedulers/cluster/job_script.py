@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
 #
 # A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
-# mark is what the run is judged by.
+# mark is what the run is judged by. What was waited for in vain is waited for no more: of the many parts of a job each would.
 _HEAD = r"""#!/bin/sh
 {directives}# job {job}
 _sd_restart=${{SLURM_RESTART_COUNT:-0}}
@@ -50,14 +50,15 @@ if [ -z "$SLURM_JOB_ID" ] || [ -z "$SLURMD_NODENAME" ] || [ "$SLURM_JOB_NAME" !=
     exit {taken}
 fi
 _sd_words="job=$SLURM_JOB_ID host=$_sd_host uptime=$_sd_began pid=$$ nodes=$SLURM_JOB_NODELIST node=$SLURMD_NODENAME ."
+_sd_tries=0
 _sd_write() {{
-    _sd_tries=0
     until {{ echo "$2" >>"$1"; }} 2>/dev/null; do
         _sd_tries=$((_sd_tries + 1))
         [ "$_sd_tries" -le 30 ] && [ -z "$_sd_told" ] || return
         read -r _sd_now _ </proc/uptime && [ $((${{_sd_now%.*}} - ${{_sd_began%.*}})) -lt $(({limit} - 5)) ] || return
         sleep 1 2>/dev/null
     done
+    _sd_tries=0
 }}
 _sd_before=$_sd_control
 while {{ IFS= read -r _sd_before <"$_sd_before/before"; }} 2>/dev/null; do
