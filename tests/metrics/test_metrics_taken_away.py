@@ -69,7 +69,7 @@ def test_a_case_that_is_amended_out_and_in_again() -> None:
     book.run("st", "a", "failed", result=10, repeat=1)
     amended(book)
     amended(book, why="back again")
-    book.run("st", "a", result=11, repeat=1)
+    book.run("st", "a", result=11, repeat=1, epoch=3)
     card = judged(book)
     assert card.outcome == "accepted with restrictions"
     assert card.restrictions == (
