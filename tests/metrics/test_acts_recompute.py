@@ -11,7 +11,7 @@ from acts_story import drawn
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
 
-SEEDS = 60
+SEEDS = 120
 
 
 def test_it_shares_no_code_with_the_package() -> None:

@@ -226,7 +226,7 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
     """A bound is loosened, a case taken out, or a sentence changed."""
     old = told.documents[told.record.document]
     speed, *rest = old.components
-    change = draw.choice(["bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock"])
+    change = draw.choice(["bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"])
     if change == "bound":
         criteria = (replace(speed.criteria[0], bound=0.5, must=">= 50%"), *speed.criteria[1:])
         speed = replace(speed, criteria=criteria)
@@ -236,6 +236,9 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
         speed = replace(speed, retry=(Retry("failed", len(told.documents)),))
     elif change == "clock":
         rest = [replace(rest[0], clock=ClockTerms(drain=not rest[0].clock.drain)), *rest[1:]]
+    elif change in ("longer", "shorter"):
+        seconds = rest[0].duration_s * (1.5 if change == "longer" else 0.5)
+        rest = [replace(rest[0], duration_s=seconds), *rest[1:]]
     old = _easier(old, change)
     new = replace(old, components=(speed, *rest), about=f"changed at {told.now}")
     told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]}, "as agreed")

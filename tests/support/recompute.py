@@ -123,6 +123,7 @@ class Judge:
             self.mine.setdefault((run.component, run.case), []).append(run)
             if run.case in self.cases:
                 self.beside.setdefault(self.cases[run.case]["partition"], []).append(run)
+        self.taken_out: set[str] = set()  # runs that a clock which was started anew, or an amendment, took out of what is counted
         self.people = {component["name"]: self._people(component) for component in document["components"]}
 
     def _machine(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -148,7 +149,11 @@ class Judge:
             counted = [run for run in runs if run.mode in wanted and (endless or run.result[4] <= wanted[run.mode])]
             counted = [run for run in counted if run.name not in self.anew]
             warm = sum(run.mode == "warm-up" for run in runs) if component["modes"] else 0
+            asked = {run.name for run in counted if run.verdict != "undetermined"}
+            every = {run.name for run in runs if run.mode in wanted and run.verdict != "undetermined"}
+            self.taken_out |= every - asked if self.campaign.amended else set()
             counted = [run for run in counted if (run.span[0] if run.span else run.time) >= counts_from]
+            self.taken_out |= asked - {run.name for run in counted}
             case = Case(data, wanted, counted, warm)
             found.append(self._until_time(component, case) if component["duration_s"] else case)
         for case in found:
@@ -215,7 +220,8 @@ class Judge:
         elif "incomplete" in outcomes or outcomes <= {"not judged"}:
             outcome = "incomplete"
         else:
-            outcome = "accepted with restrictions" if outcomes != {"accepted"} or others else "accepted"
+            less = outcomes != {"accepted"} or others or self.taken_out
+            outcome = "accepted with restrictions" if less else "accepted"
         broken = [name for name, row in rows.items() if row["outcome"] == "not met" and not row["waived"]]
         if outcome == "accepted" and any(self.rows[name]["basis"] == "contract" for name in broken):
             outcome = "accepted with restrictions"
@@ -256,6 +262,7 @@ class Judge:
             "passed": sum(case.results(case.good) for case in cases),
             "to_come": to_come,
             "attempts": len(runs),
+            "runs": [run.name for run in runs],
             "given_up": sum(run.name in self.campaign.given_up for run in runs),
             "as_expected": sum(case.good(run) and run.verdict != "passed" for case in cases for run in case.runs),
             "verdicts": dict(Counter(run.verdict for run in runs)),

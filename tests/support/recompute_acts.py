@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from recompute import Judge, read_documents
-from recompute_log import read_log, replay
+from recompute_log import Campaign, play, read_log, replay
+from recompute_stability import BEGINS, words
 
 Json = dict[str, Any]
 KINDS = {
@@ -112,13 +114,11 @@ class _Settled:
         one_sided = {number for number in known if self.missing.get(number)}
         sides = [{n for n in one_sided if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
         others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
-        hangs = [sorted(gone) for gone in others if _word(self.judged(gone)["outcome"], takes - gone) != word]
+        hangs = [sorted(gone) for gone in others if self._word_without(gone, takes) != word]
         return {
             "outcome": "disputed" if (hangs or self.unagreed or self.ends & takes) and self.ended else word,
             "without": {
-                str(act.number): _word(self.judged({act.number})["outcome"], takes - {act.number})
-                if act.known
-                else "not known"
+                str(act.number): self._word_without({act.number}, takes) if act.known else "not known"
                 for act in self.live
             },
             "without_acts": self.judged(known)["outcome"],
@@ -138,6 +138,8 @@ class _Settled:
     def _judge(self, acts: list[Act], gone: frozenset[int]) -> Json:
         lines = list(self._without(acts))
         campaign = replay(lines)
+        if gone:
+            leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
         early = any(act.kind in ("drain", "cancel") for act in acts)
         if early:
             campaign.ended = False
@@ -146,6 +148,23 @@ class _Settled:
             campaign.ended = True
             found = Judge(self.plans[campaign.document], campaign).scorecard()
         return found | {"plan": campaign.document}
+
+    def _times_up(self, lines: list[Json]) -> dict[int, tuple[str, float, float]]:
+        """First order of a result -> its run, when it was given, and when its component's time was up as the log stood then."""
+        campaign, last, known = Campaign(), max(line["time"] for line in self.events), dict[Any, float]()
+        found = {}
+        for line in lines:
+            play(campaign, line)
+            if line["event"] != "submit_order" or line["value"].get("attempt", 1) > 1:
+                continue
+            name = line["value"]["component"]
+            part = next((part for part in self.plans[campaign.document]["components"] if part["name"] == name), None)
+            if part is not None and part["duration_s"]:
+                key = name, campaign.document, len(campaign.standing)
+                if key not in known:
+                    known[key] = is_up_at(part, campaign, last)
+                found[line["seq"]] = line["run"], line["time"], known[key]
+        return found
 
     def _without(self, acts: list[Act]) -> Any:
         dropped = {number for act in acts for number in act.events if act.kind != "pause" or not act.back}
@@ -171,16 +190,24 @@ class _Settled:
                 line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
             yield line
 
+    def _word_without(self, gone: set[int], takes: set[int]) -> str:
+        """What these acts covered may take something away again."""
+        base, left = self.judged(gone), takes - gone
+        if base["outcome"] == "accepted" and not left:
+            rest = [act for act in self.live if act.number not in gone]
+            left = {act.number for act in rest if self._takes_away(act, base, gone)}
+        return _word(base["outcome"], left)
+
     # ---- what is taken away --------------------------------------------------------------------------------------------
 
-    def _takes_away(self, act: Act, base: Json) -> bool:
+    def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
         first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
         if act.kind in NOBODY_KNOWS | {"waive", "withdraw", "again"} or first is None or act.lines[0]["time"] < first:
             return False
-        other = self.judged({act.number})
+        other = self.judged({act.number, *gone})
         now = base["components"]
         for name, part in other["components"].items():
-            if part["attempts"] > now.get(name, {"attempts": 0})["attempts"]:
+            if set(part["runs"]) - set(now.get(name, {"runs": []})["runs"]):
                 return True
             if act.kind in ("drain", "cancel") and part["to_come"]:
                 return True
@@ -229,6 +256,39 @@ class _Settled:
                     if act is not None and number < line["seq"] and _act_digest(identity, act) == digest:
                         missing.get(number, set()).discard(self.party(line["value"]["by"]))
         return missing
+
+
+def leave_out_late(campaign: Campaign, mine: Json, whole: Json) -> None:
+    """Runs that nobody would have ordered, as the component's time was up: they are in no count."""
+    late = set()
+    for seq, (run, given, up) in mine.items():
+        if given > up and up < whole[seq][2] - 1e-3:
+            late.add(campaign.runs[run].result)
+    if not late:
+        return
+    campaign.runs = {name: run for name, run in campaign.runs.items() if run.result not in late}
+    for name in {result[0] for result in late}:
+        (*_, up) = (up for run, _, up in mine.values() if run in campaign.runs and campaign.runs[run].component == name)
+        if up <= campaign.last:
+            campaign.time_up[name] = min(up, campaign.time_up.get(name, up))
+
+
+def is_up_at(part: Json, campaign: Campaign, last: float) -> float:
+    """When the clock of a component will have run its planned time, if nothing more is said of it."""
+    told, first = words(part, campaign), campaign.first_order[part["name"]]
+    full = first + part["fill"]["ramp_s"] if part["clock"]["start"] == "first order" and not part["clock"]["ramp"] else first
+    begun = max((at for at, act in told if act in BEGINS), default=None)
+    if begun is None:
+        return float("inf")
+    moments, left = sorted({at for at, _ in told if begun <= at <= last} | {max(begun, full)}), part["duration_s"]
+    for begin, end in zip(moments, [*moments[1:], None], strict=True):
+        act = [act for at, act in told if at <= begin][-1]
+        if act == "stop" or begin < full:
+            continue
+        if end is None or end - begin >= left:
+            return begin + left
+        left -= end - begin
+    return float("inf")
 
 
 def _digest(identity: str, line: Json) -> str:

@@ -101,10 +101,15 @@ def replay(events: Iterable[dict[str, Any]]) -> Campaign:
     """The campaign at the end of these events."""
     campaign = Campaign()
     for event in events:
-        campaign.last = max(campaign.last, event.get("time", 0.0))
-        if event["event"] in _PLAY:
-            _PLAY[event["event"]](campaign, event, event.get("value", {}))
+        play(campaign, event)
     return campaign
+
+
+def play(campaign: Campaign, event: dict[str, Any]) -> None:
+    """What one event more changes."""
+    campaign.last = max(campaign.last, event.get("time", 0.0))
+    if event["event"] in _PLAY:
+        _PLAY[event["event"]](campaign, event, event.get("value", {}))
 
 
 # ---- what each event changes ---------------------------------------------------------------------------------------------

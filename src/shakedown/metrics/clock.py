@@ -109,6 +109,17 @@ def time_has_passed(component: Component, record: Record) -> bool:
     return clocks.reached(spans, component.duration_s) is not None or _told_to_end(component, record) is not None
 
 
+def time_is_up_at(component: Component, record: Record) -> float | None:
+    """Purpose: when a component that runs for a time has had it, as its clock stands, or will have had it if nothing more is said;
+    None where its clock stands still or was not started. The drain is not asked about: it ends no time.
+    """
+    first, terms = record.first_orders.get(component.name), component.clock
+    acts = _acts(component, record)
+    if first is not None and terms.start == "first order" and not terms.ramp:
+        acts = [(at + component.fill.ramp_s if at == first and act == "start" else at, act) for at, act in acts]
+    return clocks.when(acts, component.duration_s, record.last)
+
+
 def is_anew(component: Component, record: Record) -> bool:
     """Purpose: whether the clock began later than with the first order, so that runs from before do not count."""
     first = record.first_orders.get(component.name)

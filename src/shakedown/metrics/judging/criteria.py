@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -70,7 +70,17 @@ def score(
     told, and restricts. ``brief``: without remarks and scores, where only the outcome is
     asked for.
     """
-    people = populations(document, record, over)
+    return score_people(document, record, populations(document, record, over), earlier, brief)
+
+
+def score_people(
+    document: Document,
+    record: Record,
+    people: Mapping[str, Population],
+    earlier: Sequence[Document] = (),
+    brief: bool = False,
+) -> Scorecard:
+    """Purpose: the scorecard of populations that are known. The rest is as in ``score``."""
     every = arounds(document, record, people)
     components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None

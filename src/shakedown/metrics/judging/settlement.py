@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging.asked_less import eases_runs
 from shakedown.metrics.judging.consent import Signed, weigh
-from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.judging.criteria import score, score_people
+from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
+from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import (
     AGREED,
@@ -42,7 +44,8 @@ from shakedown.model.nouns import Document
 DISPUTED = "disputed"
 
 Documents = Callable[[str], Document]
-Scored = tuple[Document, Clocks, Scorecard]
+Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
+Scored = tuple[Document, Clocks, Scorecard, Counted]
 _AT_ONCE = 16  # records without acts that are kept at a time
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
@@ -89,6 +92,7 @@ class _Settling:
         self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
         self.consent = consent = weigh(record, acts, document_of, signatures, spared)
         unsure = {act.number for act in acts if act.unsure}
+        self.times = times_up(record, document_of)
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
         self.driven_by = [act.number for act in acts if act.number in self.void and self._drove(act)]
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
@@ -189,9 +193,12 @@ class _Settling:
         gone = numbers | self.void
         if gone not in self.shared:
             record = self._idle_kept(self.variants.without(gone)) if gone else self.record
+            if gone and self.times:
+                leave_out_late(record, self.times, self.document_of)
             same = record.document == self.record.document or not record.document
             document = self.document if same else self.document_of(record.document)
-            self.shared[gone] = (document, clocks_of(document, record), self._judged(document, record, gone))
+            judged, counted = self._judged(document, record, gone)
+            self.shared[gone] = (document, clocks_of(document, record), judged, counted)
         return self.shared[gone]
 
     def _idle_kept(self, record: Record) -> Record:
@@ -201,15 +208,18 @@ class _Settling:
         record.standing = sorted([*record.standing, *idle], key=lambda row: row.seq) if idle else record.standing
         return record
 
-    def _judged(self, document: Document, record: Record, gone: Collection[int]) -> Scorecard:
+    def _judged(self, document: Document, record: Record, gone: Collection[int]) -> tuple[Scorecard, Counted]:
         """Without what ended a campaign early it is over only where nothing is left to come."""
         earlier, brief = earlier_plans(record, self.document_of), gone != self.void
-        scorecard = score(document, record, earlier=earlier, brief=brief)
+        people = populations(document, record)
+        scorecard = score_people(document, record, people, earlier, brief)
         early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
         if early and self.record.ended is not None and not any(part.to_come for part in scorecard.components):
             record.ended = self.record.ended
-            return score(document, record, earlier=earlier, brief=brief)
-        return scorecard
+            people = populations(document, record)
+            scorecard = score_people(document, record, people, earlier, brief)
+        counted = {name: frozenset(row.run for row in population.rows) for name, population in people.items()}
+        return scorecard, counted
 
     def _raw(self, numbers: Acts) -> str:
         return self._score(numbers)[2].outcome
@@ -219,12 +229,13 @@ class _Settling:
         orders = self.record.first_orders.values()
         if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or not orders or act.said < min(orders):
             return ()
-        document, clocks, without = self._score(gone | {act.number})
-        base_document, base_clocks, _ = self._score(gone)
+        document, clocks, without, counted = self._score(gone | {act.number})
+        base_document, base_clocks, _, base_counted = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
         step = self._step(act) if act.kind == "amend" else None
         relied = step is not None and self._is_relied_on(act, step)
-        return taken(act.kind, judged, without, (base_document, document), moved, step, relied)
+        runs = base_counted, counted
+        return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied)
 
     def _step(self, act: Act) -> tuple[Document, Document]:
         """The plan that was in force before an amendment, and the one that it put into force."""

@@ -17,6 +17,7 @@ from shakedown.model.units import show_duration
 
 MOVES_CLOCKS = frozenset({"clock", "pause", "change", "amend"})
 Clocks = Mapping[str, Clock | None]
+Runs = Mapping[str, frozenset[str]]  # component -> runs
 _LEAST_S = 1e-6  # of clock time: less is rounding
 
 
@@ -25,16 +26,17 @@ def taken(
     judged: Scorecard,
     without: Scorecard,
     documents: tuple[Document, Document],
+    runs: tuple[Runs, Runs],
     clocks: tuple[Clocks, Clocks] | None = None,
     step: tuple[Document, Document] | None = None,
     relied: bool = False,
 ) -> tuple[str, ...]:
-    """Purpose: what the act takes away, a phrase each. ``documents`` and ``clocks``: as it is, and without the act; None where the
-    act moves no clock. ``step``: of an amendment the plan before it and the plan that it put into force; ``relied``: results that
+    """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those that are counted) and ``clocks``: as it is, and
+    without the act; None where the act moves no clock. ``step``: of an amendment the plan before it and the plan that it put into force; ``relied``: results that
     count were ordered or judged while that was so.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
-    found += _runs(judged, without)
+    found += _runs(*runs)
     found += _time(documents[0], *clocks) if clocks else []
     if kind in ("drain", "cancel"):
         found += _ended(without)
@@ -53,12 +55,12 @@ def _by_amendment(before: Document, after: Document, now: Document, relied: bool
     return eases_runs(before, after) if relied else ()
 
 
-def _runs(judged: Scorecard, without: Scorecard) -> Iterator[str]:
-    now = {part.name: part.attempts for part in judged.components}
-    for part in without.components:
-        less = part.attempts - now.get(part.name, 0)
-        if less > 0:
-            yield f"{plural(less, 'run')} of {part.name}"
+def _runs(now: Runs, without: Runs) -> Iterator[str]:
+    """Runs that count without the act and do not with it, also where others are counted in their place."""
+    for name, runs in without.items():
+        gone = runs - now.get(name, frozenset())
+        if gone:
+            yield f"{plural(len(gone), 'run')} of {name}"
 
 
 def _ended(without: Scorecard) -> Iterator[str]:

@@ -271,6 +271,10 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
     unwanted = len(unwanted_rows(document, record))
     if unwanted:
         found.append(f"{plural(unwanted, 'run')} judged that the plan in force no longer asks for: not counted")
+    for name, count in sorted(record.late.items()):
+        found.append(
+            f"{plural(count, 'run')} of {name} ordered after its time was up, by acts that have no effect: not counted"
+        )
     for name, count in sorted(record.unknown.items()):
         found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
     for name, population in people.items():

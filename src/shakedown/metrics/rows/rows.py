@@ -28,6 +28,7 @@ class RunRow(Struct, frozen=True):
     the target that it loaded. ``charged``: when it was let start and its loads were counted; ``freed``: when its end was known.
     ``halted_s``: for how long it stood still within its run time. ``judged_by`` and ``judged_because``: who had it judged again,
     and why. ``recorded``: pattern -> sums of the files that its test has recorded.
+    ``ordered``: when, and ``ordered_by``: by which event, it was ordered; None and 0 where that is not known.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
     """
 
@@ -69,6 +70,8 @@ class RunRow(Struct, frozen=True):
     judged_by: str = ""
     judged_because: str = ""
     recorded: Mapping[str, Recorded] = {}
+    ordered: float | None = None
+    ordered_by: int = 0
 
     @property
     def over(self) -> float | None:

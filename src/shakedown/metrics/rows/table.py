@@ -243,7 +243,8 @@ def _loads(ordered: OpenRun | None, now: float) -> dict[str, Any]:
     """What a run loaded, from when until when; a run whose end nobody told of was over when it was judged."""
     if ordered is None:
         return {}
-    return {"targets": ordered.targets, "charged": ordered.charged, "freed": ordered.freed or now}
+    known = {"targets": ordered.targets, "charged": ordered.charged, "freed": ordered.freed or now}
+    return known | {"ordered": ordered.ordered, "ordered_by": ordered.seq}
 
 
 def _supersede(record: Record, event: Event, older: RunRow) -> None:

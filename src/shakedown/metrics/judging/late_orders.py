@@ -1,0 +1,93 @@
+"""Runs that nobody would have ordered: without some act a component's time was up before. ``leave_out_late`` is the way in.
+
+A component that runs for a time orders nothing once that time is up. Without a longer duration, or a word that held its clock, it
+was up earlier: what was ordered after that counts nowhere, so that more runs cannot thin out the failures of those that were planned.
+"""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+
+from msgspec import Struct
+
+from shakedown.metrics.clock import time_is_up_at
+from shakedown.metrics.rows.rows import OpenRun, RunRow
+from shakedown.metrics.rows.table import Record
+from shakedown.model.nouns import Document
+
+_MOVES = frozenset({"clock", "again", "amended", "paused", "continued"})  # what says when a time is up
+_LEAST_S = 1e-3  # less is rounding
+
+
+class TimesUp(Struct, frozen=True):
+    """When the time of a component was up, as it was known from each of some events on: ``since`` in order, and the moments, in
+    seconds since 1970; ``inf`` where it was not up.
+    """
+
+    since: tuple[int, ...]
+    moments: tuple[float, ...]
+
+    def known_at(self, event: int) -> float:
+        """When it was up, or would be, as the record stood at an event."""
+        return self.moments[max(0, bisect_right(self.since, event) - 1)]
+
+
+def times_up(record: Record, document_of: Callable[[str], Document]) -> dict[str, TimesUp]:
+    """Purpose: of every component that runs for a time in one of the plans, when its time was up, as it was known event by event."""
+    documents = [document_of(digest) for digest in record.documents if digest]
+    amended = [0, *(epoch.seq for epoch in record.epochs if epoch.opened_by == "amended")]
+    names = dict.fromkeys(part.name for document in documents for part in document.components if part.duration_s)
+    return {name: _of_component(name, record, documents, amended) for name in names}
+
+
+def leave_out_late(record: Record, whole: Mapping[str, TimesUp], document_of: Callable[[str], Document]) -> None:
+    """Purpose: take the runs out of a record without some acts that were ordered only because of them. ``whole``: the times of the
+    record with all acts. What was ordered in time keeps its further attempts.
+    """
+    first: dict[int, tuple[str, float, int]] = {}  # result -> its component, and when and by which event it was first ordered
+    for row in (*record.runs, *record.open.values()):
+        moment, event = (row.ordered, row.seq) if isinstance(row, OpenRun) else (row.ordered or 0.0, row.ordered_by)
+        if row.result not in first or event < first[row.result][2]:
+            first[row.result] = row.component, moment, event
+    mine = times_up(record, document_of)
+    late = {result for result, order in first.items() if _is_late(*order, mine, whole)}
+    if late:
+        _take_out(record, late, mine)
+
+
+def _is_late(
+    component: str, moment: float, event: int, mine: Mapping[str, TimesUp], whole: Mapping[str, TimesUp]
+) -> bool:
+    """An order of a moment at which everybody took the time to be up is none of these acts' doing."""
+    if not event or component not in mine:
+        return False
+    up = mine[component].known_at(event)
+    return moment > up and up < whole[component].known_at(event) - _LEAST_S
+
+
+def _take_out(record: Record, late: set[int], mine: Mapping[str, TimesUp]) -> None:
+    gone = [row for row in record.current() if row.result in late]
+    record.late = {name: sum(row.component == name for row in gone) for name in {row.component for row in gone}}
+    record.runs = [row for row in record.runs if row.result not in late]
+    record.open = {run: row for run, row in record.open.items() if row.result not in late}
+    record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
+    for name, times in mine.items():
+        if times.moments[-1] <= record.last:
+            record.time_up = record.time_up | {name: min(times.moments[-1], record.time_up.get(name, inf))}
+
+
+def _of_component(name: str, record: Record, documents: Sequence[Document], amended: Sequence[int]) -> TimesUp:
+    words = [row.seq for row in record.standing if row.kind in _MOVES]
+    since, moments = [], []
+    for event in sorted({*amended, *words}):
+        seen = copy.copy(record)
+        seen.standing = [row for row in record.standing if row.seq <= event]
+        document = documents[max(place for place, number in enumerate(amended[: len(documents)]) if number <= event)]
+        part = next((part for part in document.components if part.name == name), None)
+        moment = time_is_up_at(part, seen) if part is not None and part.duration_s else None
+        since.append(event)
+        moments.append(inf if moment is None else moment)
+    return TimesUp(tuple(since), tuple(moments))
