@@ -353,6 +353,20 @@ def test_the_page_has_the_whole_sentence_or_says_where_the_rest_is() -> None:
     assert f"<p>{sentence[:90]}" in crowded and "criterion number ... (the rest in the report)</p>" in crowded
 
 
+def test_a_long_restriction_stands_whole_where_it_fits_and_else_says_where_the_rest_is() -> None:
+    from shakedown.report.page.signature import render_signature_page
+
+    line = "waived: " + ", ".join(f"limit number {number}" for number in range(19)) + " and that is all."
+    assert 300 < len(line) < 420
+    signed = {"summary": "Accepted with restrictions.", "outcome": "accepted with restrictions", "finished": True}
+    act = {"what": "waived it", "because": "agreed", "said": 0.0, "standing": "agreed", "without": "rejected"}
+    for acts in ([], [act]):
+        page = render_signature_page("0" * 64, 4, signed | {"restrictions": [line], "acts": acts}).decode()
+        assert f"<li>{line}</li>" in page
+        page = render_signature_page("0" * 64, 4, signed | {"restrictions": [line] * 8, "acts": acts}).decode()
+        assert line not in page and page.count("... (the rest in the report)</li>") >= 5
+
+
 def test_verify_names_the_line_where_several_were_changed(site: Path, people: Run) -> None:
     log = sorted((site / "campaigns/p-1/log").glob("*.jsonl"))[0]
     lines = log.read_bytes().split(b"\n")

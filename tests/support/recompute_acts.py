@@ -121,7 +121,7 @@ class _Settled:
                 str(act.number): self._word_without({act.number}, takes) if act.known else "not known"
                 for act in self.live
             },
-            "without_acts": self.judged(known)["outcome"],
+            "without_acts": self._without_all(known),
             "takes": sorted(takes),
             "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
         }
@@ -189,6 +189,14 @@ class _Settled:
             if line["seq"] in moved and "from" in value:
                 line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
             yield line
+
+    def _without_all(self, known: set[int]) -> str:
+        """Where one act is not known, nor is the whole."""
+        outcome = self.judged(known)["outcome"]
+        if len(known) == len(self.live):
+            return outcome
+        those = "the one" if len(known) == 1 else f"those {len(known)}"
+        return f"not known ({outcome} without {those} of them that can be computed)" if known else "not known"
 
     def _word_without(self, gone: set[int], takes: set[int]) -> str:
         """What these acts covered may take something away again."""

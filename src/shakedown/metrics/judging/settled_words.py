@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from shakedown.metrics.judging.consent import Agreement
 from shakedown.metrics.judging.people import Act
-from shakedown.metrics.judging.scorecard import ActScore, Scorecard
+from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, Scorecard
 from shakedown.metrics.words import plural, some
 
 AGREED, ONE_SIDED, NO_EFFECT, WITHDRAWN = "agreed", "one-sided", "no effect", "withdrawn"
@@ -139,6 +139,18 @@ def restriction_words(act: ActScore) -> str:
         f"{name_of(act.kind, act.by, act.number)} takes away {', '.join(act.takes)}: {act.by or 'somebody'} {act.what}{back},"
         f" because {act.because or 'nothing is said'}"
     )
+
+
+def without_all_words(outcome: str, acts: Sequence[Act]) -> str:
+    """Purpose: how it would have come out without all acts. Where one of them is not known, nor is the whole; what the others come to
+    is told beside it. ``outcome``: without those that are known.
+    """
+    known = sum(not act.unknown for act in acts)
+    if known == len(acts):
+        return outcome
+    if not known:
+        return NOT_KNOWN
+    return f"{NOT_KNOWN} ({outcome} without {'the one' if known == 1 else f'those {known}'} of them that can be computed)"
 
 
 def void_words(acts: Iterable[ActScore], driven_by: Collection[int]) -> list[str]:

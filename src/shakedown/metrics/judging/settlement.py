@@ -34,6 +34,7 @@ from shakedown.metrics.judging.settled_words import (
     restriction_words,
     unsure_words,
     void_words,
+    without_all_words,
 )
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, moves_nothing
@@ -118,7 +119,7 @@ class _Settling:
         takes, restricting = self._restricting(judged)
         outcome = _restricted(judged.outcome, restricting)
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
-        whole = self._raw(frozenset(act.number for act in self.known))
+        whole = without_all_words(self._raw(frozenset(act.number for act in self.known)), self.weighed)
         settled = replace(
             judged,
             outcome=outcome,

@@ -17,6 +17,7 @@ MOST_PARTIES = 4
 MOST_SIGNATURES = 3
 MOST_ACTS = 8  # that are spelt out
 _LONGEST, _LONGEST_NAME = 150, 70  # characters: the page must stay one
+_LONGEST_RESTRICTION = 420  # where all of them fit so
 _LONGEST_SUMMARY = 420  # of the sentence on the whole, where at most two parties sign and few keys have signed
 _LONGEST_HISTORY = 260  # of what the site's register says
 _LONGEST_ACT, _LONGEST_REASON, _LONGEST_STANDING = 90, 40, 66
@@ -44,14 +45,14 @@ def render_signature_page(
     acts = [act for act in signed.get("acts", []) if isinstance(act, Mapping)]
     restrictions = [str(line) for line in signed.get("restrictions", [])]
     spare = _spare(title, str(signed.get("summary", "")), len(signatures))
-    few, rows = _rooms(restrictions, acts, len(parties), bool(signatures), spare)
+    few, rows, longest = _rooms(restrictions, acts, len(parties), bool(signatures), spare)
     body = [
         f"<h1>{_text(title, 2 * _LONGEST_NAME)}</h1>",
         _facts(signed, contracts),
         f'<p class="outcome">{_text(_capital(str(signed.get("outcome", ""))))}</p>',
         f"<p>{_summary(str(signed.get('summary', '')), len(parties), len(signatures))}</p>",
         "" if signed.get("finished") else '<p class="open">The campaign is not over: how it comes out is open.</p>',
-        _restrictions(restrictions, few),
+        _restrictions(restrictions, few, longest),
         _acts(acts, signed, rows),
         _digest(digest, event, str(signed.get("campaign", ""))),
         _signatures(signatures, len(parties), sides or {}, bool(acts)),
@@ -63,6 +64,11 @@ def render_signature_page(
 def _summary(sentence: str, parties: int, signatures: int) -> str:
     """The sentence on the whole, or as much as there is room for, with a word on where the rest is."""
     longest = _LONGEST_SUMMARY if parties <= 2 and signatures <= 1 else _LONGEST
+    return _cut(sentence, longest)
+
+
+def _cut(sentence: str, longest: int) -> str:
+    """As much of a sentence as there is room for, with a word on where the rest is."""
     if len(sentence) <= longest:
         return _text(sentence, longest)
     rest = " ... (the rest in the report)"
@@ -111,27 +117,53 @@ def _spare(title: str, summary: str, signatures: int) -> float:
 
 def _rooms(
     restrictions: Sequence[str], acts: Sequence[Mapping[str, Any]], parties: int, signed: bool, spare: float
-) -> tuple[int, int]:
-    """How many restrictions and how many acts fit the page, by the lines that they take: one act at least where there is room for
-    acts, then restrictions, then acts.
+) -> tuple[int, int, int]:
+    """How many restrictions and how many acts fit the page, and how long a restriction may be: whole ones where that hides none of
+    those that fit when they are cut.
     """
     if not acts:
         room = MOST_RESTRICTIONS if parties <= 2 else MOST_RESTRICTIONS // 4
-        return (room // 2 if signed else room), 0
+        room = room // 2 if signed else room
+        lines = sum(_lines(line, _LONGEST_RESTRICTION) for line in restrictions[:room])
+        return room, 0, _LONGEST_RESTRICTION if lines <= room * _lines("x" * _LONGEST, _LONGEST) else _LONGEST
+    cut, whole = (
+        _fitting(restrictions, acts, parties, signed, spare, longest) for longest in (_LONGEST, _LONGEST_RESTRICTION)
+    )
+    fits = whole[:2] == cut[:2] and whole[2] >= 0
+    return (*whole[:2], _LONGEST_RESTRICTION) if fits else (*cut[:2], _LONGEST)
+
+
+def _lines(text: str, longest: int) -> int:
+    """On the page, of a restriction."""
+    return -(-min(len(text), longest) // _LINE_MM[2])
+
+
+def _fitting(
+    restrictions: Sequence[str],
+    acts: Sequence[Mapping[str, Any]],
+    parties: int,
+    signed: bool,
+    spare: float,
+    longest: int,
+) -> tuple[int, int, float]:
+    """Restrictions and acts by the lines that they take: one act at least where there is room for acts, then restrictions, then acts;
+    and the millimetres that are left, negative where not even that fits.
+    """
     left = _ROOM_MM[0 if parties > 2 else 1 if signed else 2] + spare
     heights = [_height(act) for act in acts[:MOST_ACTS]]
     shown = 0 if parties > 2 and left < heights[0] + _TABLE_MM else 1
     left -= heights[0] + (_TABLE_MM if parties > 2 else 0) if shown else 0
     count = 0
     for line in restrictions[:MOST_RESTRICTIONS]:
-        left -= _LINE_MM[0] + _LINE_MM[1] * -(-min(len(line), _LONGEST) // _LINE_MM[2])
-        if left < 0 and count:
+        height = _LINE_MM[0] + _LINE_MM[1] * _lines(line, longest)
+        if left < height and count:
             break
+        left -= height
         count += 1
     while shown and shown < len(heights) and left >= heights[shown]:
         left -= heights[shown]
         shown += 1
-    return count, shown
+    return count, shown, left
 
 
 def _acts(acts: Sequence[Mapping[str, Any]], signed: Mapping[str, Any], room: int) -> str:
@@ -173,11 +205,11 @@ def _day(time_said: Any) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(float(time_said)))
 
 
-def _restrictions(lines: Sequence[str], room: int) -> str:
+def _restrictions(lines: Sequence[str], room: int, longest: int) -> str:
     """As many as fit the page beside the places to sign."""
     if not lines:
         return "<h2>Restrictions</h2><p>None.</p>"
-    items = "".join(f"<li>{_text(line)}</li>" for line in lines[:room])
+    items = "".join(f"<li>{_cut(line, longest)}</li>" for line in lines[:room])
     more = len(lines) - room
     rest = f"<p>and {more} more, in the report.</p>" if more > 0 else ""
     return f"<h2>Restrictions</h2><ol>{items}</ol>{rest}"
