@@ -221,6 +221,9 @@ def test_seals_are_counter_sealed_by_keys_of_both_parties(keys: Path) -> None:
     ]
     assert counter_seals(both, [signed("site"), signed("vendor", "bad")])[0].endswith("not by every party")
     assert counter_seals(both, [signed("site"), signed("vendor")])[0].endswith("counter-sealed by every party")
+    strange = replace(signed("vendor"), status="unknown key")
+    (line,) = counter_seals(both, [signed("site", "good"), strange], checked=True)
+    assert line.count("(with the key of the plan, which the file of allowed signers does not know)") == 1
     same = (both[0], Party("vendor", (), both[0].keys))
     assert sides_of(same) == {} and counter_seals((Party("site", ("Ada",)),), [signed("site")]) == []
     assert fingerprint_of(b"x").startswith("SHA256:")

@@ -28,7 +28,7 @@ EXAMPLES = [
     for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "n": "node_fail"}
-VERDICTS |= {"u": "undetermined"}
+VERDICTS |= {"u": "undetermined", "c": "interrupted"}
 SYSTEM = """system: machine
 clusters: {c: {scheduler: slurm, partitions: {batch: {nodes: "n[1-8]", type: t, time_limit: 1d}}}}
 node_types: {t: {sockets: 1, cores: 4}}

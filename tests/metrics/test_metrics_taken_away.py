@@ -66,14 +66,17 @@ def test_a_clock_that_is_started_anew_after_a_bad_run() -> None:
 def test_a_case_that_is_amended_out_and_in_again() -> None:
     """The failed result was taken out of the plan and wanted again: only the new one counts, and the page has both."""
     book = two()
+    whole = book.document()
+    without = replace(whole, components=(replace(whole.components[0], cases=()), *whole.components[1:]))
     book.run("st", "a", "failed", result=10, repeat=1)
-    amended(book)
+    amended(book, by="V", why="it is broken")
     amended(book, why="back again")
     book.run("st", "a", result=11, repeat=1, epoch=3)
-    card = judged(book)
+    amended(book, why="other words")
+    card = judged(book, whole, without, whole)
     assert card.outcome == "accepted with restrictions"
     assert card.restrictions == (
-        "st: 1 run (1 failed) that an amendment took out and wanted again do not count, by S: back again; with everything "
+        "st: 1 run (1 failed) that an amendment took out and wanted again do not count, by V: it is broken; with everything "
         "counted k would be not met (1 passed / 2 attempts = 50.0% (1 failed), must = 100%)",
     )
 
@@ -88,7 +91,9 @@ def test_cases_and_components_that_are_amended_out_for_good() -> None:
     book.run("gone", "d", "failed")
     del book.components["gone"]
     amended(book)
-    card = judged(book, before)
+    after = book.document()
+    amended(book, by="T", why="other words")
+    card = judged(book, before, after)
     assert card.outcome == "accepted with restrictions"
     assert card.restrictions == (
         "st: case e was taken out of the plan, and 1 run (1 incorrect) with it, by S: a typo",

@@ -226,7 +226,9 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
     """A bound is loosened, a case taken out, or a sentence changed."""
     old = told.documents[told.record.document]
     speed, *rest = old.components
-    change = draw.choice(["bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"])
+    change = draw.choice(
+        ["bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"]
+    )
     if change == "bound":
         criteria = (replace(speed.criteria[0], bound=0.5, must=">= 50%"), *speed.criteria[1:])
         speed = replace(speed, criteria=criteria)

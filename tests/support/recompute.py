@@ -123,7 +123,9 @@ class Judge:
             self.mine.setdefault((run.component, run.case), []).append(run)
             if run.case in self.cases:
                 self.beside.setdefault(self.cases[run.case]["partition"], []).append(run)
-        self.taken_out: set[str] = set()  # runs that a clock which was started anew, or an amendment, took out of what is counted
+        self.taken_out: set[str] = (
+            set()
+        )  # runs that a clock which was started anew, or an amendment, took out of what is counted
         self.people = {component["name"]: self._people(component) for component in document["components"]}
 
     def _machine(self) -> tuple[dict[str, int], dict[str, int]]:

@@ -284,7 +284,11 @@ def leave_out_late(campaign: Campaign, mine: Json, whole: Json) -> None:
 def is_up_at(part: Json, campaign: Campaign, last: float) -> float:
     """When the clock of a component will have run its planned time, if nothing more is said of it."""
     told, first = words(part, campaign), campaign.first_order[part["name"]]
-    full = first + part["fill"]["ramp_s"] if part["clock"]["start"] == "first order" and not part["clock"]["ramp"] else first
+    full = (
+        first + part["fill"]["ramp_s"]
+        if part["clock"]["start"] == "first order" and not part["clock"]["ramp"]
+        else first
+    )
     begun = max((at for at, act in told if act in BEGINS), default=None)
     if begun is None:
         return float("inf")

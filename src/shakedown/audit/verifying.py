@@ -146,17 +146,20 @@ def _check_signatures(found: Verified, layout: Layout, allowed: Path | None, sit
     """Who signed the seals that hold."""
     if allowed is not None:
         need_program()
-    found.signatures = signatures_of(layout, found.seals, allowed_signers(layout, allowed, site))
+    signers = allowed_signers(layout, allowed, site)
+    found.signatures = signatures_of(layout, found.seals, signers)
     checked, unchecked = words_of(found.signatures, found.seals, allowed is not None)
     found.checked += checked
     found.unchecked += unchecked
     found.signatures_hold = not not_met(found.signatures, allowed is not None)
-    found.counter_seals = _counter_seals(found, layout)
+    found.counter_seals = _counter_seals(found, layout, signers is not None)
 
 
-def _counter_seals(found: Verified, layout: Layout) -> list[str]:
+def _counter_seals(found: Verified, layout: Layout, checked: bool) -> list[str]:
     """By which parties of the plan, as far as it can be read, each seal is signed."""
-    return counter_seals(parties_at(layout), found.signatures) if found.damage is None and found.signatures else []
+    if found.damage is not None or not found.signatures:
+        return []
+    return counter_seals(parties_at(layout), found.signatures, checked)
 
 
 def _of_chain(layout: Layout, chain: Verification) -> Damage | None:

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shakedown.events.signatures import GOOD, Signature, fingerprint_of
+from shakedown.events.signatures import GOOD, UNKNOWN, Signature, fingerprint_of
 from shakedown.model.errors import FileProblems
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Party
@@ -58,8 +58,10 @@ def sides_of(parties: Sequence[Party]) -> Mapping[str, str]:
     return {fingerprint: next(iter(names)) for fingerprint, names in found.items() if len(names) == 1}
 
 
-def counter_seals(parties: Sequence[Party], signatures: Sequence[Signature]) -> list[str]:
-    """Purpose: for each seal that somebody signed, which parties did so with a key of theirs, and which did not."""
+def counter_seals(parties: Sequence[Party], signatures: Sequence[Signature], checked: bool = False) -> list[str]:
+    """Purpose: for each seal that somebody signed, which parties did so with a key of theirs, and which did not. ``checked``:
+    against a file of allowed signers, too.
+    """
     if not any(party.keys for party in parties):
         return []
     sides, lines = sides_of(parties), []
@@ -70,9 +72,18 @@ def counter_seals(parties: Sequence[Party], signatures: Sequence[Signature]) -> 
             if one.holds and one.digest == digest and one.fingerprint in sides
         }
         said = [
-            f"for {party.name} by {by[party.name].by}" if party.name in by else f"not for {party.name}"
+            f"for {party.name} by {by[party.name].by}{_as_known(by[party.name]) if checked else ''}"
+            if party.name in by
+            else f"not for {party.name}"
             for party in parties
         ]
         whole = "counter-sealed by every party" if len(by) == len(parties) else "not by every party"
         lines.append(f"seal {digest[:8]}: signed {', '.join(said)}: {whole}")
     return lines
+
+
+def _as_known(one: Signature) -> str:
+    """The plan and the file of allowed signers may know different keys: the one vouches for the other in nothing."""
+    return (
+        " (with the key of the plan, which the file of allowed signers does not know)" if one.status == UNKNOWN else ""
+    )

@@ -35,6 +35,7 @@ from shakedown.metrics.judging.wording import (
     beside_the_criteria,
     broken_commitments,
     changed_conditions,
+    ended_from_outside,
     given_values,
     judged_by_another_plan,
     left_out_text,
@@ -97,7 +98,8 @@ def score_people(
         system=document.system.name,
         outcome=outcome,
         summary=summary(outcome, components, finished, given, len(taken))
-        + beside_the_criteria(outcome, contract, document),
+        + beside_the_criteria(outcome, contract, document)
+        + ended_from_outside(outcome, people),
         finished=finished,
         components=components,
         unavailable=sum(len(component.unavailable) for component in components),

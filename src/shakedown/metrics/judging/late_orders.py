@@ -1,20 +1,19 @@
 """Runs that nobody would have ordered: without some act a component's time was up before. ``leave_out_late`` is the way in.
 
 A component that runs for a time orders nothing once that time is up. Without a longer duration, or a word that held its clock, it
-was up earlier: what was ordered after that counts nowhere, so that more runs cannot thin out the failures of those that were planned.
+was up earlier: what was ordered after that counts nowhere, so that more runs cannot thin out the failures of those planned.
 """
 
 from __future__ import annotations
 
 import copy
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 
 from msgspec import Struct
 
 from shakedown.metrics.clock import time_is_up_at
-from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document
 
@@ -36,7 +35,7 @@ class TimesUp(Struct, frozen=True):
 
 
 def times_up(record: Record, document_of: Callable[[str], Document]) -> dict[str, TimesUp]:
-    """Purpose: of every component that runs for a time in one of the plans, when its time was up, as it was known event by event."""
+    """Purpose: when the time of every component was up that runs for a time in one of the plans, as it was known event by event."""
     documents = [document_of(digest) for digest in record.documents if digest]
     amended = [0, *(epoch.seq for epoch in record.epochs if epoch.opened_by == "amended")]
     names = dict.fromkeys(part.name for document in documents for part in document.components if part.duration_s)
@@ -47,15 +46,23 @@ def leave_out_late(record: Record, whole: Mapping[str, TimesUp], document_of: Ca
     """Purpose: take the runs out of a record without some acts that were ordered only because of them. ``whole``: the times of the
     record with all acts. What was ordered in time keeps its further attempts.
     """
-    first: dict[int, tuple[str, float, int]] = {}  # result -> its component, and when and by which event it was first ordered
-    for row in (*record.runs, *record.open.values()):
-        moment, event = (row.ordered, row.seq) if isinstance(row, OpenRun) else (row.ordered or 0.0, row.ordered_by)
-        if row.result not in first or event < first[row.result][2]:
-            first[row.result] = row.component, moment, event
+    first: dict[
+        int, tuple[str, float, int]
+    ] = {}  # result -> its component; when, and by which event, it was first ordered
+    for result, order in _orders(record):
+        if result not in first or order[2] < first[result][2]:
+            first[result] = order
     mine = times_up(record, document_of)
     late = {result for result, order in first.items() if _is_late(*order, mine, whole)}
     if late:
         _take_out(record, late, mine)
+
+
+def _orders(record: Record) -> Iterator[tuple[int, tuple[str, float, int]]]:
+    for row in record.runs:
+        yield row.result, (row.component, row.ordered or 0.0, row.ordered_by)
+    for run in record.open.values():
+        yield run.result, (run.component, run.ordered, run.seq)
 
 
 def _is_late(

@@ -142,15 +142,17 @@ def restriction_words(act: ActScore) -> str:
 
 
 def without_all_words(outcome: str, acts: Sequence[Act]) -> str:
-    """Purpose: how it would have come out without all acts. Where one of them is not known, nor is the whole; what the others come to
-    is told beside it. ``outcome``: without those that are known.
+    """Purpose: how it would have come out without all acts. Where one of them is not known, nor is the whole; what the others come
+    to is told beside it. ``outcome``: without those that are known.
     """
     known = sum(not act.unknown for act in acts)
     if known == len(acts):
         return outcome
     if not known:
         return NOT_KNOWN
-    return f"{NOT_KNOWN} ({outcome} without {'the one' if known == 1 else f'those {known}'} of them that can be computed)"
+    return (
+        f"{NOT_KNOWN} ({outcome} without {'the one' if known == 1 else f'those {known}'} of them that can be computed)"
+    )
 
 
 def void_words(acts: Iterable[ActScore], driven_by: Collection[int]) -> list[str]:

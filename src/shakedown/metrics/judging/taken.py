@@ -31,9 +31,9 @@ def taken(
     step: tuple[Document, Document] | None = None,
     relied: bool = False,
 ) -> tuple[str, ...]:
-    """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those that are counted) and ``clocks``: as it is, and
-    without the act; None where the act moves no clock. ``step``: of an amendment the plan before it and the plan that it put into force; ``relied``: results that
-    count were ordered or judged while that was so.
+    """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
+    without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it and the plan that it put into
+    force; ``relied``: results that count were ordered or judged while that was so.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)

@@ -83,14 +83,15 @@ def _runs(seen: Seen) -> Iterator[str]:
             rows = [row for case in mine.cases for row in case.before]
             yield f"{name}: {_count(rows)} from before its clock was started anew{_by_clock(seen, around.component)}; {beside}"
         if out:
-            yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{_by(_amended(seen))}; {beside}"
+            who = _taker(seen, name, sorted({row.case for row in out}), out)
+            yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{who}; {beside}"
     for row in seen.record.current() if seen.record.amended else ():
         if row.mode in (WARM_UP, FILLER) or row.case in cases.get(row.component, ()):
             continue
         gone.setdefault((row.component, row.case if row.component in cases else ""), []).append(row)
     for (name, case), rows in gone.items():
         what = f"case {case}" if case else "the component"
-        yield f"{name}: {what} was taken out of the plan, and {_count(rows)} with it{_by(_amended(seen))}"
+        yield f"{name}: {what} was taken out of the plan, and {_count(rows)} with it{_taker(seen, name, [case], rows)}"
 
 
 def _everything_counted(seen: Seen, around: MeasureContext, score: ComponentScore, every: Population) -> str:
@@ -126,6 +127,31 @@ def _by_clock(seen: Seen, component: Component) -> str:
 
 def _amended(seen: Seen) -> list[EpochRow]:
     return [epoch for epoch in seen.record.epochs if epoch.opened_by == "amended"]
+
+
+def _taker(seen: Seen, component: str, cases: Sequence[str], rows: Sequence[RunRow]) -> str:
+    """Who took cases of a component out of the plan, or asked for fewer results of them: the last one who did, and why; where no
+    plan shows it, who amended it first after these runs. ``[""]``: the whole component.
+    """
+    plans = [*seen.earlier, seen.document]
+    for place in range(len(seen.earlier) - 1, -1, -1):
+        before, after = (_asked(plan, component, cases) for plan in plans[place : place + 2])
+        if any(after.get(key, 0) < count for key, count in before.items()):
+            return _act(seen, place)
+    last = max(row.epoch for row in rows)
+    return _by([epoch for epoch in _amended(seen) if epoch.number > last][:1])
+
+
+def _asked(document: Document, component: str, cases: Sequence[str]) -> dict[tuple[str, str], int]:
+    """(case, mode) -> repeats."""
+    found: dict[tuple[str, str], int] = {}
+    for part in document.components:
+        if part.name == component:
+            modes: dict[str, int] = {mode.name: mode.repeats for mode in part.modes}
+            modes = modes or {"": part.repeats}
+            mine = [*part.cases, *part.fillers, ""]
+            found |= {(case, mode): count for case in cases if case in mine for mode, count in modes.items()}
+    return found
 
 
 def _by(epochs: Sequence[EpochRow]) -> str:

@@ -12,7 +12,7 @@ from shakedown.metrics.judging.default_criteria import criteria_of, is_usual
 from shakedown.metrics.judging.populations import CaseRuns, Population
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
 from shakedown.metrics.judging.waivers import Standing, ahead, ahead_of_outcome, words
-from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, WaiverRow
+from shakedown.metrics.rows.rows import NoteRow, RejudgedRow, RunRow, WaiverRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.results import ScoreResult
 from shakedown.metrics.wanted import unwanted_rows
@@ -102,6 +102,23 @@ def beside_the_criteria(outcome: str, contract: ContractScore | None, document: 
     broken = [score.row.name for score in broken_commitments(contract)]
     allowed, others = [name for name in broken if name in asked], [name for name in broken if name not in asked]
     return _not_met(allowed, ", which a criterion allows") + _not_met(others, " and in no criterion")
+
+
+def ended_from_outside(outcome: str, people: Mapping[str, Population]) -> str:
+    """Purpose: what an acceptance must not hide either: runs that somebody or something ended before they came to an end of their
+    own, and that were attempted again. "" where there are none.
+    """
+    count = sum(len(_cut_short(population)) for population in people.values())
+    were = "was" if count == 1 else "were"
+    return (
+        f"; {plural(count, 'run')} {were} ended from outside and attempted again"
+        if count and outcome.startswith("accepted")
+        else ""
+    )
+
+
+def _cut_short(population: Population) -> list[RunRow]:
+    return [row for row in population.rows if row.verdict == "interrupted" and row.retried]
 
 
 def broken_commitments(contract: ContractScore | None) -> list[RowScore]:
@@ -283,6 +300,13 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
             text = f"{plural(before, 'run')} of {name} from before its clock was started, or started anew, "
             text += "does not count" if before == 1 else "do not count"
             found.append(text)
+        ended = _cut_short(population)
+        if ended:
+            were, it = ("was", "it") if len(ended) == 1 else ("were", "they")
+            found.append(
+                f"{plural(len(ended), 'run')} of {name} {were} ended from outside and attempted again, such as {ended[0].run}"
+                f" ({ended[0].reason}): nobody knows how {it} would have come out"
+            )
         for case in population.cases:
             found += _of_case(case)
     return found + _never_measured(document, record) + _of_conditions(record) + _of_waivers(document, record)

@@ -146,8 +146,8 @@ def _fitting(
     spare: float,
     longest: int,
 ) -> tuple[int, int, float]:
-    """Restrictions and acts by the lines that they take: one act at least where there is room for acts, then restrictions, then acts;
-    and the millimetres that are left, negative where not even that fits.
+    """Restrictions and acts by the lines that they take: one act at least where there is room for acts, then restrictions, then
+    acts; and the millimetres that are left, negative where not even that fits.
     """
     left = _ROOM_MM[0 if parties > 2 else 1 if signed else 2] + spare
     heights = [_height(act) for act in acts[:MOST_ACTS]]
