@@ -8,6 +8,9 @@ import recompute_numbers
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from record_rows import Book, criterion
 
+from shakedown.metrics.days import days_of
+from shakedown.metrics.judging.populations import populations
+from shakedown.metrics.judging.scope import arounds
 from shakedown.metrics.utilisation import CALENDAR, CONTRACTUAL, OURS, utilisation
 from shakedown.model.events import Event
 from shakedown.model.nouns import Case, Cluster, Mode, Partition, Shape, System
@@ -45,6 +48,27 @@ def test_the_three_numbers_of_one_story() -> None:
     assert found[CALENDAR].arithmetic() == (
         "48 delivered node-hours of 5 runs / (12 nodes x 10 h = 120 calendar node-hours) = 40.0%"
     )
+
+
+def test_runs_of_one_allocation_share_its_nodes() -> None:
+    """A pack on two nodes for 4 h: one run of 4 h, beside it one of 2 h that failed, then one of 1 h. The allocation took 8
+    node-hours, of which the failed run had half of the nodes for 2 h = 2. Another job's run at that time has nodes of its own.
+    """
+    book = Book()
+    book.component("st", "cm4", repeats=4)
+    book.run("st", "cm4", begin=0.0, elapsed_s=4 * HOUR, job="j1")
+    book.run("st", "cm4", "failed", begin=0.0, elapsed_s=2 * HOUR, job="j1")
+    book.run("st", "cm4", begin=2 * HOUR, elapsed_s=HOUR, job="j1")
+    book.run("st", "cm4", begin=0.0, elapsed_s=HOUR, job="j2")
+    found = {item.name: item for item in utilisation(book.document(), book.record)}
+    assert {name: item.node_hours for name, item in found.items()} == pytest.approx(
+        {CONTRACTUAL: 8, OURS: 10, CALENDAR: 8}
+    )
+    (around,) = arounds(book.document(), book.record)
+    clock = around.clock
+    assert clock is not None
+    (day,) = days_of(populations(book.document(), book.record)["st"], around, clock)
+    assert (day.contractual, day.ours, day.delivered) == pytest.approx((8, 10, 8))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -486,7 +487,16 @@ class Judge:
             return 0.0 if withdrawn or run.verdict in ("build_failed", "submit_failed") else None
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
-        return stability.overlap(run.span, pieces) / 3600 * nodes
+        return self._own_part(run, run.span, pieces) / 3600 * nodes
+
+    def _own_part(self, run: Run, span: Span, pieces: Pieces) -> float:
+        """Seconds inside, where others of its allocation ran at the same time its part of them."""
+        beside = [other.span for other in self.campaign.judged if other.job and other.job == run.job and other.span]
+        cuts = sorted({*span, *(time for near in beside for time in near if span[0] < time < span[1])})
+        return math.fsum(
+            stability.overlap((a, b), pieces) / max(1, sum(near[0] <= a and b <= near[1] for near in beside))
+            for a, b in pairwise(cuts)
+        )
 
 
 def _in_case(row: Json, case: Json) -> Json:

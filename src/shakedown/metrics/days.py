@@ -85,5 +85,5 @@ def _by_day(rows: Iterable[RunRow], around: MeasureContext, days: list[Hours], b
         first, last = (math.floor((time - begin) / DAY_S) for time in span)
         held = around.nodes.held(around.nodes.cases[row.case])
         for place in range(max(first, 0), min(last, len(days) - 1) + 1):
-            amounts[place].append(days[place].inside(span) / 3600 * held)
+            amounts[place].append(around.nodes.seconds(row, span, days[place]) / 3600 * held)
     return [math.fsum(day) for day in amounts]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from shakedown.metrics.clock import Hours
-from shakedown.metrics.overlap import span_of
+from shakedown.metrics.overlap import Span, Steps, span_of
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import NEVER_STARTED
 from shakedown.model.nouns import Case, Component, Document, Partition
@@ -31,9 +32,12 @@ class Taken(Struct, frozen=True):
 
 
 class Nodes:
-    """The cases of a plan, and how many nodes a run of each holds: ``units`` times nodes a unit."""
+    """The cases of a plan, and how many nodes a run of each holds: ``units`` times nodes a unit. Runs of one allocation that run
+    side by side share its nodes: each holds its part of them, so that no node counts twice. ``rows``: every run, to know which do.
+    """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, rows: Iterable[RunRow] = ()) -> None:
+        self._together = _together(rows)
         self.cases: Mapping[str, Case] = {case.id: case for case in document.cases}
         counts = {place_of(partition): partition.count for partition in document.system.partitions()}
         capacities = document.system.capacities()
@@ -51,7 +55,19 @@ class Nodes:
             return 0.0
         if span is None or case is None:
             return None
-        return hours.inside(span) / 3600 * self.held(case)
+        return self.seconds(row, span, hours) / 3600 * self.held(case)
+
+    def seconds(self, row: RunRow, span: Span, hours: Hours) -> float:
+        """How long a run had its nodes inside, where it shared them its part of that time."""
+        if row.job not in self._together:
+            return hours.inside(span)
+        return math.fsum(hours.inside(piece) * share for piece, share in self.parts(row, span))
+
+    def parts(self, row: RunRow, span: Span) -> list[tuple[Span, float]]:
+        """The stretches of a run, each with the share of its nodes that it had then."""
+        if row.job not in self._together:
+            return [(span, 1.0)]
+        return [(piece, 1 / max(1, count)) for piece, count in self._together[row.job].pieces(span)]
 
     def sum(self, rows: Iterable[RunRow], hours: Hours) -> Taken:
         """What these runs took together."""
@@ -62,3 +78,14 @@ class Nodes:
     def places(self, component: Component) -> set[str]:
         """The partitions that a component's cases run on."""
         return {self.cases[name].partition for name in component.cases if name in self.cases}
+
+
+def _together(rows: Iterable[RunRow]) -> dict[str, Steps]:
+    """Of each allocation that held several runs at a time, how many these were, moment by moment."""
+    spans: dict[str, list[Span]] = defaultdict(list)
+    for row in rows:
+        span = span_of(row) if row.job else None
+        if span is not None:
+            spans[row.job].append(span)
+    steps = {job: Steps(mine) for job, mine in spans.items() if len(mine) > 1}
+    return {job: mine for job, mine in steps.items() if max(mine.counts, default=0) > 1}

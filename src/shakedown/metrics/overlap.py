@@ -121,13 +121,17 @@ class Steps:
         begin, end = span
         if end <= begin:
             return 0.0
-        place, total, at = bisect_right(self.times, begin) - 1, 0.0, begin
-        while at < end:
-            count = self.counts[place] if place >= 0 else 0
-            until = min(end, self.times[place + 1]) if place + 1 < len(self.times) else end
-            total += (until - at) if holds(count) else 0.0
-            place, at = place + 1, until
+        total = sum(until - at for (at, until), count in self.pieces(span) if holds(count))
         return min(1.0, total / (end - begin))
+
+    def pieces(self, span: Span) -> Iterator[tuple[Span, int]]:
+        """A span cut where the count changes, each piece with its count."""
+        begin, end = span
+        place, at = bisect_right(self.times, begin) - 1, begin
+        while at < end:
+            until = min(end, self.times[place + 1]) if place + 1 < len(self.times) else end
+            yield (at, until), self.counts[place] if place >= 0 else 0
+            place, at = place + 1, until
 
     def ever(self, span: Span, holds: Callable[[int], bool]) -> bool:
         """Whether the count is as asked at any moment of a span, its begin and its end among them."""

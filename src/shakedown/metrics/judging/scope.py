@@ -34,7 +34,7 @@ class MeasureContext(Struct, frozen=True):
     @property
     def nodes(self) -> Nodes:
         """What each run holds of the machine."""
-        return self.held or Nodes(self.document)
+        return self.held or Nodes(self.document, self.record.current())
 
     @property
     def clock(self) -> Clock | None:
@@ -64,7 +64,7 @@ class MeasureContext(Struct, frozen=True):
 def arounds(document: Document, record: Record, people: Mapping[str, Population] | None = None) -> list[MeasureContext]:
     """Purpose: what measures may look at, for every component in the order of the plan; shared things are worked out once."""
     figures, clocks = figures_of(document), clocks_of(document, record)
-    nodes = Nodes(document)
+    nodes = Nodes(document, record.current())
     return [
         MeasureContext(document, record, component, figures, clocks, nodes, people=people or {})
         for component in document.components

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 from shakedown.metrics.clock import Clock
@@ -28,7 +29,7 @@ def draw_usage(number: int, one: Stability, document: Document, record: Record, 
     clock = one.clock
     if clock is None or clock.end <= clock.begin:
         return []
-    nodes = Nodes(document)
+    nodes = Nodes(document, record.current())
     mine = nodes.places(one.component)
     total = different_nodes([nodes.partitions[place] for place in mine if place in nodes.partitions])
     held = _held(one, nodes, record, clock, mine)
@@ -71,6 +72,7 @@ def _held(one: Stability, nodes: Nodes, record: Record, clock: Clock, mine: set[
     order = [share.test for share in one.shares if not share.filler and share.test in named]
     sums: dict[str, list[float]] = {name: [0.0] * STEPS for name in order}
     rows: list[RunRow | OpenRun] = [*record.current(), *record.open.values()]
+    live = Counter(run.job for run in record.open.values() if run.job and run.started is not None)
     for row in rows:
         case = nodes.cases.get(row.case)
         if case is None or case.partition not in mine:
@@ -80,8 +82,11 @@ def _held(one: Stability, nodes: Nodes, record: Record, clock: Clock, mine: set[
             f"filler {case.test}" if own and row.mode == FILLER else case.test if own and case.test in named else OTHERS
         )
         span = _span(row, record.last)
-        if span is not None:
-            _add(sums.setdefault(name, [0.0] * STEPS), span, nodes.held(case), clock)
+        if span is None:
+            continue
+        parts = nodes.parts(row, span) if isinstance(row, RunRow) else [(span, 1 / max(1, live[row.job]))]
+        for piece, share in parts:
+            _add(sums.setdefault(name, [0.0] * STEPS), piece, share * nodes.held(case), clock)
     rest = [name for name in sums if name not in order]
     return {name: sums[name] for name in [*order, *sorted(rest, key=lambda name: (name == OTHERS, name))]}
 
