@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 from collections import Counter
@@ -80,3 +81,38 @@ def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else(
     assert Counter(row.verdict for row in rows) == {"passed": 119, "incorrect": 1}
     assert {row.attempt for row in rows} == {1}
     assert (findings("disk_full"), findings("disk_has_room")) == (1, 1)
+
+
+def test_a_log_that_may_not_grow_holds_what_is_queued(make_site: MakeSite, tmp_path: Path) -> None:
+    """The file system has room, and a limit on the size of files lets the log take nothing more: what starts now would be unrecorded."""
+    site, truth, said = make_site({"truth": TRUTH}), tmp_path / "truth", tmp_path / "said"
+    environment = os.environ | {"TRUTH": str(truth), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with said.open("wb") as file:
+        process = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site, env=environment, stdout=file, stderr=subprocess.STDOUT)
+    status = [*SHAKEDOWN, "status", "p-1"]
+
+    def told() -> str:
+        return subprocess.run(status, cwd=site, env=environment, capture_output=True, text=True, check=False).stdout
+
+    log = site / "campaigns/p-1/log"
+    wait_until(lambda: log.exists() and len(fold_runs(read_events(log)).runs) > 4)
+    written = max(path.stat().st_size for path in log.glob("*.jsonl"))
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (written + 1000, limits[1]))
+    wait_until(lambda: "make room there" in said.read_text())
+    wait_until(lambda: not live_payloads(site))  # what ran has come to its end
+    started = len(truth.read_text().split())
+    assert "the last events are not in the record" in " ".join(told().split())
+    assert len(truth.read_text().split()) == started < 120, "nothing is started that the record does not know of"
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, limits)
+    assert process.wait(120) == 1, said.read_text()
+    executed, rows = Counter(truth.read_text().split()), fold_runs(read_events(site / "campaigns/p-1/log")).runs
+    assert (len(executed), set(executed.values())) == (120, {1})
+    assert Counter(row.verdict for row in rows) == {"passed": 119, "incorrect": 1}
+    assert "are not in the record" not in told()
+
+
+def live_payloads(site: Path) -> bool:
+    """Whether a payload of the site's campaigns runs."""
+    found = subprocess.run(["pgrep", "-f", f"{site}/campaigns/.*/script"], capture_output=True, check=False)
+    return found.returncode == 0

@@ -35,6 +35,7 @@ SILENT_S = 20.0  # a living driver whose heartbeat is older does not answer
 HUNG_S = 180.0  # one that has not answered for so long is replaced by whoever looks after the campaign (cron)
 _NAME = re.compile(r"(\d{6,})\.json")
 _ATTEMPTS = 5
+_LONGEST_WORD = 4096  # bytes of what a driver says beside its lease
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
@@ -144,10 +145,22 @@ class Lease:
             raise unwritable(self._path, error) from error
         self._beaten = now
 
+    def say_why_it_waits(self, why: str) -> None:
+        """Purpose: tell beside the lease why its driver cannot write the record, for who looks meanwhile; "" where it can again.
+        A disk that is full takes no such word: there everybody sees it.
+        """
+        path = _waits_path(self.layout, self.epoch)
+        with suppress(OSError):
+            if why:
+                path.write_text(f"{why}\n", encoding="utf-8")
+            else:
+                path.unlink(missing_ok=True)
+
     def release(self) -> None:
         """Purpose: give it back, so that the next driver need not wait. Does nothing where it is not ours any more."""
         if self._handle < 0:
             return
+        self.say_why_it_waits("")
         with suppress(OSError, RecordError):  # then the next driver sees that our process is gone
             if self.is_mine():
                 _released_path(self.layout, self.epoch).touch()
@@ -166,6 +179,17 @@ class Lease:
 def holder(layout: Layout) -> Holder | None:
     """Purpose: who holds the lease, alive or not; None where nobody does. Changes nothing."""
     return _holder_of(layout, _newest(layout), this_process())
+
+
+def why_it_waits(layout: Layout) -> str:
+    """Purpose: why the driver that holds the lease cannot write the record, in its own words; "" where it can."""
+    held = holder(layout)
+    if held is None or held.gone:
+        return ""
+    try:
+        return read_plain(_waits_path(layout, held.epoch), _LONGEST_WORD).decode("utf-8", "replace").strip()
+    except (*NOT_JSON, OSError):
+        return ""
 
 
 def stays_silent(layout: Layout, held: Holder, look_again: Callable[[float], None] = time.sleep) -> bool:
@@ -218,6 +242,10 @@ def _epoch_path(layout: Layout, epoch: int) -> Path:
 
 def _released_path(layout: Layout, epoch: int) -> Path:
     return layout.lease / f"{epoch:06d}.released"
+
+
+def _waits_path(layout: Layout, epoch: int) -> Path:
+    return layout.lease / f"{epoch:06d}.waits"
 
 
 def _is_there(path: Path) -> bool:

@@ -17,7 +17,7 @@ from shakedown.events.sums import EndFile, LogEnd, with_sum
 from shakedown.model.errors import LeaseHeld, RecordError
 from shakedown.model.events import LINE_VERSION
 
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last: a limit on the size of files (ulimit -f)
 
 
 _SEALED = b'{"v":%d,"event":"sealed",' % LINE_VERSION

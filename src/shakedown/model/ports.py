@@ -227,13 +227,15 @@ class Opened(Struct, frozen=True):
     """A scheduler's port for one session.
 
     ``close`` lets go of what it holds. ``end_runs`` ends what runs, where that cannot outlive the session; None: jobs go on without
-    it. ``forsake``: the campaign is another conductor's by now, and nothing in its directory may be tidied up.
+    it. ``forsake``: the campaign is another conductor's by now, and nothing in its directory may be tidied up. ``pause_while``: is
+    given a question; while its answer is yes the record cannot be written, and what is queued here may not be started.
     """
 
     scheduler: Scheduler
     close: Callable[[], object]
     end_runs: Callable[[], Sequence[JobReport]] | None = None
     forsake: Callable[[], None] = lambda: None
+    pause_while: Callable[[Callable[[], bool]], None] = lambda question: None
 
 
 class BuildReport(Struct, frozen=True):

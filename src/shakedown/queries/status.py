@@ -24,6 +24,7 @@ from shakedown.engine.state.modes import FILLER, is_warm_up
 from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
+from shakedown.events.lease import why_it_waits
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.rows import RunRow
@@ -103,7 +104,7 @@ def status(layout: Layout) -> dict[str, Any]:
         "components": components,
         "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
         "live": [_live(state, run.id) for run in state.runs.values()],
-        "record_full": no_room(layout.log, _LINES_BYTES) if state.phase != CampaignPhase.ENDED else "",
+        "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
         "budgets": _budgets(state),
         "waiting": _waiting(state),
         "shut": _shut(state),
@@ -115,6 +116,11 @@ def status(layout: Layout) -> dict[str, Any]:
         "nodes": {} if rehearsal_of(layout) else nodes_now(state),
         "told": _told(state),
     }
+
+
+def _record_full(layout: Layout) -> str:
+    """Why what happens is not written down, by the look of the file system or by the driver's own words."""
+    return no_room(layout.log, _LINES_BYTES) or why_it_waits(layout)
 
 
 def _told(state: State) -> list[dict[str, str]]:

@@ -28,13 +28,14 @@ _WAIT_S = 1.0
 class PatientLog:
     """The Log port of a session: on a full disk ``commit`` waits for room instead of failing, and so does who waits for it.
 
-    What runs meanwhile is attended to, but nothing is decided and nothing carried out. ``give_up``: whether a person wants to
-    leave; then DiskFull comes through.
+    What runs meanwhile is attended to, but nothing is decided and nothing carried out; ``waits`` is true then, and nothing that is
+    queued may start. ``give_up``: whether a person wants to leave; then DiskFull comes through.
     """
 
     def __init__(self, log: LogWriter, lease: Lease, clock: Clock) -> None:
         self.give_up: Callable[[], bool] = lambda: False
         self.say: Callable[[str], None] = lambda text: None
+        self.waits = False
         self._log, self._lease, self._clock = log, lease, clock
 
     @property
@@ -60,21 +61,24 @@ class PatientLog:
 
     def _patiently(self, work: Callable[[], object]) -> None:
         """Do it, as soon as there is room for it. Where the reserve had room, all of it was done."""
-        said = False
         while True:
             try:
                 work()
-                return
+                break
             except DiskFull as full:
                 if full.durable:
-                    return
+                    break
                 if self.give_up():
                     raise
-                if not said:
+                if not self.waits:
                     self.say(f"{full.message}\nhint: make room there; it goes on by itself (Ctrl-C leaves)")
-                    said = True
+                    self._lease.say_why_it_waits(full.message)
+                self.waits = True
             self._lease.beat(self._clock.now())
             self._clock.wait(self._clock.now() + _WAIT_S)
+        if self.waits:
+            self.waits = False
+            self._lease.say_why_it_waits("")
 
 
 class Room:

@@ -15,7 +15,7 @@ from shakedown.model.dialects import call, dialects
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Cluster, Document
-from shakedown.model.ports import Builder, Clock, JobReport, Opened, Ports, Scheduler
+from shakedown.model.ports import Builder, Clock, JobReport, Opened, Ports
 
 if TYPE_CHECKING:
     from shakedown.conductor.driver.disk_room import PatientLog
@@ -102,11 +102,13 @@ def open_ports(
         closing.callback(collector.close)
         here = LocalBuilder(layout, reactor)
         closing.callback(here.close)
-        scheduler, end_runs, forsake = _open_scheduler(closing, layout, document, clusters, reactor)
+        opened = _open_scheduler(closing, layout, document, clusters, reactor)
+        scheduler, end_runs, forsake = opened.scheduler, opened.end_runs, opened.forsake
         builder: Builder = here
         if end_runs is None:
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
         patient = PatientLog(log, lease, reactor)
+        opened.pause_while(lambda: patient.waits)
         clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
         ports = Ports(clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S))
 
@@ -119,12 +121,12 @@ def open_ports(
 
 def _open_scheduler(
     closing: ExitStack, layout: Layout, document: Document, clusters: Sequence[Cluster], reactor: Reactor
-) -> tuple[Scheduler, Callable[[], Sequence[JobReport]] | None, Callable[[], None]]:
-    """The port for these clusters' dialect, how to end what runs when we leave, and how to leave what is another's by now."""
+) -> Opened:
+    """The port for these clusters' dialect."""
     refuse_cores_that_are_not_there(document)
     opened: Opened = call(dialects()[clusters[0].scheduler], "open", layout, document, clusters, reactor)
     closing.callback(opened.close)
-    return opened.scheduler, opened.end_runs, opened.forsake
+    return opened
 
 
 def clusters_of(document: Document) -> tuple[Cluster, ...]:

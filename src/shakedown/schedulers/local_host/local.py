@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
@@ -58,7 +58,7 @@ def open_local(layout: Layout, document: Document, clusters: Sequence[Cluster], 
     """Purpose: the port of a session on the cores and GPUs that the system's partition has."""
     node = document.system.node_type(clusters[0].partitions[0].type)
     local = LocalScheduler(layout, reactor, cores=node.cores, gpus=node.gpus.count)
-    return Opened(local, local.close, local.end_all, local.forsake)
+    return Opened(local, local.close, local.end_all, local.forsake, local.pause_while)
 
 
 class LocalScheduler:
@@ -84,6 +84,7 @@ class LocalScheduler:
         self._reactor, self._grace_s, self._patience_s = reactor, grace_s, patience_s
         self._cores, self._gpus = Cores(cores), GpuSlots(gpus)
         self._workplace = Workplace(layout)
+        self._is_paused: Callable[[], bool] = lambda: False
         self._disks = (os.fspath(layout.root), os.fspath(layout.work))
         self._launcher = Launcher(layout, self._workplace, keep_bytes, gpus=gpus > 0)
         self._packs = PackWriter(layout.packs)
@@ -224,6 +225,10 @@ class LocalScheduler:
         self._packs.give_up()
         return self.poll({})
 
+    def pause_while(self, question: Callable[[], bool]) -> None:
+        """Start nothing that is queued while the answer is yes: the record cannot be written, and nobody would know of it."""
+        self._is_paused = question
+
     def forsake(self) -> None:
         """The campaign is another conductor's by now, and so are its directories. Our own processes are still to be ended."""
         self._workplace.forsaken = True
@@ -285,7 +290,7 @@ class LocalScheduler:
     def _start_waiting(self) -> None:
         """Start from the head of the queue as long as there are cores."""
         while self._queue:
-            if self._disk_is_full():
+            if self._disk_is_full() or self._is_paused():
                 self._hold(lasting=True)
                 return
             order = next(iter(self._queue.values()))
