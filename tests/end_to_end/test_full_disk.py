@@ -84,12 +84,14 @@ def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else(
 
 
 def test_a_log_that_may_not_grow_holds_what_is_queued(make_site: MakeSite, tmp_path: Path) -> None:
-    """The file system has room, and a limit on the size of files lets the log take nothing more: what starts now would be unrecorded."""
+    """The file system has room, and a limit on file sizes lets the log take nothing more: what starts now would be unrecorded."""
     site, truth, said = make_site({"truth": TRUTH}), tmp_path / "truth", tmp_path / "said"
     environment = os.environ | {"TRUTH": str(truth), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with said.open("wb") as file:
-        process = subprocess.Popen([*SHAKEDOWN, "run", "p", "-q"], cwd=site, env=environment, stdout=file, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [*SHAKEDOWN, "run", "p", "-q"], cwd=site, env=environment, stdout=file, stderr=subprocess.STDOUT
+        )
     status = [*SHAKEDOWN, "status", "p-1"]
 
     def told() -> str:

@@ -32,11 +32,14 @@ def stand_still_until(happened: Callable[[], object], then_s: float) -> None:
 
 
 def test_a_run_that_ended_in_time_is_not_judged_by_when_we_noticed(machine: Machine, tmp_path: Path) -> None:
-    order = machine.order(f"sleep 0.1; touch {tmp_path}/done; exit 3", time_limit_s=1.0)
+    order = machine.order(f"date +%s.%N >{tmp_path}/began; sleep 0.1; touch {tmp_path}/done; exit 3", time_limit_s=1.0)
     machine.submit(order)
     stand_still_until((tmp_path / "done").exists, 1.2)
 
     report = machine.ended(order)
+
+    began = float((tmp_path / "began").read_text())
+    assert report.began is not None and abs(report.began - began) < 0.5, "not by how long we stood still too late"
 
     assert (report.state, report.exit_status) == ("failed", 3)
     assert report.elapsed_s is not None and 0.1 <= report.elapsed_s < 1.0

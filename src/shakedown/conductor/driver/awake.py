@@ -66,8 +66,8 @@ class Awake:
 
 def _stood_still(seconds: float) -> Event:
     why = (
-        f"the conductor stood still for {show_duration(seconds)}: it was stopped or swapped out, its machine was paused, or a disk "
-        "did not answer; what ended meanwhile is judged by its own end"
+        f"the conductor stood still for {show_duration(seconds)} at least: it was stopped or swapped out, its machine was "
+        "paused, or a disk did not answer; what ended meanwhile is judged by its own end"
     )
     return Event("finding", value={"kind": "stood_still", "seconds": round(seconds, 3)}, reason=why)
 

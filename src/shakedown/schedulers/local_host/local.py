@@ -29,7 +29,6 @@ from shakedown.model.ports import (
     Survey,
     Wanted,
 )
-from shakedown.model.units import show_duration
 from shakedown.processes.identity import identity
 from shakedown.processes.orphans import Orphans
 from shakedown.processes.reactor import Reactor, Timer
@@ -389,8 +388,7 @@ class LocalScheduler:
         if left > 0:
             running.timer = self._reactor.call_later(left, partial(self._time_is_up, running))
             return False
-        limit = show_duration(running.order.case.shape.time_limit_s)
-        return running.end("timeout", f"it was ended at its time limit of {limit}", self._grace_s, self._patience_s)
+        return running.end("timeout", running.limit_in_words(), self._grace_s, self._patience_s)
 
     def _cancel_one(self, job: str) -> bool:
         order = self._unqueue(job)
@@ -459,7 +457,7 @@ class LocalScheduler:
         if running.exit_status == CLAIM_TAKEN and not self._held_claim(running):
             self._without_claim(running)
         else:
-            self._say(end_report(running, output, note, self._node))
+            self._say(end_report(running, output, note, self._node, self._reactor.now()))
 
     def _without_claim(self, running: Running) -> object:
         """A script that did not get its claim did not run. Where only the disk was in its way, nobody else can run it either: its

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,9 +13,13 @@ from shakedown.model.units import show_duration
 from shakedown.schedulers.local_host.leftovers import stuck_words
 from shakedown.schedulers.local_host.running import Running
 
+_LATE_S = 0.1
 
-def end_report(running: Running, output: dict[str, Any], note: str, node: str) -> JobReport:
-    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output."""
+
+def end_report(running: Running, output: dict[str, Any], note: str, node: str, now: float) -> JobReport:
+    """Purpose: the report of a job that is known to be dead. ``note``: what there is to say of its output; ``now``: the time by the
+    record's clock, to say when it began where this report comes late.
+    """
     state, message = (running.why, running.message) if running.why else _outcome(running.exit_status)
     if running.overran_s():
         state, message = "timeout", _overran(running)
@@ -32,6 +37,7 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str) -
         "local",
         restart=running.order.restart,
         exit_status=running.exit_status,
+        began=_began(running, now),
         elapsed_s=running.elapsed_s,
         nodes=node,
         message=message,
@@ -39,6 +45,13 @@ def end_report(running: Running, output: dict[str, Any], note: str, node: str) -
         behind=running.strays,
         unseen_s=running.unseen_s,
     )
+
+
+def _began(running: Running, now: float) -> float | None:
+    """When it began, where its end is told so late that this is not to be seen from its run time: we stood still, or were busy."""
+    since = time.monotonic() - running.launch.child.started
+    late = running.elapsed_s is not None and since - running.elapsed_s > _LATE_S
+    return round(now - since, 6) if late else None
 
 
 def _overran(running: Running) -> str:

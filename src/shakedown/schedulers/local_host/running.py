@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from shakedown.model.ports import JobOrder
+from shakedown.model.units import show_duration
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.processes.spawn import reap
 from shakedown.processes.table import Process
@@ -84,6 +85,15 @@ class Running:
             self.waited = True
             return _SETTLE_S
         return 0.0
+
+    def limit_in_words(self) -> str:
+        """Purpose: that it is ended now at its time limit, and where nobody could do so in time, how long it has had."""
+        limit = self.order.case.shape.time_limit_s
+        said = f"it was ended at its time limit of {show_duration(limit)}"
+        had = time.monotonic() - self.launch.child.started
+        if had - limit - self.witness.stood_still_s(self.launch.child.started) <= _LATE_S:
+            return said
+        return f"{said}, but only after {show_duration(had)}: the conductor stood still, or was busy, and could not end it before"
 
     def overran_s(self) -> float:
         """Purpose: by how much a job that ended by itself, with nobody there to end it, was beyond its time limit; else 0."""
