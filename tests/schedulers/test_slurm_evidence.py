@@ -810,6 +810,21 @@ def test_of_several_nodes_the_one_that_slurm_drained_failed_to_launch(looker: Lo
     assert report is not None and (report.launch_failure, report.failed_nodes) == (True, ("n002",))
 
 
+@pytest.mark.parametrize(("later_s", "failed"), [(20.0, ("n001", "n002")), (400.0, ("n002",)), (-7200.0, ("n002",))])
+def test_a_node_that_is_drained_for_something_else_later_did_not_fail_to_launch(
+    looker: Looker, later_s: float, failed: tuple[str, ...]
+) -> None:
+    looker.slurm_says("")
+    looker.slurm.queue[""] = []
+    looker.slurm.memory[""] = [record(state="CANCELLED by 0", NodeList="n[001-003]", Start=1_000_000, End=1_000_010)]
+    drained = ("n001", "drained", "a fan", str(int(1_000_010 + later_s)))
+    lines = [drained, ("n002", "drained", "Prolog error", "1000012"), ("n003", "idle", "none", "Unknown")]
+    looker.slurm.answers["sinfo"] = Ran(0, "".join(SEPARATOR.join(line) + "\n" for line in lines))
+    report = looker.one(JOB)
+    assert report is not None and (report.launch_failure, report.failed_nodes) == (True, failed)
+    assert ("a fan" in report.message) is ("n001" in failed)
+
+
 def test_a_launch_that_failed_and_was_tried_again_by_slurm(looker: Looker) -> None:
     """The next start takes the claim of the one before, which it finds free; so it is told by what it wrote."""
     looker.slurm.queue[""] = [row(state="RUNNING", restart=1, nodes="n003")]

@@ -176,8 +176,8 @@ def sinfo_partition(cluster: str, partition: str, several: bool) -> list[str]:
 
 
 def sinfo(cluster: str, several: bool, nodes: str) -> list[str]:
-    """Purpose: the states of some nodes (a folded set) and what an administrator or the controller says of them."""
-    form = SEPARATOR.join(("%N", "%T", "%E"))
+    """Purpose: the states of some nodes (a folded set), what an administrator or the controller says of them, and since when."""
+    form = SEPARATOR.join(("%N", "%T", "%E", "%H"))
     return ["sinfo", "--noheader", "--Node", *_where(cluster, several), f"--nodes={nodes}", f"--format={form}"]
 
 

@@ -19,6 +19,10 @@ from shakedown.schedulers.slurm.parsing import NodeState, node_states
 from shakedown.schedulers.slurm.runner import Run
 
 AGAIN_S = 30.0  # between two questions about nodes that do not answer, and from the loss of a node to the first
+BEFORE_S, AFTER_S = (
+    3600.0,
+    60.0,
+)  # of a launch: the longest that a prolog takes, and how long after its end Slurm drains the node
 _MOST_NODES = 8  # named in one message
 _OUT_OF_REACH = ("down", "fail", "unk", "reboot", "power", "future", "no_respond", "boot", "inval")
 
@@ -88,7 +92,7 @@ def _told(report: JobReport, states: dict[str, NodeState], new: bool, waiting: b
     ):
         why = f"all nodes of {report.nodes} answer again; Slurm ends there what was left of it"
         return structs.replace(report, state="interrupted", message=why)
-    ill = [states[node] for node in nodes if node in states and _is_ill(states[node])][:_MOST_NODES]
+    ill = [states[node] for node in nodes if node in states and _is_ill(states[node], report)][:_MOST_NODES]
     words = [f"{node.name} is {node.state}" + (f" ({node.reason})" if node.reason else "") for node in ill]
     return structs.replace(report, message="; ".join([word for word in (report.message, *words) if word]))
 
@@ -102,7 +106,7 @@ def _failed(report: JobReport, states: dict[str, NodeState]) -> tuple[str, ...]:
     if len(nodes) == 1:
         return nodes
     if report.launch_failure:
-        return tuple(node for node in nodes if node in states and _is_ill(states[node]))
+        return tuple(node for node in nodes if node in states and _is_ill(states[node], report))
     return tuple(node for node in nodes if node in states and _is_lost(states[node]))
 
 
@@ -116,5 +120,12 @@ def _is_lost(node: NodeState) -> bool:
     return not _answers(node) and not node.state.startswith("unk")
 
 
-def _is_ill(node: NodeState) -> bool:
-    return bool(node.reason) or _is_lost(node)
+def _is_ill(node: NodeState, report: JobReport) -> bool:
+    return _is_lost(node) or (bool(node.reason) and _is_of_its_time(node, report))
+
+
+def _is_of_its_time(node: NodeState, report: JobReport) -> bool:
+    """Whether a node got its reason when the job came to its end there, and not for something else long after or before."""
+    if not report.launch_failure or report.over is None or node.reason_at is None:
+        return True
+    return -BEFORE_S <= node.reason_at - report.over <= AFTER_S

@@ -52,11 +52,12 @@ class Record(Struct, frozen=True):
 
 
 class NodeState(Struct, frozen=True):
-    """A node, its state and why, in Slurm's words."""
+    """A node, its state and why, in Slurm's words; ``reason_at``: since when that reason stands, None where nobody says."""
 
     name: str
     state: str
     reason: str = ""
+    reason_at: float | None = None
 
 
 class NodeHistory(Struct, frozen=True):
@@ -163,7 +164,8 @@ def node_states(text: str) -> list[NodeState]:
     for line in text.split("\n"):
         cells = [cell.strip() for cell in line.split(SEPARATOR)]
         if len(cells) >= 3 and cells[0]:
-            found.setdefault(cells[0], NodeState(cells[0], cells[1], _word(cells[2])))
+            since = seconds(cells[3]) if len(cells) > 3 else None
+            found.setdefault(cells[0], NodeState(cells[0], cells[1], _word(cells[2]), since))
     return list(found.values())
 
 
