@@ -5,7 +5,7 @@ No verdict comes from silence but ``lost`` after its deadline; what is attempted
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,6 +72,9 @@ class RunRules:
         self.told: dict[str, Told] = defaultdict(Told)  # job, or run of a job of several
         self.live: dict[str, str] = {}  # job that may exist -> its pool
         self.parts: dict[str, set[str]] = {}  # job of several -> its runs without a verdict
+        self.spent: defaultdict[Want, Counter[str]] = defaultdict(
+            Counter
+        )  # how often it was attempted again, by verdict
         self.again: dict[Want, float] = {}  # result that is attempted again -> not before
         self.restart: dict[str, int] = defaultdict(int)  # job -> the start that its present run is of
         self.limit: dict[str, float] = {}  # job -> its time limit
@@ -235,12 +238,13 @@ class RunRules:
     def _retry(self, event: Event) -> None:
         value, verdict = event.value, event.reason.split(" ")[0]
         times, wait = self._rule(value["component"], verdict)
-        attempt = value["attempt"] - 1
-        need(
-            attempt <= times,
-            f"{event.run} is attempted again after {verdict} for the {attempt}th time, {times} at most",
-        )
-        due = event.time + wait * 2.0 ** min(attempt - 1, 10) if wait else 0.0
+        spends = self.spent[_want(event)]
+        if value["attempt"] == 2:
+            spends.clear()
+        spends[verdict] += 1
+        spent = spends[verdict]
+        need(spent <= times, f"{event.run} is attempted again after {verdict} for the {spent}th time, {times} at most")
+        due = event.time + wait * 2.0 ** min(spent - 1, 10) if wait else 0.0
         said = value.get("not_before", 0.0)
         need(said >= due - SLACK, f"{event.run} may be attempted again {due - said:g} s too early")
         self.again[_want(event)] = max(due, said)

@@ -69,7 +69,7 @@ def submit_order(state: State, event: Event) -> None:
     mode = mode_in(value)
     entry = take(state, number, event.case, value["repeat"], mode)
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
-    run.deferrals, run.part = entry.deferrals, value.get("part", 0)
+    run.deferrals, run.part, run.spent = entry.deferrals, value.get("part", 0), entry.spent
     state.runs[event.run] = run
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     state.campaign.next_job = max(state.campaign.next_job, number_of(event.job) + 1)
@@ -195,7 +195,7 @@ def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
     entry = PendingResult(
         run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1
     )
-    entry.deferred, entry.mode = event.reason, run.mode
+    entry.deferred, entry.mode, entry.spent = event.reason, run.mode, run.spent
     state.tallies[run.component].waiting += 1
     entry.cancelled = why_unwanted(state, entry)
     if job.requests.cancel or run.cancelled or entry.cancelled:
@@ -371,7 +371,7 @@ def requeued(state: State, event: Event) -> None:
     number = state.index.component_number[value["component"]]
     entry = take(state, number, event.case, value["repeat"], mode_in(value))
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, phase=_RUN_QUEUED)
-    run.mode = entry.mode
+    run.mode, run.spent = entry.mode, entry.spent
     state.runs[run.id] = run
     state.campaign.next_run = max(state.campaign.next_run, number_of(run.id) + 1)
     fly(state, run)

@@ -84,6 +84,7 @@ def go_back(state: State, job: Job, run: Run) -> None:
     remove_part(job, run)
     fly(state, run, -1)
     entry = PendingResult(run.component, run.case, run.repeat, run.attempt, void_run=run.id, mode=run.mode)
+    entry.spent = run.spent
     if job.requests.cancel or run.cancelled:
         state.waiting.to_cancel.append(entry)
         state.tallies[run.component].waiting += 1

@@ -196,7 +196,8 @@ def retry(state: State, event: Event) -> None:
     state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
     attempt, not_before = event.value["attempt"], event.value.get("not_before", 0.0)
-    entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode)
+    spent = tuple(sorted((dict(run.spent) | {run.verdict: run.times}).items()))
+    entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode, spent=spent)
     if entry.not_before > event.time:
         insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
         state.tallies[run.component].waiting += 1

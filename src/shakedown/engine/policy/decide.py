@@ -81,23 +81,23 @@ def _settle(state: State, decision: Decision, now: float) -> None:
         value |= mode_facts(run.mode)
         rule = _GONE if run.verdict == UNDETERMINED else state.index.retry_rule(run.component, run.verdict)
         unwanted = why_no_more(state, run.component, run.case)
-        if rule is None or run.attempt > rule.times or state.campaign.cancelled or run.cancelled or unwanted:
+        if rule is None or run.times > rule.times or state.campaign.cancelled or run.cancelled or unwanted:
             why = _why_no_more(state, run, rule.times if rule else 0, unwanted)
             decision.record(Event("given_up", case=run.case, run=name, value=value, reason=why))
             continue
-        wait = _wait_before(rule, run.attempt)
+        wait = _wait_before(rule, run)
         value |= {"attempt": run.attempt + 1, "not_before": now + wait if wait else 0.0}
-        why = f"{run.verdict} is attempted again: retry {run.attempt} of {rule.times}"
+        why = f"{run.verdict} is attempted again: retry {run.times} of {rule.times}"
         decision.record(Event("retry", case=run.case, run=name, value=value, reason=why))
 
 
-def _wait_before(rule: Retry, attempt: int) -> float:
+def _wait_before(rule: Retry, run: Run) -> float:
     """The plan's back-off, doubled each time. Without one the first three retries are at once, and later ones wait all the
     same: what goes wrong again and again must not be tried a thousand times a minute.
     """
     if rule.backoff_s:
-        return rule.backoff_s * 2.0 ** min(attempt - 1, 10)
-    return min(2.0 ** (attempt - 4), LONGEST_WAIT_S) if attempt > 3 else 0.0
+        return rule.backoff_s * 2.0 ** min(run.times - 1, 10)
+    return min(2.0 ** (run.attempt - 4), LONGEST_WAIT_S) if run.attempt > 3 else 0.0
 
 
 def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
@@ -105,7 +105,7 @@ def _why_no_more(state: State, run: Run, times: int, unwanted: str) -> str:
         return f"the campaign was cancelled: {state.campaign.cancelled}"
     if run.cancelled:
         return f"it was cancelled: {run.cancelled}"
-    if times and run.attempt <= times:
+    if times and run.times <= times:
         return f"{run.verdict}, and {unwanted}"
     retries = "1 retry" if times == 1 else f"{times} retries"
     return f"{run.verdict} after {retries}" if times else f"{run.verdict} is not retried by this plan"

@@ -17,7 +17,8 @@ _NO_PARTS: Mapping[str, None] = {}
 class PendingResult:
     """A wanted result that waits for its next attempt.
 
-    ``component``: a number in the plan's order. ``mode``: a word of ``modes.py``. ``not_before``: seconds since 1970.
+    ``component``: a number in the plan's order. ``mode``: a word of ``modes.py``. ``not_before``: seconds since 1970. ``spent``:
+    (verdict, how many of its attempts so far ended so).
     """
 
     component: int
@@ -30,6 +31,7 @@ class PendingResult:
     deferred: str = ""  # its words, the last time
     mode: str = ""
     cancelled: str = ""  # why the result is not wanted any more: the entry is to be judged ``cancelled``
+    spent: tuple[tuple[str, int], ...] = ()
 
     def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
         """Whether it is this wanted result."""
@@ -72,7 +74,8 @@ class Run:
 
     Created by ``submit_order`` and ``requeued``; moved on by ``job_report`` and ``check_start``; judged by ``verdict``; gone
     after ``given_up``, ``retry``, or a verdict that is final. A run that is one part of a job also has ``part`` (its number,
-    from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``.
+    from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``. ``spent``: as of
+    ``PendingResult``.
     """
 
     id: str
@@ -91,6 +94,12 @@ class Run:
     facts: dict[str, Any] = field(default_factory=dict)
     claim: Claim = Claim.NONE
     part: int = 0
+    spent: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def times(self) -> int:
+        """How many attempts at its result ended with its verdict, this one among them."""
+        return dict(self.spent).get(self.verdict, 0) + 1
 
 
 @dataclass(slots=True)
