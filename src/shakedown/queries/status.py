@@ -226,6 +226,7 @@ def _shut(state: State) -> list[dict[str, Any]]:
     return [
         {"partition": pool, "reason": shut.why, "refused": shut.strikes, "until": shut.until}
         for pool, shut in state.pools.backoffs.items()
+        if shut.strikes
     ]
 
 

@@ -161,7 +161,7 @@ def _roll_on(state: State, entry: PendingResult, now: float) -> None:
 def submit_accepted(state: State, event: Event) -> None:
     job = state.jobs[event.job]
     job.scheduler_id = event.value.get("id", "")
-    state.pools.backoffs.pop(_pool(state, job), None)
+    _open(state, _pool(state, job), event.time)
     fold_guard.count_answer(state, job, event)
     if job.phase in UNANSWERED:
         job.phase = _JOB_QUEUED
@@ -206,6 +206,16 @@ def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
 
 def _pool(state: State, job: Job) -> str:
     return (job.key or state.index.class_of(job.component, job.case, job.mode)).pool
+
+
+def _open(state: State, pool: str, now: float) -> None:
+    """The scheduler took a job again: one more may be tried at once, until there are so many that nothing need be watched."""
+    shut = state.pools.backoffs.get(pool)
+    if shut is None or now < shut.until:
+        return  # one of the batch of which another was refused
+    shut.strikes, shut.most = 0, shut.most + 1
+    if shut.most >= state.index.pools[pool].high:
+        del state.pools.backoffs[pool]
 
 
 def _shut(state: State, pool: str, event: Event) -> None:

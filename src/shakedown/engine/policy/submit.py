@@ -20,6 +20,7 @@ from shakedown.engine.policy.sweeps import order_sweeps
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.modes import FILLER, base
 from shakedown.engine.state.orders import Decision
+from shakedown.engine.state.phases import UNANSWERED
 from shakedown.engine.state.plan import QueueKey, class_label
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
@@ -42,6 +43,7 @@ def submit(state: State, decision: Decision, now: float) -> None:
     plan = Reservations(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
     rolling = mixes(state, decision, now)
     left = release_held(state, decision, plan, rolling, now)
+    _submit_delayed(state, decision, plan, now, deferred=True)  # they had their turn, and the scheduler did not take them
     asked = in_order(_worth_asking(state, plan, rolling))
     for key, queue in sorted(asked, key=lambda item: probe_first(state, item[0])) if state.pools.guards else asked:
         if room_for(state, plan, key) <= 0:
@@ -88,8 +90,10 @@ def _worth_asking(state: State, plan: Reservations, rolling: Container[int]) -> 
 def _room(state: State, pool: str) -> int:
     """How many jobs may be ordered now: none while more than ``low`` live, then up to ``high``; one where none was taken."""
     limits, live = state.index.pools[pool], state.usage.jobs.get(pool, 0)
-    if pool in state.pools.backoffs:
-        return 1 if live < limits.high else 0
+    shut = state.pools.backoffs.get(pool)
+    if shut is not None:
+        asked = sum(job.phase in UNANSWERED and job.key is not None and job.key.pool == pool for job in state.jobs.values())
+        return max(0, min(shut.most - asked, limits.high - live))
     return limits.high - live if live <= limits.low else 0
 
 
@@ -130,15 +134,19 @@ def _say_short(state: State, decision: Decision, key: QueueKey) -> None:
 
 
 def _submit_delayed(
-    state: State, decision: Decision, plan: Reservations, now: float
+    state: State, decision: Decision, plan: Reservations, now: float, deferred: bool = False
 ) -> dict[QueueKey, list[PendingResult]]:
-    """Retries whose time has come. Those that go into jobs of several runs come back."""
+    """Retries whose time has come; or, ``deferred``, what was ordered before and not taken. Those that go into jobs of several runs
+    come back.
+    """
     packed: dict[QueueKey, list[PendingResult]] = {}
     for entry in state.waiting.delayed:
         if entry.not_before > now:
             if not state.driver.stopping:
                 decision.wake(entry.not_before)
             break
+        if bool(entry.deferred) is not deferred:
+            continue
         key = state.index.class_of(entry.component, entry.case, entry.mode)
         bundle = state.index.bundles.get((key.component, key.pool))
         if bundle is not None:

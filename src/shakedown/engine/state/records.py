@@ -145,11 +145,15 @@ class Usage:
 
 @dataclass(slots=True)
 class SubmitBackoff:
-    """A pool whose scheduler takes nothing for now. ``strikes``: how often in a row; one job is tried at ``until``."""
+    """A pool whose scheduler takes nothing for now. ``strikes``: how often in a row, 0 = it takes some again; one job is tried at
+    ``until``. ``most``: how many may stand unanswered then; one more with each that is taken, so that a scheduler at its limit
+    is not asked a hundred times for the one job that it has room for.
+    """
 
     until: float
     strikes: int
     why: str
+    most: int = 1
 
 
 @dataclass(slots=True)
