@@ -13,7 +13,8 @@ from functools import partial
 
 from shakedown.engine.constraints.overrides import narrowed
 from shakedown.engine.constraints.reason import Reason
-from shakedown.engine.state.plan import QueueKey, is_place
+from shakedown.engine.state.phases import NOT_BEGUN
+from shakedown.engine.state.plan import QueueKey, is_place, jobs_of
 from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
 
@@ -74,6 +75,24 @@ def choose_targets(state: State, key: QueueKey, promised: ReservedLoads, now: fl
         assert best, f"{name} has no room"
         found[name] = best.rpartition("@")[2]
     return found
+
+
+def places(state: State, key: QueueKey, promised: ReservedLoads, now: float) -> tuple[float, float]:
+    """Purpose: how many jobs of this class its cluster still takes, and how many of ours it takes at once (``most_jobs``); infinite
+    where no limit is known.
+    """
+    left = most = math.inf
+    for name, _ in key.loads:
+        for room in _rooms(state, key, name, promised, now) if is_place(name) else ():
+            left, most = min(left, room.most - _taken(state, promised, room)), min(most, room.most)
+    return left, most
+
+
+def in_store(state: State, pool: str) -> int:
+    """Purpose: how many jobs of a pool wait at the scheduler for their release, or for the job that they follow."""
+    held = sum(len(jobs) for key, jobs in state.job_index.held.items() if key.pool == pool)
+    after = (job for job in state.jobs.values() if job.after and job.phase in NOT_BEGUN and job.key is not None)
+    return held + sum(job.key is not None and job.key.pool == pool for job in after)
 
 
 def most_at_once(state: State, key: QueueKey, lanes: int, promised: ReservedLoads, now: float) -> int:
@@ -162,6 +181,12 @@ def _taken(state: State, promised: ReservedLoads, room: Room) -> float:
 
 
 def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads) -> str:
+    if is_place(name):
+        cluster = name.partition(":")[2]
+        stored = sum(in_store(state, pool) for pool in state.index.pools if jobs_of(pool) == name)
+        waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
+        taken = _taken(state, promised, rooms[0])
+        return f"{taken:g} jobs of ours are with the scheduler of {cluster}, which takes {rooms[0].limit or 0.0:g} at once{waits}"
     if rooms[0].own == name:
         return (
             f"{name}: {_taken(state, promised, rooms[0]):g} of {rooms[0].limit or 0.0:g} is taken and it needs {load:g}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from shakedown.engine.constraints.blocking import Outlook, binding_reason, outlook
+from shakedown.engine.constraints.budgets import in_store
 from shakedown.engine.constraints.overrides import FOR_PEOPLE
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
 from shakedown.engine.fold.queue_guard import pool_of
@@ -112,15 +113,26 @@ def _why_not_yet(state: State, key: QueueKey, ahead: Outlook, mix: Mix | None) -
         full = mix.full_for_fillers if key.mode == FILLER else mix.full
         if full(state, ahead, key):
             return f"{key.pool} is full, and enough waits at its scheduler"
+        if live >= limits.high:
+            return _no_room(state, key.pool, live)
         test, shares = mix.tests.get(key.case, ""), mix.shares
         first = test in shares and mix.is_behind(test)  # a filler has no share
         behind = not first and any(mix.is_behind(other) for other in shares if other != test)
         return "another test of the mix is further behind its share" if behind else "it is about to be ordered"
     if key.component in state.index.rolling:
         return f"{key.pool} is full, and enough waits at its scheduler"
+    if live >= limits.high:
+        return _no_room(state, key.pool, live)
     if live > limits.low:
         return f"{live} jobs are with the scheduler of {key.pool}; more are ordered when {limits.low} are left"
     return "it is about to be ordered"
+
+
+def _no_room(state: State, pool: str, live: int) -> str:
+    """As many jobs as may be are with the scheduler; what does not run among them is why nodes may be idle."""
+    stored = in_store(state, pool)
+    waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
+    return f"{live} jobs of ours are with the scheduler of {pool}, and no more may be at once{waits}"
 
 
 def explain_run(state: State, run_id: str, now: float | None = None) -> str:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final
 
 from shakedown.engine.constraints.blocking import binding_reason
-from shakedown.engine.constraints.budgets import choose_targets, fits_slot, is_bound, shrunk
+from shakedown.engine.constraints.budgets import choose_targets, fits_slot, in_store, is_bound, places, shrunk
 from shakedown.engine.constraints.queue_guard import is_held
 from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.policy.job_recovery import withdrawn
@@ -22,7 +22,7 @@ from shakedown.engine.policy.submissions import Reservations, order_after, order
 from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.orders import Decision, Order
 from shakedown.engine.state.phases import LIVE, Claim, JobPhase, Step
-from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.plan import QueueKey, jobs_of
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.ports import ReleaseOrder
@@ -163,14 +163,16 @@ def top_up(state: State, decision: Decision, plan: Reservations, mix: Mix, now: 
 def _order_held(state: State, decision: Decision, plan: Reservations, mix: Mix, ahead_s: float, now: float) -> None:
     """For each class that waits for a budget: as many as will end in the time to be bridged of those that are live."""
     lacking = {
-        key: lacks for key in mix.queues if not key.mode and (lacks := _lacks(state, plan, mix, key, ahead_s, now))
+        key: lacks
+        for key in mix.queues
+        if not key.mode and (lacks := _lacks(state, plan, mix, key, ahead_s, now)) and _room_in_store(state, plan, key, now) > 0
     }
     for key, entry in (
         list(mix.candidates()) if lacking else ()
     ):  # ranking them is most of the work, and mostly for nothing
         waiting: PendingResult | None = entry
         for _ in range(lacking.get(key, 0)):
-            if waiting is None or room_for(state, plan, key) <= 0:
+            if waiting is None or _room_in_store(state, plan, key, now) <= 0:
                 break
             order_held(state, decision, plan, key, waiting, now)
             mix.stored(key)
@@ -212,7 +214,9 @@ def _order_followers(
         loads = dict(job.loads)
         for key, entry in list(mix.candidates()):
             test = mix.tests[key.case]
-            if key.pool != _class(job).pool or key.units != _class(job).units or room_for(state, plan, key) <= 0:
+            if key.pool != _class(job).pool or key.units != _class(job).units:
+                continue
+            if _room_in_store(state, plan, key, now) <= 0:
                 continue
             if mix.is_ahead(test) or not mix.in_time(test, now, covered_s):
                 continue
@@ -221,6 +225,23 @@ def _order_followers(
             order_after(state, decision, plan, key, entry, now, job)
             mix.ordered(key)
             break
+
+
+def _room_in_store(state: State, plan: Reservations, key: QueueKey, now: float) -> int:
+    """How many more jobs may be kept in store: at most half of what may be with the scheduler. The rest is for jobs that can start,
+    else nodes are idle beside a queue of jobs that wait for a word.
+    """
+    places_left, most = places(state, key, plan.ahead.loads, now)
+    room = min(room_for(state, plan, key), places_left)
+    if room <= 0:
+        return 0
+    for pool in state.index.pools if not plan.stored else ():
+        plan.stored[pool] = in_store(state, pool)
+    of_cluster = sum(count for pool, count in plan.stored.items() if jobs_of(pool) == jobs_of(key.pool))
+    half = state.index.pools[key.pool].high // 2 - plan.stored[key.pool]
+    if most < math.inf:
+        half = min(half, int(most) // 2 - of_cluster)
+    return int(min(room, max(half, 1 - of_cluster)))
 
 
 def _class(job: Job) -> QueueKey:

@@ -27,6 +27,7 @@ class Reservations:
     room: dict[str, int]
     ordered: int = 0
     bundles: dict[int, int] = field(default_factory=dict)  # component -> jobs of several runs
+    stored: dict[str, int] = field(default_factory=dict)  # pool -> jobs that wait at the scheduler for a word, once counted
 
 
 def room_for(state: State, plan: Reservations, key: QueueKey) -> int:
@@ -53,6 +54,7 @@ def order_held(
 ) -> None:
     """Purpose: order a job that waits at the scheduler until it is released."""
     plan.ahead.take_place(key, key.loads)
+    _count_stored(plan, key)
     _order(state, decision, plan, key, entry, now, {"held": True})
 
 
@@ -61,9 +63,15 @@ def order_after(
 ) -> None:
     """Purpose: order a job that may start when another one is over, on its targets and within what that one loads."""
     plan.ahead.take_place(key, key.loads)
+    _count_stored(plan, key)
     targets = {name: before.targets[name] for name, _ in key.loads if name in before.targets}
     value: dict[str, Any] = {"after": before.id}
     _order(state, decision, plan, key, entry, now, value | ({"targets": targets} if targets else {}), before)
+
+
+def _count_stored(plan: Reservations, key: QueueKey) -> None:
+    if key.pool in plan.stored:
+        plan.stored[key.pool] += 1
 
 
 def _order(
