@@ -43,6 +43,14 @@ def test_it_is_judged_by_what_ended_it(cause: str, reason: str, verdict: str, wh
     assert not {"cause", "restart", "state"} & judged.value.keys()
 
 
+def test_what_it_wrote_and_how_long_it_ran_stay_with_the_first_run() -> None:
+    output: Any = {"file": "outputs/x", "bytes": 12}
+    over: Any = 1000.0
+    judged = requeued(cause="interrupted", output=output, over=over)
+    assert judged.value["output"] == output and judged.value["ended"] == 1000.0
+    assert judged.value["started"] < 1000.0 and "over" not in judged.value
+
+
 @pytest.mark.parametrize("cause", ["node_fail", "interrupted", ""])
 def test_a_persons_word_comes_before_the_accidents(cause: str) -> None:
     judged = requeued(("cancel_request", {"cases": ["t0"]}), cause=cause)

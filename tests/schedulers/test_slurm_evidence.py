@@ -629,6 +629,18 @@ def test_killed_and_queued_again_is_not_the_payloads_own_end(looker: Looker) -> 
     assert not looker.slurm.count("scancel"), "the restart is wanted"
 
 
+def test_what_a_start_wrote_before_it_was_queued_again_is_told(looker: Looker) -> None:
+    looker.begin()
+    output = looker.places.output(JOB.id, 0)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text("step 1 of 9\n")
+    looker.slurm.queue[""] = [row(state="PENDING", restart=1)]
+    looker.slurm.memory[""] = [record(state="PREEMPTED", Submit=10, Start=20, End=65)]
+    report = looker.one(JOB, settled=False)
+    assert report is not None and (report.state, report.over) == ("requeued", 65.0)
+    assert report.output["bytes"] == 12 and report.began is None, "its start was told when it ran"
+
+
 def test_why_it_was_queued_again_by_the_list_of_finished_jobs(looker: Looker) -> None:
     looker.begin()
     looker.slurm.queue[""] = [row(state="PENDING", restart=1)]

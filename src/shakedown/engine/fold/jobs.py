@@ -51,7 +51,7 @@ OF_THE_END = (  # of a report: what a verdict is made of
     "halted_s",
     "over",
 )
-_OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure")
+_OF_A_RESTART = ("nodes", "output", "cause", "failed_nodes", "launch_failure", "elapsed_s", "over")
 _DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
 _JOB_RUNS: Final = JobPhase.RUNNING
 _JOB_QUEUED: Final = JobPhase.QUEUED

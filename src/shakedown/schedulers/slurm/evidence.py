@@ -352,7 +352,7 @@ def _report(
     row = found.row if found.row is not None and found.row.restart == found.job.restart else None
     record = found.records[found.job.restart] if len(found.records) > found.job.restart else None
     times = row if row is not None and row.start else record
-    over = state in OVER
+    over = state in OVER or state == "requeued"  # then that start is
     return JobReport(
         found.job.id,
         state,
@@ -366,7 +366,7 @@ def _report(
         output=found.output if ours and over else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
         over=_end(times) if over else None,
-        halted_s=_halted_s(row) if over else None,
+        halted_s=_halted_s(row) if state in OVER else None,
     )
 
 
