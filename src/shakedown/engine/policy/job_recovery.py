@@ -217,10 +217,9 @@ def _judge(state: State, decision: Decision, job: Job, verdict: str, why: str, a
     }
     if alive:
         value["alive"] = True
-    over = job.report.facts.get("over")
-    if "restart" in job.report.facts and over is not None and "elapsed_s" not in value:
-        if run.started is not None and over >= run.started:
-            value["ended"] = over  # of that start, by the scheduler's clock
+    over = job.report.facts.get("over") if "restart" in job.report.facts and "elapsed_s" not in value else None
+    if over is not None and run.started is not None and over >= run.started:
+        value["ended"] = over  # of that start, by the scheduler's clock
     decision.record(Event("verdict", case=run.case, run=run.id, job=job.id, value=value, reason=why))
 
 
