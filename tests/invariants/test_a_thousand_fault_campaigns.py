@@ -56,7 +56,7 @@ def _was_enough(told: Counter[str]) -> None:
     assert told["lifted reasons"] > CAMPAIGNS
 
 
-@pytest.mark.parametrize("seed", [2864, 3628])
+@pytest.mark.parametrize("seed", [2864, 4078])
 def test_nothing_follows_a_job_that_may_live_on(seed: int) -> None:
     """Slurm calls it NODE_FAIL while its processes go on; two jobs that follow it are started, and do nothing."""
     campaign = play_or_say(seed)

@@ -36,7 +36,7 @@ LIES: dict[str, tuple[Any, ...]] = {
     "outage": (0.1, 0.3),
     "release_s": (3.0, 20.0),
     "release_unheard": (0.2, 0.5),
-    "release_lost": (0.6, 0.8),
+    "release_lost": (0.75, 0.95),
     "idle_untrue": (0.1, 0.3),
     "away": (((20.0, 60.0),), ((90.0, 25.0),), ((45.0, 300.0),)),
 }
