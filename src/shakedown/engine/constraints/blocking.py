@@ -76,7 +76,7 @@ class Outlook:
 def outlook(state: State, now: float, building: bool = False) -> Outlook:
     """Purpose: nothing promised yet, and whose turn each pool is."""
     return Outlook(
-        turns=_turns(state, now) if state.index.staged else {}, building=building, reserved=reservations(state)
+        turns=_turns(state, now) if state.index.staged else {}, building=building, reserved=reservations(state, now)
     )
 
 
@@ -123,7 +123,7 @@ def _too_few(state: State, key: QueueKey) -> Reason | None:
     return Reason(f"excluded:{key.pool}", f"{left}; the others are excluded (shakedown include NODES)")
 
 
-def reservations(state: State) -> dict[str, str]:
+def reservations(state: State, now: float) -> dict[str, str]:
     """Purpose: pool -> the wide job whose turn it is: so much was begun before it that was ordered later that it would starve.
 
     Nothing is kept for a job that somebody must let go first, as its source says (JobHeldAdmin): nodes are not what it waits for.
@@ -133,7 +133,7 @@ def reservations(state: State) -> dict[str, str]:
         job = state.jobs.get(name)
         if job is None or job.key is None or job.report.note:
             continue
-        if waiting_for_licences(state, job.key, ReservedLoads(), state.time)[1] > 0:
+        if waiting_for_licences(state, job.key, ReservedLoads(), now)[1] > 0:
             continue  # nor what waits for a licence
         if job.overtaken > max(_PATIENCE * job.key.units, state.index.pools[pool].capacity):
             found[pool] = name

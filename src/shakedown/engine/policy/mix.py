@@ -30,7 +30,8 @@ class Mix:
 
     ``each``: test -> unit-seconds that one run of it is expected to take; ``seconds``: the same in time. ``busy`` and ``topped``:
     pool -> units that are to be busy, and up to which it is topped up so that something always waits. ``ends``: when its time is
-    over, None where nobody can tell. ``filled``: a filler takes what is left, so no test needs more than its share.
+    over, None where nobody can tell. ``filled``: a filler takes what is left, so no test needs more than its share. ``now``: the
+    time of the decision, which may be later than the last event.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Mix:
     ends: float | None = None
     drain: bool = True
     filled: bool = False
+    now: float = 0.0
     taken: dict[QueueKey, int] = field(default_factory=dict)
     total: float = 0.0  # of ``expected``, of the tests that have a share
 
@@ -117,7 +119,7 @@ class Mix:
         found: dict[str, float] = {}
         for key in self.queues:
             if key.pool == pool and key.loads:
-                name, runs = waiting_for_licences(state, key, ahead.loads, state.time)
+                name, runs = waiting_for_licences(state, key, ahead.loads, self.now)
                 found[name] = max(found.get(name, 0.0), runs * state.index.cases[key.case].shape.units)
         return sum(found.values())
 
@@ -177,7 +179,7 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
             continue
         ends = ends_at(state, number, now)
         over = ends is not None and now >= ends
-        mix = None if over else _mix(state, number, roll, ends)
+        mix = None if over else _mix(state, number, roll, ends, now)
         if mix is not None:
             _ramp(state, decision, mix, roll, now)
         crowded = mix is not None and all(state.usage.units.get(pool, 0) >= units for pool, units in mix.topped.items())
@@ -221,7 +223,7 @@ def _terms(state: State, number: int) -> Terms:
     return terms
 
 
-def _mix(state: State, number: int, roll: MixProgress, ends: float | None) -> Mix:
+def _mix(state: State, number: int, roll: MixProgress, ends: float | None, now: float) -> Mix:
     component, terms = state.index.components[number], _terms(state, number)
     queues = {key: state.waiting.queues[key] for key in terms.classes if key in state.waiting.queues}
     each = dict(terms.limits)
@@ -239,7 +241,7 @@ def _mix(state: State, number: int, roll: MixProgress, ends: float | None) -> Mi
     bridged = max(component.fill.queue_ahead_s, component.fill.survive_s)
     topped = {pool: units + _ahead(terms, bridged, units, typical) for pool, units in busy.items()}
     mix = Mix(number, terms.shares, expected, each, seconds, roll.longest, queues, terms.tests, busy, topped, ends)
-    mix.drain, mix.filled = component.fill.drain, bool(component.fillers)
+    mix.drain, mix.filled, mix.now = component.fill.drain, bool(component.fillers), now
     return mix
 
 
