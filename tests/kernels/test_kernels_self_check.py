@@ -30,7 +30,7 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "the thorough read is of the own file": ("io", "read_file(other, readable, true);", "read_file(own, readable, true);"),
     "every rank is its own neighbour": ("io", "return (rank + (nodes > 1 ? ranks_per_node : 1)) % ranks;", "return rank;"),
     "the neighbour is on the same node": ("io", "(int)all_max(node_ranks), job.nodes)", "1, job.nodes)"),
-    "a step of the work is left out": ("noise", "i = 0; i < count; i++)\n        x", "i = 1; i < count; i++)\n        x"),
+    "a step of the work is left out": ("noise", "i = 0; i < count; i++) {\n", "i = 1; i < count; i++) {\n"),
     "a late receiver gains": ("pairs", "began < own.began ? began : own.began;", "began > own.began ? began : own.began;"),
     "another host's clock is believed": ("pairs", "(int)host == job.host && began", "began"),
     "any OMP_NUM_THREADS is a number": ("stream", "return number && first > 0 &&", "return number &&"),

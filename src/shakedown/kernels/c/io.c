@@ -209,17 +209,46 @@ static double megabytes(double bytes)
     return bytes / 1e6;
 }
 
-/* A rank of the next node, so that no rank reads what its own node holds in memory; on one node the next rank. */
+/* Of ranks that stand node by node: one of the next node, so that no rank reads what its own node holds in memory; on one node the
+ * next rank. */
 static int neighbour_of(int rank, int ranks, int ranks_per_node, int nodes)
 {
     return (rank + (nodes > 1 ? ranks_per_node : 1)) % ranks;
 }
 
+/* All ranks, node by node, however the launcher spread them; `place_of` says where a rank stands among them. */
+static void order_by_node(const int *node_of, int ranks, int nodes, int *order, int *place_of)
+{
+    int *first = memory(((size_t)nodes + 1) * sizeof *first);      /* of each node's places, the next that is free */
+    memset(first, 0, ((size_t)nodes + 1) * sizeof *first);
+    for (int r = 0; r < ranks; r++)
+        first[node_of[r] + 1]++;
+    for (int node = 1; node <= nodes; node++)
+        first[node] += first[node - 1];
+    for (int r = 0; r < ranks; r++) {
+        place_of[r] = first[node_of[r]]++;
+        order[place_of[r]] = r;
+    }
+    free(first);
+}
+
 static int neighbour(void)
 {
     int node_ranks;
+    size_t bytes = (size_t)job.ranks * sizeof(int);
+    int *node_of = memory(bytes), *order = memory(bytes), *place_of = memory(bytes);
+    MPI_Request request;
+    if (job.rank == 0)
+        memcpy(node_of, job.node_of, bytes);
+    MPI_Ibcast(node_of, job.ranks, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    settle(&request);
     MPI_Comm_size(job.node_comm, &node_ranks);
-    return neighbour_of(job.rank, job.ranks, (int)all_max(node_ranks), job.nodes);
+    order_by_node(node_of, job.ranks, job.nodes, order, place_of);
+    int next = order[neighbour_of(place_of[job.rank], job.ranks, (int)all_max(node_ranks), job.nodes)];
+    free(node_of);
+    free(order);
+    free(place_of);
+    return next;
 }
 
 /* In a self-check: where there are others, what was read is another rank's, and of another node if there is one. */
@@ -359,6 +388,9 @@ static int self_check(void)
     check(megabytes(5e6) == 5, "5 million bytes are 5 MB");
     check(neighbour_of(3, 8, 2, 4) == 5 && neighbour_of(7, 8, 2, 4) == 1, "with 2 ranks a node, rank 3 reads what rank 5 wrote");
     check(neighbour_of(1, 4, 4, 1) == 2 && neighbour_of(0, 1, 1, 1) == 0, "on one node the next rank is read");
+    int order[4], place_of[4];
+    order_by_node((const int[]){0, 1, 0, 1}, 4, 2, order, place_of);
+    check(order[neighbour_of(place_of[0], 4, 2, 2)] == 1 && order[neighbour_of(place_of[1], 4, 2, 2)] == 0, "ranks that are dealt out to nodes in turn read what another node wrote");
     size_t kept = block;
     block = 1024;
     off_t wanted = (off_t)((job.ranks + 1) * 1024 + 512);

@@ -77,12 +77,15 @@ static int run(void)
 static const uint64_t factor = 6364136223846793005U, increment = 1442695040888963407U, seed = 1;
 
 /* A chain of dependent multiplications, the same number of cycles each time. It must stay ONE function: a copy inlined into
- * the calibration can run at another speed than a copy inlined into the measurement. */
+ * the calibration can run at another speed than a copy inlined into the measurement. The empty assembly is a step that a compiler
+ * cannot see through: without it Clang takes the result of one call for the next one too, and eight steps for one. */
 static ONE_COPY uint64_t work(long count)
 {
     uint64_t x = seed;
-    for (long i = 0; i < count; i++)
+    for (long i = 0; i < count; i++) {
         x = factor * x + increment;
+        __asm__ volatile("" : "+r"(x));
+    }
     return x;
 }
 
