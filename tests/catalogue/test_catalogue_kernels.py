@@ -37,11 +37,13 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(fields: Fields, small: str, programs: Path, where: Path) -> str:
-    """The output of the test's own command; options that come again at its end count."""
+    """The output of the test's own command; its options give way to those of the same name in ``small``."""
     ranks = fields["run"]["tasks_per_node"] if isinstance(fields["run"]["tasks_per_node"], int) else 2
     launch = f"{shlex.quote(str(find_mpiexec()))} -n {ranks}"
     values = {"launch": launch, "build": str(programs), "ranks": str(ranks), **PARAMETERS}
     command = re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], fields["run"]["command"])
+    for option in re.findall(r"--[\w-]+", small):
+        command = re.sub(rf" {option} \S+", "", command)
     done = subprocess.run(
         ["sh", "-c", f"{command} {small}"], cwd=where, capture_output=True, text=True, check=False, timeout=60
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,18 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def run_kernel(programs: dict[str, Path]) -> RunKernel:
-    def run(name: str, *arguments: str | Path, ranks: int = 1, output: Path | None = None) -> Outcome:
+    def run(
+        name: str,
+        *arguments: str | Path,
+        ranks: int = 1,
+        output: Path | None = None,
+        cores: Sequence[int] = (),
+        **variables: str,
+    ) -> Outcome:
         command = [str(find_mpiexec()), "-n", str(ranks), str(programs[name]), *map(str, arguments)]
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")} | variables
+        if cores:
+            command[:0] = ["taskset", "-c", ",".join(map(str, cores))]
         if output is not None:
             command[:3] = []
         with (output or Path(os.devnull)).open("w") as sink:

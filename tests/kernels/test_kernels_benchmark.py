@@ -69,6 +69,13 @@ def test_a_machine_that_stays_busy_is_not_asked_for_ever(benchmark: ModuleType) 
     assert benchmark.status_of(row) == 4
 
 
+@pytest.mark.parametrize(("many", "verdict"), [(20.0, "met"), (25.0, "met"), (26.0, "not met"), (9.0, "met")])
+def test_a_crowd_moves_no_more_than_one_rank(benchmark: ModuleType, many: float, verdict: str) -> None:
+    log: list[str] = []
+    row = benchmark.crowd(counter(log, "1", iter([20.0, 15.0])), counter(log, "8", iter([7.0, many])), 2)
+    assert ("".join(log), row.verdict) == ("1818", verdict)
+
+
 def test_a_figure_is_found_under_its_keys(benchmark: ModuleType) -> None:
     text = '{"record":"start","triad":1}\n{"record":"result","triad":{"gb_s":3.5}}\n'
     assert benchmark.figure(text, "triad", "gb_s") == 3.5

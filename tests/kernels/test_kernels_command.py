@@ -73,6 +73,43 @@ def test_run_passes_records_and_the_status_on(cache: Path) -> None:
     )
 
 
+REFUSED = [
+    (("stream", "--", "--threads", "100000"), 2, "100000 threads are too many for a rank"),
+    (("pairs", "-n", "1"), 2, "needs at least 2 ranks"),
+    (("hello", "--", "--expect", "3"), 1, "3 ranks were expected, and this job has 2"),
+    (("io", "--", "--block", "1000KiB"), 2, "is not a multiple of the transfer"),
+    (("io", "--", "--directory", "/nonexistent"), 2, "No such file or directory"),
+]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("words", "status", "sentence"), REFUSED)
+def test_more_time_is_no_way_out_where_a_kernel_refused(
+    cache: Path, words: tuple[str, ...], status: int, sentence: str
+) -> None:
+    said = shakedown(cache, "run", *words)
+    (line,) = said.stderr.splitlines()
+    assert said.returncode == status and sentence in line
+
+
+@pytest.mark.mpi
+def test_more_time_is_the_way_out_where_the_budget_was_too_short(cache: Path) -> None:
+    said = shakedown(cache, "run", "noise", "-n", "1", "--", "--budget", "0.001", "--samples", "20", "--quantum", "100")
+    assert said.returncode == 1
+    assert said.stderr.splitlines()[-1] == (
+        "not complete: it was stopped, or its budget was too short; give more time with -- --budget SECONDS"
+    )
+
+
+@pytest.mark.mpi
+def test_a_directory_that_cannot_be_made_is_wrong_use(cache: Path) -> None:
+    said = shakedown(cache, "build", "--into", "/proc/x", "hello")
+    assert said.returncode == 2
+    assert said.stderr.startswith(
+        "error: cannot build kernels in /proc/x: No such file or directory\nhint: name a directory"
+    )
+
+
 def test_a_wrong_name_is_a_sentence_and_status_2(cache: Path) -> None:
     said = shakedown(cache, "run", "hallo")
     assert (said.returncode, said.stdout) == (2, "")

@@ -45,6 +45,16 @@ def test_all_kernels_compile_without_a_warning(sources: Path, mpi: str, compiler
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_work_of_noise_is_done_each_time_whatever_a_compiler_sees(sources: Path, compiler: str) -> None:
+    """A compiler that takes the second call for the first one makes it take no time: then no quantum is ever found."""
+    done = make(sources, compiler_of("wheel"), compiler, "noise")
+    assert done.returncode == 0, done.stderr
+    command = [str(sources / "noise"), "--quantum", "100", "--samples", "5", "--budget", "5"]
+    output = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    assert '"record":"end","complete":true' in output
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_copy_is_a_loop_and_no_call_of_memcpy(sources: Path, compiler: str) -> None:
     """Memcpy chooses its stores by the size of the block: copy would read up to 1.3 times more than scale."""
     (sources / "object.mk").write_text(

@@ -97,14 +97,45 @@ def test_stream_orders_its_rates_and_sums_over_nodes(run_kernel: RunKernel) -> N
 
 
 def test_stream_says_so_when_a_cache_may_hold_the_arrays(run_kernel: RunKernel) -> None:
-    sentences = run_kernel("stream", "--elements", "1000").sentences
-    assert len(sentences) == 1 and "times the last-level caches, and 4 is the rule" in sentences[0]
+    outcome = run_kernel("stream", "--elements", "1000")
+    (sentence,) = outcome.sentences
+    assert "times the last-level caches, and 4 is the rule" in sentence
+    caches = outcome.kind("setup")[0]["cache_bytes"]
+    assert sentence.endswith((f"; give --elements {caches // 2}", "does not hold arrays by the rule"))
 
 
-def test_stream_refuses_arrays_beyond_the_memory(run_kernel: RunKernel) -> None:
-    outcome = run_kernel("stream", "--elements", "1e13")
-    assert outcome.status == 1
-    assert "3 arrays of 10000000000000 doubles in 1 ranks need 240000.0 GB, and the host has" in outcome.sentences[0]
+def test_stream_says_what_it_times(run_kernel: RunKernel) -> None:
+    (setup,) = run_kernel("stream", "--elements", "1000", ranks=2).kind("setup")
+    assert setup["timed"] == "all ranks, from the first start to the last end"
+
+
+@pytest.mark.parametrize("wrong", ["abc", "0", "-3", "2x", "1.5"])
+def test_stream_refuses_a_variable_that_is_no_number_of_threads(run_kernel: RunKernel, wrong: str) -> None:
+    outcome = run_kernel("stream", "--elements", "1000", OMP_NUM_THREADS=wrong)
+    assert outcome.status == 2
+    assert outcome.sentences == [
+        f"error: stream: OMP_NUM_THREADS is '{wrong}', which is no number of threads; set it to 1 or more, or give --threads"
+    ]
+    assert run_kernel("stream", "--elements", "1000", "--threads", "1", OMP_NUM_THREADS=wrong).status == 0
+
+
+@pytest.mark.parametrize(("text", "threads"), [("3", 3), (" 2,1", 2)])
+def test_stream_takes_the_threads_of_the_variable(run_kernel: RunKernel, text: str, threads: int) -> None:
+    assert run_kernel("stream", "--elements", "1000", OMP_NUM_THREADS=text).kind("setup")[0]["threads"] == threads
+
+
+def test_stream_refuses_threads_that_openmp_does_not_start(run_kernel: RunKernel) -> None:
+    outcome = run_kernel("stream", "--elements", "1000", "--threads", "2", OMP_THREAD_LIMIT="1")
+    assert outcome.status == 2
+    assert outcome.sentences == [
+        "error: stream: OpenMP starts 1 of 2 threads; raise OMP_THREAD_LIMIT, or give fewer --threads"
+    ]
+
+
+def test_stream_says_that_threads_share_cores(run_kernel: RunKernel) -> None:
+    core = min(os.sched_getaffinity(0))
+    outcome = run_kernel("stream", "--elements", "1000", "--threads", "2", cores=[core])
+    assert outcome.sentences[0].startswith("note: stream: 1 rank of 2 threads shares 1 core on ")
 
 
 # ---- pairs
@@ -126,6 +157,7 @@ def test_pairs_measures_every_ordered_pair_once(run_kernel: RunKernel) -> None:
         assert outcome.result[key]["max_mb_s"] == max(values)
         assert outcome.result[key]["median_mb_s"] == pytest.approx(statistics.median(values))
         assert outcome.result[key]["mean_mb_s"] == pytest.approx(statistics.harmonic_mean(values))
+        assert outcome.result[key]["mean"] == "harmonic"
     slowest = outcome.result["send"]["slowest"]
     labels = matrices["bandwidth"]["labels"]
     row, column = labels.index(slowest["sender"]), labels.index(slowest["receiver"])
@@ -171,6 +203,18 @@ def test_noise_does_the_work_it_is_told_to(run_kernel: RunKernel) -> None:
     assert outcome.kind("setup")[0]["count"] == 5000
 
 
+def test_noise_says_how_long_the_work_it_is_told_to_do_takes(run_kernel: RunKernel) -> None:
+    (setup,) = run_kernel("noise", "--samples", "20", "--count", "5000").kind("setup")
+    assert 0 < setup["clock_step_us"] < setup["quantum_us"] != 1000
+
+
+def test_noise_refuses_work_that_the_clock_cannot_tell(run_kernel: RunKernel) -> None:
+    outcome = run_kernel("noise", "--samples", "20", "--count", "1")
+    assert outcome.status == 2
+    (sentence,) = outcome.errors.splitlines()
+    assert "the times would be the clock's; give a larger --count, or a --quantum instead" in sentence
+
+
 # ---- io
 
 
@@ -196,16 +240,18 @@ def test_io_measures_only_what_is_asked_for(run_kernel: RunKernel, tmp_path: Pat
 
 def test_io_in_a_directory_that_is_not_there(run_kernel: RunKernel, tmp_path: Path) -> None:
     outcome = run_kernel("io", "--directory", tmp_path / "missing", ranks=2)
-    assert outcome.status == 1
-    (sentence,) = outcome.sentences
-    assert sentence.endswith(f"cannot make a directory in {tmp_path}/missing: No such file or directory")
+    assert outcome.status == 2
+    assert outcome.sentences == [
+        f"error: io: option '--directory': cannot make a directory in {tmp_path}/missing: No such file or directory; "
+        "name a directory that exists and that you may write to"
+    ]
 
 
 def test_io_in_a_directory_that_cannot_be_written(run_kernel: RunKernel, tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     where = Path("/sys") if os.geteuid() == 0 else tmp_path  # root may write anywhere but there
     outcome = run_kernel("io", "--directory", where)
-    assert outcome.status == 1
+    assert outcome.status == 2
     (sentence,) = outcome.sentences
     assert f"cannot make a directory in {where}: " in sentence
     tmp_path.chmod(0o755)

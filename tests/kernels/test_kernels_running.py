@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -127,6 +128,8 @@ MISUSE = [
     (["--repeats=1"], "option '--repeats': 1 is too small; the least is 2"),
     (["--numa=yes"], "option '--numa' takes no value"),
     (["--budget", "0"], "option '--budget': 0 is too small; the least is 0.001"),
+    (["--repeats", "3", "--repeats=4"], "option '--repeats' is given twice; give it once"),
+    (["--budget", "5", "--budget", "5"], "option '--budget' is given twice; give it once"),
     (["--fake-nodes", "3"], "option '--fake-nodes': 3 nodes need at least 3 ranks, this job has 2"),
 ]
 
@@ -149,6 +152,12 @@ MISUSE_OF_ONE = [
     ("io", ["--block", "1000KiB"], "the block of 1024000 bytes is not a multiple of the transfer of 1048576 bytes"),
     ("io", ["--transfer", "1000", "--block", "2000"], "the transfer of 1000 bytes is not a multiple of 512 bytes"),
     ("io", ["--directory", ""], "option '--directory': the path is empty"),
+    (
+        "io",
+        ["--directory", "/dev/null"],
+        "option '--directory': cannot make a directory in /dev/null: Not a directory; "
+        "name a directory that exists and that you may write to",
+    ),
 ]
 
 
@@ -157,6 +166,40 @@ def test_misuse_of_one_kernel(run_kernel: RunKernel, name: str, wrong: list[str]
     outcome = run_kernel(name, *wrong, ranks=2)
     assert outcome.status == 2
     assert outcome.errors.splitlines() == [f"error: {name}: {sentence}"]
+
+
+TOO_MUCH = [
+    ("stream", ["--elements", "1e13"], "3 arrays of 10000000000000 doubles", "480000.0", "fewer --elements"),
+    ("noise", ["--samples", "1e13"], "the samples", "160000.0", "fewer --samples"),
+    ("io", ["--transfer", "100TB", "--block", "100TB"], "buffers of one transfer", "200000.0", "a smaller --transfer"),
+    (
+        "pairs",
+        ["--size", "1GB", "--window", "100000"],
+        "two windows of 100000 messages of 1000000000 bytes",
+        "400000.0",
+        "a smaller --size or --window",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong", "what", "gigabytes", "way_out"), TOO_MUCH)
+def test_more_than_the_memory_is_wrong_use(
+    run_kernel: RunKernel, name: str, wrong: list[str], what: str, gigabytes: str, way_out: str
+) -> None:
+    outcome = run_kernel(name, *wrong, ranks=2)
+    assert outcome.status == 2
+    (sentence,) = outcome.errors.splitlines()
+    start = f"error: {name}: {what} in 2 ranks need {gigabytes} GB, and the host "
+    assert sentence.startswith(start) and sentence.endswith(f" GB; give {way_out}")
+
+
+@pytest.mark.parametrize("name", ["io", "noise", "pairs", "stream"])
+def test_a_kernel_whose_ranks_share_cores_says_so(run_kernel: RunKernel, tmp_path: Path, name: str) -> None:
+    core = min(os.sched_getaffinity(0))
+    outcome = run_kernel(name, *arguments(name, tmp_path), ranks=3, cores=[core])
+    notes = [s for s in outcome.sentences if s.startswith(f"note: {name}: 3 ranks share 1 core on ")]
+    assert outcome.status == 0 and len(notes) == 1, outcome.errors
+    assert outcome.records[0]["crowded"] is True
 
 
 def test_output_that_cannot_be_written_is_a_failure(run_kernel: RunKernel) -> None:

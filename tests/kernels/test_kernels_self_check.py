@@ -18,7 +18,7 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "add counts two arrays": ("stream", "operation == COPY || operation == SCALE", "operation != TRIAD"),
     "GiB for GB": ("stream", "return bytes / seconds / 1e9;", "return bytes / seconds / 1073741824;"),
     "floats for doubles": ("stream", "(double)sizeof(double) * (double)n;", "(double)sizeof(float) * (double)n;"),
-    "one rank for all ranks": ("stream", "rates_of(longest, done, o, bytes * job.ranks)", "rates_of(longest, done, o, bytes)"),
+    "one rank for all ranks": ("stream", "rates_of(whole, done, o, bytes * job.ranks)", "rates_of(whole, done, o, bytes)"),
     "the mean over one repeat too few": ("stream", "bytes * (double)(done - 1), sum", "bytes * (double)(done - 2), sum"),
     "the first repeat counts": ("stream", "k = 1; k < done; k++)\n        best", "k = 0; k < done; k++)\n        best"),
     "triad without its third array": ("stream", "a[i] = b[i] + q * c[i];", "a[i] = b[i] + q;"),
@@ -30,8 +30,19 @@ FAULTS = {  # kernel, what is there, what a slip makes of it
     "the thorough read is of the own file": ("io", "read_file(other, readable, true);", "read_file(own, readable, true);"),
     "every rank is its own neighbour": ("io", "return (rank + (nodes > 1 ? ranks_per_node : 1)) % ranks;", "return rank;"),
     "the neighbour is on the same node": ("io", "(int)all_max(node_ranks), job.nodes)", "1, job.nodes)"),
-    "a step of the work is left out": ("noise", "i = 0; i < count; i++)\n        x", "i = 1; i < count; i++)\n        x"),
+    "a step of the work is left out": ("noise", "i = 0; i < count; i++) {\n", "i = 1; i < count; i++) {\n"),
+    "a late receiver gains": ("pairs", "began < own.began ? began : own.began;", "began > own.began ? began : own.began;"),
+    "another host's clock is believed": ("pairs", "(int)host == job.host && began", "began"),
+    "any OMP_NUM_THREADS is a number": ("stream", "return number && first > 0 &&", "return number &&"),
+    "a step of the clock as a fraction": ("noise", "return 100 * step / of;", "return step / of;"),
     "noise against the mean": ("noise", "facts[LEAST]) / facts[LEAST]", "facts[LEAST]) / facts[MEAN]"),
+}
+SPAN_FAULTS = {  # in the time in which all ranks did their parts
+    "the ranks' own times": ("return one_host ? ended - began : ended - entered;", "return most[OWN];"),
+    "the last start for the first": ("{span.entered, -span.began, span.ended,", "{span.entered, span.began, span.ended,"),
+    "no regard for different clocks": ("if (began < entered)", "if (0)"),
+    "one node's ranks for all": ("seconds_among(job.host_comm, one_host()", "seconds_among(job.node_comm, one_host()"),
+    "the job's ranks for a node's": ("seconds_among(job.node_comm, true", "seconds_among(MPI_COMM_WORLD, true"),
 }
 # fmt: on
 
@@ -57,6 +68,21 @@ def test_a_planted_fault_fails_the_self_check(common: Path, tmp_path: Path, faul
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"error: {kernel}: " in done.stderr
+
+
+@pytest.mark.parametrize("fault", SPAN_FAULTS)
+def test_ranks_that_took_turns_pass_for_no_kernel_as_side_by_side(common: Path, tmp_path: Path, fault: str) -> None:
+    right, wrong = SPAN_FAULTS[fault]
+    copy = tmp_path / "sources"
+    shutil.copytree(common, copy)
+    spans = copy / "common" / "spans.c"
+    assert spans.read_text().count(right) == 1, "the fault is planted at one place"
+    spans.write_text(spans.read_text().replace(right, wrong))
+    build(copy, "hello")
+    command = [str(find_mpiexec()), "-n", "4", str(copy / "hello"), "--self-check", "--fake-nodes", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "self-check: it does not hold that ranks " in done.stderr
 
 
 def build(where: Path, name: str) -> None:

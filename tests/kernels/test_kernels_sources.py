@@ -93,9 +93,12 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing_behind(tmp_path: Pat
 
 def test_a_target_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BuildFailed) as caught:
+    with pytest.raises(UsageError) as caught:
         kernels.build_kernels(tmp_path / "file", ["hello"], program(tmp_path / "mpicc"))
-    assert str(caught.value) == f"cannot build kernels in {tmp_path}/file: File exists"
+    assert str(caught.value) == (
+        f"cannot build kernels in {tmp_path}/file: File exists\n"
+        "hint: name a directory that you may write to, with --into DIRECTORY; the cache is below XDG_CACHE_HOME, or ~/.cache"
+    )
 
 
 def test_the_cache_is_another_one_when_the_compiler_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def _render_options(options: list[dict[str, str]]) -> str:
 
 
 def _show(output: str) -> None:
-    from shakedown.kernels.launch import is_complete, read_records
+    from shakedown.kernels.launch import ended_early, read_records
     from shakedown.kernels.summary import summarise
 
     records, others = read_records(output)
@@ -84,8 +84,8 @@ def _show(output: str) -> None:
     for part in summarise(records):
         columns = range(1, len(part.headings))
         click.echo(f"{printable(part.title)}\n{table(part.headings, part.rows, tuple(columns))}\n")
-    if records and not is_complete(records):
-        say("not complete: see the error above, or give more time with -- --budget SECONDS")
+    if ended_early(records):
+        say("not complete: it was stopped, or its budget was too short; give more time with -- --budget SECONDS")
 
 
 def _crashed(name: str, status: int) -> int:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from shakedown.kernels.compilers import GET_COMPILER, find_mpicc, find_program
 from shakedown.kernels.sources import checked_names, kernel_directory
-from shakedown.model.errors import ShakedownError
+from shakedown.model.errors import ShakedownError, UsageError
 
 
 def build_kernels(target: Path, names: Sequence[str] = (), mpicc: Path | None = None) -> dict[str, Path]:
     """Purpose: compile the named kernels, or all, and put the programs into ``target``.
 
     Returns name -> program. A program appears whole or not at all, so several builders may share a target.
-    Errors: UsageError for an unknown name or a missing compiler, BuildFailed with the compiler's words.
+    Errors: UsageError for an unknown name, a missing compiler or a target that cannot be written; BuildFailed with the
+    compiler's words.
     """
     import tempfile
 
@@ -30,7 +31,8 @@ def build_kernels(target: Path, names: Sequence[str] = (), mpicc: Path | None = 
             _make(make, compiler, Path(scratch), wanted)
             return {name: (Path(scratch) / name).replace(target / name) for name in wanted}
     except OSError as error:
-        raise BuildFailed(f"cannot build kernels in {target}: {error.strerror or error}") from error
+        hint = "name a directory that you may write to, with --into DIRECTORY; the cache is below XDG_CACHE_HOME, or ~/.cache"
+        raise UsageError(f"cannot build kernels in {target}: {error.strerror or error}", hint) from error
 
 
 def built_kernel(name: str) -> Path:

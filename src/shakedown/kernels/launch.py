@@ -85,6 +85,11 @@ def is_complete(records: Iterable[Record]) -> bool:
     return any(r["record"] == "end" and r.get("complete") is True for r in records)
 
 
+def ended_early(records: Sequence[Record]) -> bool:
+    """Purpose: whether the kernel says that its budget or a signal ended it; not so where it refused or failed."""
+    return not is_complete(records) and any(r["record"] == "end" and "reason" in r for r in records)
+
+
 def _record(line: str) -> Record | None:
     try:
         value = json.loads(line)

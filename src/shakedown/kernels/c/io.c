@@ -1,9 +1,9 @@
 /* io: bandwidth of a file system with one file per rank and one shared file, and the rates of its metadata.
  *
- * A phase begins when all ranks are ready and lasts until the slowest has closed its file; MB/s is all bytes over that time,
- * opening, fsync and closing included (1 MB = 10^6 bytes). Reads follow after a request to drop the page cache, and each rank
- * reads what a rank of the next node wrote, or the next rank where there is one node. Every byte is checked. All files are in a directory of this job's own, which is
- * removed at the end, whatever happened. Shared file: rank r writes segment s at s * ranks * block + r * block. */
+ * A phase lasts from the first rank's start, when all are ready, until the last has closed its file (spans.c); MB/s is all bytes
+ * over that time, opening, fsync and closing included (1 MB = 10^6 bytes). Reads follow after a request to drop the page cache, and each rank
+ * reads what a rank of the next node wrote, or the next rank where there is one node. Every byte is checked. All files are in a
+ * directory of this job's own, which is removed at the end, whatever happened. Shared file: rank r writes segment s at s * ranks * block + r * block. */
 #include "files.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static int run(void);
 static int self_check(void);
 
 const struct kernel kernel = {
-    "io", "File system: MB/s of writes and reads with a file per process and a shared file, and files created, examined, removed per second.",
+    "io", "File system: MB/s of writes and reads with a file per process and a shared file, and files created, examined, removed per second; what all ranks did over the time from the first rank's start to the last rank's end.",
     options, run, self_check};
 
 enum { RESULTS = 16 };
@@ -51,6 +51,7 @@ static void write_result(void);
 static int run(void)
 {
     check_sizes();
+    tell_crowd(1, "they take turns; a rate is what all did over the time from the first start to the last end");
     buffer = memory(transfer);
     make_place(directory, place);
     if (!troubled() && chosen(modes, "file-per-process"))
@@ -79,6 +80,7 @@ static void check_sizes(void)
         misuse("%ld segments of %zu bytes in %d ranks are too much for a file", segments, block, job.ranks);
     if (!*directory || strlen(directory) > PATH_BYTES - 200)
         misuse("option '--directory': the path is %s", *directory ? "too long" : "empty");
+    need_memory((double)transfer, "buffers of one transfer", "give a smaller --transfer");
 }
 
 /* ---- writing and reading ----------------------------------------------------------------------------------------------- */
@@ -183,16 +185,17 @@ static void write_io(const char *operation, const char *mode, const char *unit, 
     close_record();
 }
 
-/* Collective: turns this rank's amount and seconds into the job's rate, unless any rank is in trouble. */
-static void keep(const char *operation, const char *mode, const char *unit, double amount, double wanted, double seconds)
+/* Collective: turns this rank's amount and span into the job's rate, unless any rank is in trouble. */
+static void keep(const char *operation, const char *mode, const char *unit, double amount, double wanted, struct span span)
 {
-    double all = all_sum(amount), of = all_sum(wanted), longest = all_max(seconds);
+    double all = all_sum(amount), of = all_sum(wanted), seconds;
+    job_seconds(&span, 1, &seconds);
     bool complete = all == of;
     if (!complete)
         budget_over();
     if (troubled() || all <= 0 || measured == RESULTS)
         return;
-    double value = all / longest;
+    double value = all / seconds;
     write_io(operation, mode, unit, value, complete);
     results[measured].operation = operation;
     results[measured].mode = mode;
@@ -206,17 +209,46 @@ static double megabytes(double bytes)
     return bytes / 1e6;
 }
 
-/* A rank of the next node, so that no rank reads what its own node holds in memory; on one node the next rank. */
+/* Of ranks that stand node by node: one of the next node, so that no rank reads what its own node holds in memory; on one node the
+ * next rank. */
 static int neighbour_of(int rank, int ranks, int ranks_per_node, int nodes)
 {
     return (rank + (nodes > 1 ? ranks_per_node : 1)) % ranks;
 }
 
+/* All ranks, node by node, however the launcher spread them; `place_of` says where a rank stands among them. */
+static void order_by_node(const int *node_of, int ranks, int nodes, int *order, int *place_of)
+{
+    int *first = memory(((size_t)nodes + 1) * sizeof *first);      /* of each node's places, the next that is free */
+    memset(first, 0, ((size_t)nodes + 1) * sizeof *first);
+    for (int r = 0; r < ranks; r++)
+        first[node_of[r] + 1]++;
+    for (int node = 1; node <= nodes; node++)
+        first[node] += first[node - 1];
+    for (int r = 0; r < ranks; r++) {
+        place_of[r] = first[node_of[r]]++;
+        order[place_of[r]] = r;
+    }
+    free(first);
+}
+
 static int neighbour(void)
 {
     int node_ranks;
+    size_t bytes = (size_t)job.ranks * sizeof(int);
+    int *node_of = memory(bytes), *order = memory(bytes), *place_of = memory(bytes);
+    MPI_Request request;
+    if (job.rank == 0)
+        memcpy(node_of, job.node_of, bytes);
+    MPI_Ibcast(node_of, job.ranks, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    settle(&request);
     MPI_Comm_size(job.node_comm, &node_ranks);
-    return neighbour_of(job.rank, job.ranks, (int)all_max(node_ranks), job.nodes);
+    order_by_node(node_of, job.ranks, job.nodes, order, place_of);
+    int next = order[neighbour_of(place_of[job.rank], job.ranks, (int)all_max(node_ranks), job.nodes)];
+    free(node_of);
+    free(order);
+    free(place_of);
+    return next;
 }
 
 /* In a self-check: where there are others, what was read is another rank's, and of another node if there is one. */
@@ -232,14 +264,15 @@ static void check_who_was_read(void)
 }
 
 /* In a self-check: the rate that was kept last, times its time, is all that the ranks were to move. */
-static void check_rate(double seconds)
+static void check_rate(struct span span)
 {
-    double longest = all_max(seconds), bytes = (double)segments * (double)block * job.ranks;
+    double seconds, bytes = (double)segments * (double)block * job.ranks;
+    job_seconds(&span, 1, &seconds);
     if (troubled() || !measured)
         return;
     check(results[measured - 1].complete || job.stopped, "everything was moved unless the budget ended");
     if (results[measured - 1].complete)
-        check(fabs(results[measured - 1].value * longest * 1e6 / bytes - 1) < 1e-9, "a rate times its time is what was moved, in units of 10^6 bytes");
+        check(fabs(results[measured - 1].value * seconds * 1e6 / bytes - 1) < 1e-9, "a rate times its time is what was moved, in units of 10^6 bytes");
 }
 
 static void measure_bandwidth(const char *mode)
@@ -249,25 +282,23 @@ static void measure_bandwidth(const char *mode)
     struct file own = file_of(mode, job.rank), other = file_of(mode, neighbour());
     double total = (double)segments * (double)block;
     fill_buffer(buffer, transfer);
-    sync_ranks();
-    double began = now();
+    struct span span = start_together();
     uint64_t written = write_file(own);
-    double seconds = now() - began;
+    span.ended = now();
     if (chosen(operations, "write")) {
-        keep("write", mode, "MB/s", megabytes((double)written), megabytes(total), seconds);
+        keep("write", mode, "MB/s", megabytes((double)written), megabytes(total), span);
         if (job.checking)
-            check_rate(seconds);
+            check_rate(span);
     }
     uint64_t readable = (uint64_t)all_min((double)written);
     if (!troubled() && chosen(operations, "read") && readable && !budget_over()) {
         forget(own);
-        sync_ranks();
-        began = now();
+        span = start_together();
         uint64_t read = read_file(other, readable, false);
-        seconds = now() - began;
-        keep("read", mode, "MB/s", megabytes((double)read), megabytes(total), seconds);
+        span.ended = now();
+        keep("read", mode, "MB/s", megabytes((double)read), megabytes(total), span);
         if (job.checking)
-            check_rate(seconds);
+            check_rate(span);
     }
     if (!troubled() && readable && !budget_over()) {
         if (job.checking)
@@ -312,13 +343,12 @@ static void measure_metadata(void)
         note_trouble("make the directory", folder);
     long created = made ? files : 0;
     for (int s = 0; s < 3; s++) {
-        sync_ranks();
-        double began = now();
+        struct span span = start_together();
         long done = each_file(folder, created, steps[s].act, steps[s].name, steps[s].bounded);
-        double seconds = now() - began;
+        span.ended = now();
         if (s == 0)
             created = done;
-        keep(steps[s].name, "metadata", "ops/s", (double)done, (double)files, seconds);
+        keep(steps[s].name, "metadata", "ops/s", (double)done, (double)files, span);
     }
     if (made && rmdir(folder) != 0)
         note_trouble("remove", folder);
@@ -346,6 +376,7 @@ static void write_result(void)
         if (opened)
             close_object();
     }
+    put_text("timed", what_is_timed());
     put_flag("complete", !job.stopped);
     close_record();
 }
@@ -357,6 +388,9 @@ static int self_check(void)
     check(megabytes(5e6) == 5, "5 million bytes are 5 MB");
     check(neighbour_of(3, 8, 2, 4) == 5 && neighbour_of(7, 8, 2, 4) == 1, "with 2 ranks a node, rank 3 reads what rank 5 wrote");
     check(neighbour_of(1, 4, 4, 1) == 2 && neighbour_of(0, 1, 1, 1) == 0, "on one node the next rank is read");
+    int order[4], place_of[4];
+    order_by_node((const int[]){0, 1, 0, 1}, 4, 2, order, place_of);
+    check(order[neighbour_of(place_of[0], 4, 2, 2)] == 1 && order[neighbour_of(place_of[1], 4, 2, 2)] == 0, "ranks that are dealt out to nodes in turn read what another node wrote");
     size_t kept = block;
     block = 1024;
     off_t wanted = (off_t)((job.ranks + 1) * 1024 + 512);

@@ -2,7 +2,8 @@
  *
  * Every rank is pinned to a core and repeats one fixed piece of work; a sample is the time one took. noise % is
  * 100 * (mean - min) / min. All ranks do the same work, calibrated on the median rank, so that a slow core shows as a higher
- * minimum. The work is a chain of multiplications whose result is known in advance: a core that computes wrongly is found. */
+ * minimum. The work is a chain of multiplications whose result is known in advance: a core that computes wrongly is found.
+ * Rates of ranks are not added here: each rank's samples are its own, and percent is the mean over the ranks. */
 #include "common.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static long samples = 3000, work_count, bins = 40;
 static const struct option options[] = {
     {"--quantum", "US", NUMBER, &quantum, 1, "microseconds that the work takes on an undisturbed core"},
     {"--samples", "N", COUNT, &samples, 2, "samples per rank; 30000 and more for an acceptance"},
-    {"--count", "N", COUNT, &work_count, 1, "steps of the work; without it calibrated to the quantum"},
+    {"--count", "N", COUNT, &work_count, 1, "steps of the work, instead of a quantum; without it calibrated to the quantum"},
     {"--bins", "N", COUNT, &bins, 1, "bins of the histograms"},
     {NULL, NULL, FLAG, NULL, 0, NULL}};
 
@@ -26,6 +27,7 @@ const struct kernel kernel = {
     run, self_check};
 
 enum { PERCENTILES = 3 };
+enum { FEWEST_STEPS = 10, FINE_STEPS = 1000 };      /* of the clock in a quantum: what is refused below, and what needs no note */
 static const double shares[PERCENTILES] = {0.5, 0.99, 0.999};
 
 /* What is known of one rank; all numbers, to be gathered as such. */
@@ -33,6 +35,9 @@ enum { CORE, DONE, LEAST, MEAN, P50, P99, P99_9, MOST, FACTS };
 
 static int pin(void);
 static long calibrate(void);
+static double duration(long count);
+static double clock_step(void);
+static void tell_resolution(double step);
 static long measure(double *us, long count);
 static void describe(double *us, long done, double *facts);
 static void pooled_percentiles(const double *sorted, long done, double *pooled);
@@ -45,8 +50,13 @@ static int run(void)
     if (quantum > 1e6 * job.budget)
         misuse("a quantum of %g us does not fit into the budget of %g s", quantum, job.budget);
     double facts[FACTS] = {pin()}, pooled[PERCENTILES];
+    need_memory((double)samples * sizeof(double), "the samples", "give fewer --samples");
     double *us = memory((size_t)samples * sizeof *us);
     long count = work_count ? work_count : calibrate();
+    double step = all_max(clock_step());
+    if (work_count)
+        quantum = duration(count);
+    tell_resolution(step);
     long done = measure(us, count);
     if (all_min((double)done) < 1)
         return failed("the budget of %g s ended before a sample was taken; give more --budget, or a shorter --quantum", job.budget);
@@ -55,6 +65,7 @@ static int run(void)
     open_record("setup");
     put_count("count", count);
     put_number("quantum_us", quantum);
+    put_number("clock_step_us", step);
     close_record();
     report(us, done, facts, pooled);
     free(us);
@@ -66,12 +77,15 @@ static int run(void)
 static const uint64_t factor = 6364136223846793005U, increment = 1442695040888963407U, seed = 1;
 
 /* A chain of dependent multiplications, the same number of cycles each time. It must stay ONE function: a copy inlined into
- * the calibration can run at another speed than a copy inlined into the measurement. */
+ * the calibration can run at another speed than a copy inlined into the measurement. The empty assembly is a step that a compiler
+ * cannot see through: without it Clang takes the result of one call for the next one too, and eight steps for one. */
 static ONE_COPY uint64_t work(long count)
 {
     uint64_t x = seed;
-    for (long i = 0; i < count; i++)
+    for (long i = 0; i < count; i++) {
         x = factor * x + increment;
+        __asm__ volatile("" : "+r"(x));
+    }
     return x;
 }
 
@@ -107,9 +121,7 @@ static int pin(void)
     static struct cores cores;
     read_cores(&cores);
     int core = nth_core(&cores, cores.share % cores.count);
-    if (cores.sharers > cores.count && cores.share == 0)
-        fprintf(stderr, "note: noise: %d ranks share %d cores on %s: they measure each other\n", cores.sharers, cores.count,
-                job.node_name);
+    tell_crowd(1, "they measure each other");
     memset(cores.allowed, 0, sizeof cores.allowed);
     cores.allowed[core] = 1;
     cores.count = 1;
@@ -125,20 +137,63 @@ static double least_of(int trials, long count)
     return least;
 }
 
+static double median_of_ranks(double mine)
+{
+    double *all = job.rank == 0 ? memory((size_t)job.ranks * sizeof *all) : NULL, agreed = 0;
+    gather_numbers(&mine, 1, all);
+    if (all)
+        agreed = spread_of(all, job.ranks).median;
+    free(all);
+    return all_sum(agreed);         /* the other ranks add nothing */
+}
+
 /* Steps that take the quantum on the median rank. The least of a few trials is what an undisturbed core needs. */
 static long calibrate(void)
 {
     long count = 1000;
     while (least_of(3, count) < fmin(quantum, 2000) && count < 1L << 40)
         count *= 2;
-    double mine = (double)count * quantum / least_of(5, count);
-    double *all = job.rank == 0 ? memory((size_t)job.ranks * sizeof *all) : NULL, agreed = 0;
-    gather_numbers(&mine, 1, all);
-    if (all)
-        agreed = spread_of(all, job.ranks).median;
-    free(all);
-    agreed = all_sum(agreed);       /* the other ranks add nothing */
+    double agreed = median_of_ranks((double)count * quantum / least_of(5, count));
     return agreed > 1 ? (long)agreed : 1;
+}
+
+/* Microseconds that so many steps take on the median rank, undisturbed. */
+static double duration(long count)
+{
+    return median_of_ranks(least_of(3, count));
+}
+
+/* ---- the clock --------------------------------------------------------------------------------------------------------- */
+
+/* The shortest time in us that the clock can tell from none, reading it included. */
+static double clock_step(void)
+{
+    double least = INFINITY;
+    for (int i = 0; i < 1000; i++) {
+        double began = now(), ended = began;
+        for (int reads = 0; ended == began && reads < 1000000; reads++)
+            ended = now();
+        if (ended > began)
+            least = fmin(least, 1e6 * (ended - began));
+    }
+    return least;
+}
+
+/* What one step of the clock is of a quantum, in %: noise below it is not there to be seen. */
+static double step_percent(double step, double of)
+{
+    return 100 * step / of;
+}
+
+/* Collective. */
+static void tell_resolution(double step)
+{
+    if (!(quantum >= FEWEST_STEPS * step))
+        misuse("the work takes %.3g us, and the clock goes in steps of %.3g us: the times would be the clock's; %s", quantum, step,
+               work_count ? "give a larger --count, or a --quantum instead" : "give a longer --quantum");
+    if (quantum < FINE_STEPS * step)
+        warn("a quantum of %.3g us is only %.0f steps of the clock (%.3g us): noise below %.2g %% may be the clock's; %s", quantum,
+             quantum / step, step, step_percent(step, quantum), work_count ? "give a larger --count" : "give a longer --quantum");
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------------------- */
@@ -307,6 +362,7 @@ static int self_check(void)
     check(known_result(12345) == work(12345), "12345 steps of the work are known");
     check(count_up_to(sorted, 4, 2) == 3 && count_up_to(sorted, 4, 0) == 0, "samples up to a bound are counted");
     check(fabs(percent(facts) - 3) < 1e-12, "a mean of 103 us over a least of 100 us is 3 % noise");
+    check(step_percent(0.02, 10) == 0.2, "a clock that goes in steps of 20 ns can be wrong by 0.2 % of 10 us");
     pooled_percentiles(sorted, 4, pooled);
     check(pooled[0] == 2 && pooled[2] == 3, "the percentiles of all ranks together are those of one when all are equal");
     bins = 3;

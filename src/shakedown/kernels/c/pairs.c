@@ -4,7 +4,13 @@
  * the rank D below it, so the network is loaded evenly and each ordered pair is measured once. The time until all sends are
  * complete gives the cell (sender, receiver) of one matrix, the time until all receives are complete that of the other: a slow
  * receiver is a dark column in the first and a dark row in the second. A cell is size / mean time over the iterations, so a
- * harmonic mean of rates, and so is the mean over the cells. 1 MB = 10^6 bytes. The first window of a distance is not counted. */
+ * harmonic mean of rates, and so is the mean over the cells. 1 MB = 10^6 bytes. The first window of a distance is not counted.
+ *
+ * The two matrices are of the same messages and differ in where the time ends, and it may end first on either side. Sends are
+ * complete when their buffers may be used again: small messages when the library has copied them, long ones when it heard that
+ * they have arrived, which is after the receiver had them. So receiving may be faster than sending. On one host both times begin
+ * with the earlier start of the two ranks, by their common clock: where ranks share cores, a rank that starts late finds its
+ * messages there, and would time only how it picked them up. Between hosts each rank's time begins with its own start. */
 #include "common.h"
 
 #include <limits.h>
@@ -23,10 +29,11 @@ static int run(void);
 static int self_check(void);
 
 const struct kernel kernel = {
-    "pairs", "Bandwidth in MB/s between every two ranks, each sending and receiving at once; one rank per node or per NIC.", options, run,
-    self_check};
+    "pairs", "Bandwidth in MB/s between every two ranks, each sending and receiving at once; one rank per node or per NIC. Means are harmonic. Sends and receives are timed each to their own end, so receive may exceed send.",
+    options, run, self_check};
 
 enum { MOST_WINDOW = 100000, PROBE_STEP = 4096 };   /* bytes between the bytes that are checked in every window */
+enum { TELL_SENDER, TELL_RECEIVER };                /* tags of messages after a window */
 
 struct buffers { unsigned char *out, *in; MPI_Request *sends, *receives; MPI_Status *statuses; };
 
@@ -44,6 +51,10 @@ static int run(void)
         misuse("needs at least 2 ranks, this job has 1; start it with mpiexec -n 2");
     if (size > INT_MAX || window > MOST_WINDOW)
         misuse("%ld messages of %zu bytes are too many or too long; the most are %d of %d", window, size, MOST_WINDOW, INT_MAX);
+    char what[96];
+    snprintf(what, sizeof what, "two windows of %ld messages of %zu bytes", window, size);
+    need_memory(2 * (double)size * (double)window, what, "give a smaller --size or --window");
+    tell_crowd(1, "they take turns, and no rate here is that of a link");
     struct buffers buffers = make_buffers();
     struct times times = make_times();
     measure(buffers, times);
@@ -123,11 +134,15 @@ static struct times make_times(void)
     return times;
 }
 
-/* One window each way. The two times run from the first call to the first moment at which all sends, all receives are done. */
-static void exchange(struct buffers buffers, int to, int from, double *send, double *receive)
+/* When this rank started a window, and the first moments at which all its sends, all its receives were done. */
+struct moments { double entered, began, sent, received; };
+
+/* One window each way. */
+static struct moments exchange(struct buffers buffers, int to, int from)
 {
     int count = (int)window, sent = 0, received = 0;
-    double began = now();
+    struct span span = start_together();
+    struct moments moments = {span.entered, span.began, 0, 0};
     for (int w = 0; w < count; w++)
         MPI_Irecv(buffers.in + (size_t)w * size, (int)size, MPI_BYTE, from, MPI_ANY_TAG, MPI_COMM_WORLD, &buffers.receives[w]);
     for (int w = 0; w < count; w++)
@@ -135,15 +150,38 @@ static void exchange(struct buffers buffers, int to, int from, double *send, dou
     while (!sent || !received) {
         if (!sent) {
             MPI_Testall(count, buffers.sends, &sent, buffers.statuses);
-            *send = sent ? now() - began : 0;
+            moments.sent = sent ? now() : 0;
         }
         if (!received) {
             MPI_Testall(count, buffers.receives, &received, buffers.statuses);
-            *receive = received ? now() - began : 0;
+            moments.received = received ? now() : 0;
         }
         if (!sent || !received)
             relax();
     }
+    return moments;
+}
+
+/* Where both ranks are on one host, and so read one clock, the earlier start of the two; else this rank's own. A start before
+ * `entered` is of another clock, since no rank starts before all have entered the barrier. */
+static double earlier_start(struct moments own, double host, double began)
+{
+    return (int)host == job.host && began >= own.entered && began < own.began ? began : own.began;
+}
+
+/* Seconds of the sends and of the receives of one window; the partners tell each other where they are and when they started. */
+static void seconds_of(struct moments moments, int to, int from, double *send, double *receive)
+{
+    double own[2] = {job.host, moments.began}, receiver[2], sender[2];
+    MPI_Request requests[4];
+    MPI_Irecv(receiver, 2, MPI_DOUBLE, to, TELL_SENDER, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(sender, 2, MPI_DOUBLE, from, TELL_RECEIVER, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(own, 2, MPI_DOUBLE, to, TELL_RECEIVER, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(own, 2, MPI_DOUBLE, from, TELL_SENDER, MPI_COMM_WORLD, &requests[3]);
+    for (int r = 0; r < 4; r++)
+        settle(&requests[r]);
+    *send = moments.sent - earlier_start(moments, receiver[0], receiver[1]);
+    *receive = moments.received - earlier_start(moments, sender[0], sender[1]);
 }
 
 static void measure(struct buffers buffers, struct times times)
@@ -155,8 +193,7 @@ static void measure(struct buffers buffers, struct times times)
             spoil(buffers.in, from);
             if (budget_over())
                 return;
-            sync_ranks();
-            exchange(buffers, to, from, &send, &receive);
+            seconds_of(exchange(buffers, to, from), to, from, &send, &receive);
             verify(buffers.in, from, distance == 1 && i == 0 ? 1 : PROBE_STEP);
             if (i == 0)
                 continue;
@@ -233,6 +270,7 @@ static void put_cells(const char *key, const char *row, const char *column, cons
     put_number("min_mb_s", spread.min);
     put_number("median_mb_s", spread.median);
     put_number("mean_mb_s", spread.harmonic);
+    put_text("mean", "harmonic");
     put_number("max_mb_s", spread.max);
     put_count("cells", count);
     if (slowest >= 0) {
@@ -270,6 +308,10 @@ static int self_check(void)
     iterations = 3;
     check(rate(0.002, 2) == 4.0, "2 windows of 4 messages of 1000 bytes in 2 ms are 4 MB/s");
     check(isnan(rate(0, 0)), "what was not measured has no rate");
+    struct moments late = {1, 5, 9, 6};
+    check(late.received - earlier_start(late, job.host, 2) == 4, "a receiver that starts 3 s after the sender of its host is timed from the sender's start");
+    check(earlier_start(late, job.host, 7) == 5, "a partner that starts later changes nothing");
+    check(earlier_start(late, -1, 2) == 5 && earlier_start(late, job.host, 0.5) == 5, "the start of a rank with another clock is not taken");
     check(content(1, 0, 0) != content(0, 0, 0) && content(0, 1, 0) != content(0, 0, 0), "messages differ by sender and slot");
     if (job.ranks < 2)
         return 0;

@@ -2,10 +2,11 @@
  *
  * Bytes are counted as the STREAM benchmark counts them: 2 arrays for copy and scale, 3 for add and triad; the reads that a
  * write-allocating cache adds are not counted. The first repeat is not counted either. 1 GB = 10^9 bytes. With several ranks
- * one repeat takes as long as its slowest rank. All four are plain loops with ordinary stores (the Makefile keeps the compiler
+ * one repeat lasts from the first rank's start to the last rank's end (spans.c). All four are plain loops with ordinary stores (the Makefile keeps the compiler
  * from making copy a memcpy), so copy and scale move the same bytes in the same way and read alike. */
 #include "common.h"
 
+#include <limits.h>
 #include <math.h>
 #include <omp.h>
 
@@ -17,7 +18,7 @@ static long threads, elements, repeats = 10;
 static bool numa;
 
 static const struct option options[] = {
-    {"--elements", "N", COUNT, &elements, 1000, "doubles per array and rank; without it 4 times the last-level caches, within the memory"},
+    {"--elements", "N", COUNT, &elements, 1000, "doubles per array and rank; without it 4 times the last-level caches, at most 256 MiB a core and 3 arrays in 1/8 of the memory"},
     {"--threads", "N", COUNT, &threads, 1, "threads per rank; without it OMP_NUM_THREADS, else this rank's share of the cores"},
     {"--repeats", "N", COUNT, &repeats, 2, "how often each operation runs; the first is not counted"},
     {"--numa", "", FLAG, &numa, 0, "bind each rank to one NUMA domain of its host, in turn; start one rank per domain"},
@@ -27,7 +28,8 @@ static int run(void);
 static int self_check(void);
 
 const struct kernel kernel = {
-    "stream", "Memory bandwidth in GB/s: copy c=a, scale b=q*c, add c=a+b, triad a=b+q*c; best of the repeats.", options, run, self_check};
+    "stream", "Memory bandwidth in GB/s: copy c=a, scale b=q*c, add c=a+b, triad a=b+q*c; all ranks' bytes over the time from the first rank's start to the last rank's end, best of the repeats.",
+    options, run, self_check};
 
 /* 2q + q*q = 1: one round of the four operations leaves a as it was, so any number of repeats stays in range. */
 static const double q = 0.41421356237309504880;
@@ -35,20 +37,20 @@ static const double q = 0.41421356237309504880;
 struct arrays { double *a, *b, *c; long n; };
 
 static struct arrays prepare(void);
-static long measure(struct arrays arrays, double *seconds);
+static long measure(struct arrays arrays, struct span **spans);
 static void validate(struct arrays arrays, long done);
-static void report(const double *seconds, long done, long n);
+static void report(const struct span *spans, long done, long n);
 
 static int run(void)
 {
     struct arrays arrays = prepare();
-    double *seconds = memory((size_t)(repeats * OPERATIONS) * sizeof *seconds);
-    long done = measure(arrays, seconds);
+    struct span *spans = NULL;
+    long done = measure(arrays, &spans);
     validate(arrays, done);
     if (done < 2)
         return failed("the budget of %g s ended before a repeat was counted; give more --budget, or fewer --elements", job.budget);
-    report(seconds, done, arrays.n);
-    free(seconds);
+    report(spans, done, arrays.n);
+    free(spans);
     free(arrays.a);
     free(arrays.b);
     free(arrays.c);
@@ -58,6 +60,16 @@ static int run(void)
 /* ---- sizes and threads ------------------------------------------------------------------------------------------------- */
 
 enum { THREADS_PER_CORE = 16 };     /* more than any processor runs at once; far below what a host can start */
+
+/* What OMP_NUM_THREADS says: a number, or a list of numbers for nested regions, whose first is ours. 0: it says no number. */
+static long threads_told(const char *text)
+{
+    char *rest;
+    long first = strtol(text, &rest, 10);
+    bool number = rest != text;
+    rest += strspn(rest, " \t");
+    return number && first > 0 && first < INT_MAX && (!*rest || *rest == ',') ? first : 0;
+}
 
 static int place_threads(void)
 {
@@ -72,14 +84,23 @@ static int place_threads(void)
         read_cores(&cores);
     }
     int share = cores.count / cores.sharers;
+    const char *variable = getenv("OMP_NUM_THREADS");
+    bool told = variable && *variable && !threads;
+    if (told)
+        threads = threads_told(variable);
+    misuse_where(told && !threads, "OMP_NUM_THREADS is '%.100s', which is no number of threads; set it to 1 or more, or give --threads", variable);
     if (!threads)
-        threads = getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : share > 1 ? share : 1;
+        threads = share > 1 ? share : 1;
     long most = THREADS_PER_CORE * host_cores();
-    if (threads > most)
-        misuse("%ld threads are too many for a rank: this host has %d cores, and the most is %ld; give fewer --threads or set "
-               "OMP_NUM_THREADS", threads, host_cores(), most);
+    misuse_where(threads > most, "%ld threads are too many for a rank: this host has %d cores, and the most is %ld; give fewer --threads or "
+                 "set OMP_NUM_THREADS", threads, host_cores(), most);
     omp_set_dynamic(0);
     omp_set_num_threads((int)threads);
+    int started = 0;
+#pragma omp parallel
+#pragma omp single
+    started = omp_get_num_threads();
+    misuse_where(started != threads, "OpenMP starts %d of %ld threads; raise OMP_THREAD_LIMIT, or give fewer --threads", started, threads);
     return domains;
 }
 
@@ -97,15 +118,34 @@ static long default_elements(size_t caches)
     return n > 1000000 ? n : 1000000;
 }
 
+/* Doubles per array and rank for arrays of 4 times the caches, or 0 where the host has no memory for them. */
+static long elements_by_rule(size_t caches, double memory_bytes, int ranks)
+{
+    double n = ceil(4 * (double)caches / (double)sizeof(double) / ranks);
+    return 3 * n * (double)sizeof(double) * ranks < 0.9 * memory_bytes ? (long)n : 0;
+}
+
+static void tell_small_arrays(double times, size_t caches)
+{
+    long n = elements_by_rule(caches, (double)host_memory_bytes(), job.host_ranks);
+    if (n)
+        warn("an array is %.2g times the last-level caches, and 4 is the rule: some of this may be cache bandwidth; give --elements %ld",
+             times, n);
+    else
+        warn("an array is %.2g times the last-level caches, and 4 is the rule: some of this may be cache bandwidth; the memory of this "
+             "host does not hold arrays by the rule", times);
+}
+
 static struct arrays prepare(void)
 {
     size_t caches = last_level_cache_bytes();
     long n = (long)all_max((double)(elements ? elements : default_elements(caches)));   /* the same on every rank */
     int domains = place_threads();
     size_t bytes = (size_t)n * sizeof(double);
-    if (3.0 * (double)bytes * job.host_ranks > (double)host_memory_bytes())
-        fail("3 arrays of %ld doubles in %d ranks need %.1f GB, and the host has %.1f GB; give fewer --elements", n, job.host_ranks,
-             3e-9 * (double)bytes * job.host_ranks, 1e-9 * (double)host_memory_bytes());
+    char what[64];
+    snprintf(what, sizeof what, "3 arrays of %ld doubles", n);
+    need_memory(3 * (double)bytes, what, "give fewer --elements");
+    tell_crowd(threads, "they take turns; a rate is all bytes over the time from the first start to the last end");
     struct arrays arrays = {memory(bytes), memory(bytes), memory(bytes), n};
     double *restrict a = arrays.a, *restrict b = arrays.b, *restrict c = arrays.c;
 #pragma omp parallel for schedule(static)
@@ -122,9 +162,10 @@ static struct arrays prepare(void)
     put_count("numa_domains", domains);
     put_count("cache_bytes", (long long)caches);
     put_number("array_per_cache", times);
+    put_text("timed", what_is_timed());
     close_record();
     if (times < 4 && !job.checking)
-        warn("an array is %.2g times the last-level caches, and 4 is the rule: some of this may be cache bandwidth", times);
+        tell_small_arrays(times, caches);
     return arrays;
 }
 
@@ -166,17 +207,23 @@ static void triad(struct arrays arrays)
         a[i] = b[i] + q * c[i];
 }
 
-/* Fills seconds[repeat * OPERATIONS + operation] of this rank; returns how many repeats were done. */
-static long measure(struct arrays arrays, double *seconds)
+/* Makes spans[repeat * OPERATIONS + operation] of this rank; returns how many repeats were done. */
+static long measure(struct arrays arrays, struct span **spans)
 {
     void (*const operations[OPERATIONS])(struct arrays) = {copy, scale, add, triad};
-    long done = 0;
+    long done = 0, room = 0;
     while (done < repeats && !budget_over()) {
+        if (done == room) {
+            room = room ? 2 * room : 64;
+            *spans = realloc(*spans, (size_t)(room * OPERATIONS) * sizeof **spans);
+            if (!*spans)
+                fail("no memory for the times of %ld repeats; give fewer --repeats", room);
+        }
         for (int o = 0; o < OPERATIONS; o++) {
-            sync_ranks();
-            double began = now();
+            struct span span = start_together();
             operations[o](arrays);
-            seconds[done * OPERATIONS + o] = now() - began;
+            span.ended = now();
+            (*spans)[done * OPERATIONS + o] = span;
         }
         done++;
     }
@@ -235,25 +282,15 @@ static double best_of(const double *seconds, long done, int operation)
     return best;
 }
 
-/* The slowest rank's time of every repeat, over the ranks of one communicator. */
-static double *slowest(const double *seconds, long done, MPI_Comm among)
-{
-    double *longest = memory((size_t)(done * OPERATIONS) * sizeof *longest);
-    MPI_Request request;
-    MPI_Iallreduce(seconds, longest, (int)(done * OPERATIONS), MPI_DOUBLE, MPI_MAX, among, &request);
-    settle(&request);
-    return longest;
-}
-
 struct rates { double best, average, least; };
 
 /* Rates of the counted repeats of one operation that moves `bytes` each time. */
-static struct rates rates_of(const double *longest, long done, int operation, double bytes)
+static struct rates rates_of(const double *whole, long done, int operation, double bytes)
 {
-    double sum = 0, most = 0, best = best_of(longest, done, operation);
+    double sum = 0, most = 0, best = best_of(whole, done, operation);
     for (long k = 1; k < done; k++) {
-        sum += longest[k * OPERATIONS + operation];
-        most = fmax(most, longest[k * OPERATIONS + operation]);
+        sum += whole[k * OPERATIONS + operation];
+        most = fmax(most, whole[k * OPERATIONS + operation]);
     }
     return (struct rates){gb_s(bytes, best), gb_s(bytes * (double)(done - 1), sum), gb_s(bytes, most)};
 }
@@ -292,24 +329,26 @@ static void write_nodes(int operation, const double *nodes)
 }
 
 /* In a self-check: the rates again from what the STREAM benchmark counts, by other steps than those that made them. */
-static void check_rates(struct rates rates, const double *longest, long done, int operation, long n)
+static void check_rates(struct rates rates, const double *whole, long done, int operation, long n)
 {
     static const char *const moves[OPERATIONS] = {"a c", "c b", "a b c", "b c a"};
-    double shortest = longest[OPERATIONS + operation], gigabytes = 0;
+    double shortest = whole[OPERATIONS + operation], gigabytes = 0;
     for (const char *array = moves[operation]; *array; array++)
         gigabytes += *array == ' ' ? 0 : 8e-9 * (double)n * job.ranks;
     for (long k = 2; k < done; k++)
-        shortest = longest[k * OPERATIONS + operation] < shortest ? longest[k * OPERATIONS + operation] : shortest;
+        shortest = whole[k * OPERATIONS + operation] < shortest ? whole[k * OPERATIONS + operation] : shortest;
     check(fabs(rates.best * shortest / gigabytes - 1) < 1e-9, "the best rate times its time is what the operation moves, in units of 10^9 bytes");
     check(rates.least <= rates.average * (1 + 1e-12) && rates.average <= rates.best * (1 + 1e-12),
           "the mean rate is not above the best and not below the least");
 }
 
-static void report(const double *seconds, long done, long n)
+static void report(const struct span *spans, long done, long n)
 {
     int node_ranks;
     MPI_Comm_size(job.node_comm, &node_ranks);
-    double *longest = slowest(seconds, done, MPI_COMM_WORLD), *here = slowest(seconds, done, job.node_comm);
+    double *whole = memory((size_t)(done * OPERATIONS) * sizeof *whole), *here = memory((size_t)(done * OPERATIONS) * sizeof *here);
+    job_seconds(spans, done * OPERATIONS, whole);
+    node_seconds(spans, done * OPERATIONS, here);
     double *gathered = job.rank == 0 ? memory((size_t)job.ranks * sizeof *gathered) : NULL;
     double *nodes = job.rank == 0 ? memory((size_t)job.nodes * sizeof *nodes) : NULL;
     for (int o = 0; o < OPERATIONS; o++) {
@@ -320,12 +359,12 @@ static void report(const double *seconds, long done, long n)
         for (int r = 0; r < job.ranks; r++)
             nodes[job.node_of[r]] = gathered[r];
         write_nodes(o, nodes);
-        struct rates rates = rates_of(longest, done, o, bytes * job.ranks);
+        struct rates rates = rates_of(whole, done, o, bytes * job.ranks);
         if (job.checking)
-            check_rates(rates, longest, done, o, n);
+            check_rates(rates, whole, done, o, n);
         report_operation(rates, done, o, nodes);
     }
-    free(longest);
+    free(whole);
     free(here);
     free(gathered);
     free(nodes);
@@ -339,6 +378,10 @@ static int self_check(void)
     check(rates.best == 12 && rates.average == 8 && rates.least == 6, "24 GB in 2 s and in 4 s are 12 GB/s at best, 8 on average, 6 at least");
     check(bytes_moved(COPY, 1000) == 16000 && bytes_moved(SCALE, 1000) == 16000, "copy and scale of 1000 doubles move 16000 bytes");
     check(bytes_moved(ADD, 1000) == 24000 && bytes_moved(TRIAD, 1000) == 24000, "add and triad of 1000 doubles move 24000 bytes");
+    check(threads_told("4") == 4 && threads_told(" 3 ,2") == 3, "OMP_NUM_THREADS is a number, or the first one of a list");
+    check(!threads_told("abc") && !threads_told("0") && !threads_told("-3") && !threads_told("4x"), "what is no number of threads is found");
+    check(elements_by_rule(1 << 20, 1e9, 2) == 262144, "4 MiB in two ranks are 262144 doubles in each");
+    check(elements_by_rule(1 << 20, 1e7, 2) == 0, "3 arrays of 4 MiB are more than 10 MB");
     check(fabs(2 * q + q * q - 1) < 1e-15, "the factor keeps the arrays in range");
     elements = 100003;      /* not a multiple of any vector or thread count */
     repeats = 5;

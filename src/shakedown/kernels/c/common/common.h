@@ -60,11 +60,12 @@ struct job {
     int rank, ranks;
     int node, nodes;                /* this rank's node, pretended with --fake-nodes, in order of first rank */
     int host_rank, host_ranks;      /* among the ranks of the same real host */
+    int host;                       /* this rank's real host: the lowest rank on it */
     MPI_Comm node_comm, host_comm;
     char node_name[NAME_BYTES];
     char *node_names;               /* rank 0 only: `nodes` names of NAME_BYTES each */
     int *node_of;                   /* rank 0 only: the node of each rank */
-    bool crowded;                   /* more ranks on this host than cores they may use: waiting must yield */
+    bool crowded;                   /* ranks of this host share cores: waiting must yield */
     bool stopped;                   /* the budget ended the work early, or a signal did */
     bool checking;                  /* --self-check */
     bool fault;                     /* --self-check-fault: spoil one result, to see that it is noticed */
@@ -79,6 +80,10 @@ extern struct job job;
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Wrong use found after the options were read; every rank must call it. Exit status 2. */
 void misuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* Wrong use that some ranks may find and others not; every rank must call it. The first that found it says it; all end with 2. */
+void misuse_where(bool found, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Wrong use where a host has no `bytes` for each of its ranks; every rank must call it. */
+void need_memory(double bytes, const char *what, const char *way_out);
 /* A failure that every rank knows of: rank 0 says it. Returns 1, for `return failed(...)` in run. */
 int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A sentence on standard error from rank 0 that ends nothing. */
@@ -107,6 +112,18 @@ int first_rank_with(bool here);     /* the lowest rank for which `here` is true;
 /* Collect `count` doubles of every rank on rank 0, in order of rank; `into` may be NULL elsewhere. */
 void gather_numbers(const double *from, int count, double *into);
 
+/* ---- spans (spans.c): how long many ranks took together ------------------------------------------------------------------ */
+
+/* `entered` is before any rank starts, by this rank's clock; `began` is this rank's start; `ended` is yours to set. */
+struct span { double entered, began, ended; };
+
+/* Two barriers: no rank leaves before all have entered. A rate of many ranks is what all did over `job_seconds`. Collective. */
+struct span start_together(void);
+void node_seconds(const struct span *spans, long count, double *seconds);   /* of each span: from the node's first start to its last end */
+void job_seconds(const struct span *spans, long count, double *seconds);    /* of all ranks */
+const char *what_is_timed(void);            /* in words, for a record */
+void check_spans(void);
+
 /* ---- cores (cores.c) --------------------------------------------------------------------------------------------------- */
 
 struct cores {
@@ -116,6 +133,10 @@ struct cores {
 };
 
 void read_cores(struct cores *cores);                       /* collective over the host */
+/* Whether ranks of this host with so many threads each must share cores; how many ranks and cores. Collective over the host. */
+bool share_cores(long threads, int *ranks, int *count);
+/* A note on standard error where they do on any host, with what this means for the numbers. Collective. */
+void tell_crowd(long threads, const char *meaning);
 void cores_text(const struct cores *cores, char *text);     /* "0-3,8", CORES_TEXT_BYTES */
 int nth_core(const struct cores *cores, int n);
 void bind_to(const struct cores *cores);                    /* this thread and those it will make */

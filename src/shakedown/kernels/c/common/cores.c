@@ -29,6 +29,38 @@ void read_cores(struct cores *cores)
     free(everyone);
 }
 
+bool share_cores(long threads, int *ranks, int *count)
+{
+    static struct cores cores;
+    static unsigned char together[MOST_CORES];
+    read_cores(&cores);
+    MPI_Allreduce(cores.allowed, together, MOST_CORES, MPI_UNSIGNED_CHAR, MPI_BOR, job.host_comm);
+    *ranks = cores.sharers;
+    *count = cores.count;
+    int crowded = *ranks * threads > *count, anywhere;
+    MPI_Allreduce(&crowded, &anywhere, 1, MPI_INT, MPI_MAX, job.host_comm);
+    if (crowded)
+        return true;
+    *ranks = job.host_ranks;
+    *count = 0;
+    for (int c = 0; c < MOST_CORES; c++)
+        *count += together[c];
+    return anywhere || *ranks * threads > *count;
+}
+
+void tell_crowd(long threads, const char *meaning)
+{
+    int ranks, count;
+    share_cores(threads, &ranks, &count);
+    if (first_rank_with(ranks * threads > count) != job.rank)
+        return;
+    char each[64] = "";
+    if (threads > 1)
+        snprintf(each, sizeof each, " of %ld threads", threads);
+    fprintf(stderr, "note: %s: %d rank%s%s share%s %d core%s on %s: %s\n", kernel.name, ranks, ranks == 1 ? "" : "s", each,
+            ranks == 1 ? "s" : "", count, count == 1 ? "" : "s", job.node_name, meaning);
+}
+
 void cores_text(const struct cores *cores, char *text)
 {
     size_t used = 0;

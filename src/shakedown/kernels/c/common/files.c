@@ -57,15 +57,28 @@ static void remove_doomed(void)
     *doomed = '\0';
 }
 
+/* Errors of a directory that somebody named wrongly; a full or broken file system is none of them. */
+static bool wrong_directory(int error)
+{
+    static const int errors[] = {ENOENT, ENOTDIR, EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG, ENOSYS, EOPNOTSUPP};
+    for (size_t e = 0; e < sizeof errors / sizeof *errors; e++)
+        if (errors[e] == error)
+            return true;
+    return false;
+}
+
 void make_place(const char *directory, char *place)
 {
     MPI_Request request;
     signal(SIGXFSZ, SIG_IGN);       /* a file that grows beyond a limit is an error of write, with a sentence */
     snprintf(place, PATH_BYTES, "%s/shakedown-io-XXXXXX", directory);
+    bool refused = false;
     if (job.rank == 0 && !mkdtemp(place)) {
+        refused = wrong_directory(errno);
         note_trouble("make a directory in", directory);
         *place = '\0';
     }
+    misuse_where(refused, "option '--directory': %s; name a directory that exists and that you may write to", trouble);
     if (job.rank == 0) {
         memcpy(doomed, place, PATH_BYTES);
         job.before_failing = remove_doomed;
@@ -74,7 +87,7 @@ void make_place(const char *directory, char *place)
     settle(&request);
     struct stat found;
     if (*place && stat(place, &found) != 0)
-        note_trouble("see what rank 0 made,", place);
+        note_trouble("see on this node the directory that rank 0 made,", place);
 }
 
 void remove_place(const char *place)

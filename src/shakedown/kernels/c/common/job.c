@@ -24,7 +24,6 @@ static const struct option shared[] = {
 static void find_place(void);
 static void refuse_to_be_alone(void);
 static void find_nodes(void);
-static void find_crowd(void);
 static void agree_on_options(const char *wrong);
 static void write_start(void);
 static int check_everything(void);
@@ -46,7 +45,8 @@ int main(int argc, char **argv)
     refuse_to_be_alone();
     arm_watchdog();
     find_nodes();
-    find_crowd();
+    int ranks, cores;
+    job.crowded = share_cores(1, &ranks, &cores);
     write_start();
     int status = job.checking ? check_everything() : kernel.run();
     status = (int)all_max(status);
@@ -165,6 +165,8 @@ static void find_nodes(void)
     MPI_Comm_split(MPI_COMM_WORLD, job.node, job.rank, &job.host_comm);
     MPI_Comm_rank(job.host_comm, &job.host_rank);
     MPI_Comm_size(job.host_comm, &job.host_ranks);
+    job.host = job.rank;
+    MPI_Bcast(&job.host, 1, MPI_INT, 0, job.host_comm);
     if (job.fake_nodes) {
         char host[NAME_BYTES];
         snprintf(host, sizeof host, "%.100s", job.node_name);
@@ -176,18 +178,6 @@ static void find_nodes(void)
         memmove(names + (size_t)number[r] * NAME_BYTES, names + (size_t)r * NAME_BYTES, NAME_BYTES);
     job.node_names = names;
     job.node_of = number;
-}
-
-static void find_crowd(void)
-{
-    static struct cores cores;
-    static unsigned char together[MOST_CORES];
-    read_cores(&cores);
-    MPI_Allreduce(cores.allowed, together, MOST_CORES, MPI_UNSIGNED_CHAR, MPI_BOR, job.host_comm);
-    int count = 0;
-    for (int c = 0; c < MOST_CORES; c++)
-        count += together[c];
-    job.crowded = job.host_ranks > count;
 }
 
 /* ---- records that every kernel writes ---------------------------------------------------------------------------------- */
@@ -222,6 +212,7 @@ static int check_everything(void)
     check_numbers();
     check_options();
     check_records();
+    check_spans();
     check(first_rank_with(job.rank == job.ranks - 1) == job.ranks - 1, "the first rank that holds something is found");
     check(all_sum(job.rank) == job.ranks * (job.ranks - 1.0) / 2, "the sum over the ranks is right");
     int status = kernel.self_check();
@@ -277,6 +268,29 @@ void misuse(const char *format, ...)
     say("error", format, arguments);
     va_end(arguments);
     leave(2);
+}
+
+void misuse_where(bool found, const char *format, ...)
+{
+    int teller = first_rank_with(found);
+    if (teller == job.ranks)
+        return;
+    if (teller == job.rank) {
+        va_list arguments;
+        va_start(arguments, format);
+        fprintf(stderr, "error: %s: ", kernel.name);
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+        va_end(arguments);
+    }
+    leave(2);
+}
+
+void need_memory(double bytes, const char *what, const char *way_out)
+{
+    double there = (double)host_memory_bytes(), wanted = bytes * job.host_ranks;
+    misuse_where(there > 0 && wanted > there, "%s in %d ranks need %.1f GB, and the host %s has %.1f GB; %s", what, job.host_ranks,
+                 1e-9 * wanted, job.node_name, 1e-9 * there, way_out);
 }
 
 int failed(const char *format, ...)

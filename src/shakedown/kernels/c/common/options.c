@@ -13,8 +13,12 @@ static const char *read_value(const struct option *option, const char *text);
 static const char *unknown(const char *name, const struct option *options, const struct option *shared);
 static const struct option *find(const char *name, size_t length, const struct option *options);
 
+enum { MOST_GIVEN = 64 };      /* more options with a value than any kernel has */
+
 const char *read_options(int argc, char **argv, const struct option *options, const struct option *shared)
 {
+    const struct option *given[MOST_GIVEN];
+    int count = 0;
     for (int i = 1; i < argc; i++) {
         const char *equals = strchr(argv[i], '=');
         size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
@@ -29,6 +33,11 @@ const char *read_options(int argc, char **argv, const struct option *options, co
             *(bool *)option->value = true;
             continue;
         }
+        for (int g = 0; g < count; g++)
+            if (given[g] == option)
+                return say("option '%s' is given twice; give it once", option->name);
+        if (count < MOST_GIVEN)
+            given[count++] = option;
         const char *text = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
         if (!text)
             return say("option '%s' needs a value: %s", option->name, option->word);
