@@ -56,7 +56,7 @@ class Sign:
 class Classifier:
     """All classes in force. ``own``: the site's, which replace those of the same name among ``shipped`` and go first.
 
-    A line is looked at in two steps. ``places`` tells for its shape, which all lines share that differ in numbers alone, which signs
+    A line is looked at in two steps. ``places`` tells for its shape, which all lines share that differ in numbers alone, what signs
     may be in it; nearly all lines end there. ``best`` then looks at the line itself.
     """
 
@@ -87,6 +87,14 @@ class Classifier:
                 found.update(known)
         found.update(place for word, place in self._short if word in shape)
         return tuple(sorted(place for place in found if self._may_be(place, shape)))
+
+    def there(self, line: str, places: tuple[int, ...]) -> tuple[int, ...]:
+        """Purpose: of the signs that may be in a cleaned line those from the heaviest on that is in it, denied or not."""
+        look = _Look(line)
+        for number, place in enumerate(places):
+            if look.find(self._signs[place]) >= 0:
+                return places[number:]
+        return ()
 
     def loose_places(self, line: str) -> tuple[int, ...]:
         """Purpose: the loose signs that are in a cleaned line."""

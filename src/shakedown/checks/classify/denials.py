@@ -12,16 +12,20 @@ from shakedown.checks.classify.likeness import without_prefix
 
 _TROUBLE = (
     r"(?:errors?|failures?|faults?|segfaults?|crash(?:es)?|ooms?|kills?|time-?outs?|leaks?|corruptions?|violations?|problems?"
-    r"|aborts?|exceptions?|panics?|preemptions?|retries|evictions?|file handles?|events?|warnings?|issues?|losses)"
+    r"|aborts?|exceptions?|panics?|preemptions?|retries|evictions?|file handles?|events?|warnings?|issues?|losses|nans?)"
 )
 _TROUBLED = (
     r"(?:fail|crash|abort|exceed|r[ua]n out|kill|timed? ?out|preempt|die[ds]?|hang|hung|los[et]|corrupt|segfault"
-    r"|evict|overflow)"
+    r"|evict|overflow|diverg|fall(?:en)? |end(?:s|ed)? (?:with|by|in) )"
 )
 # "no space left on device", "no such file", "no route to host" deny no failure: they are one
 _OF_ITS_OWN = (
     r"(?:such|space|room|route|locks?|free|inodes?|input|output|more|memory|licen[cs]es?|valid|match\w*|modules?|available|devices?"
     r"|response|answer|reply|access|permission|nodes?|cuda|gpus?|active|usable|longer|way|left|error message)\b"
+)
+_OF_ITS_OWN_DOING = (
+    r"(?:such|space|room|route|free|inodes?|output|more|valid|match\w*|available|response|answer|reply|access|permission|longer|way"
+    r"|left|error message)\b"
 )
 _VERB = (
     r"(?:(?:(?:is|are|was|were|has|have|had|been|be|being|got|to)\s+){0,3}"
@@ -38,8 +42,9 @@ _DENIALS = tuple(
         rf"(?:[\w/-]+ ){{0,4}}?{_TROUBLE}\b[^.;:,]*",
         rf"(?<![\w.#/:-])0\s+(?:[\w/-]+ ){{0,3}}?(?:{_TROUBLE}|failed|killed|lost|timed out|skipped)\b[^.;:,]*",
         # "0 tasks failed with out of memory", "none of the ranks was killed", "no process ran out of memory"
-        rf"(?<![\w.#/:-])(?:0|zero|none|nobody|nothing|no(?: one)?|not one|not a single)\s+(?!{_OF_ITS_OWN})"
+        rf"(?<![\w.#/:-])(?:0|zero|none|nobody|nothing|no(?: one)?|not one|not a single)\s+(?!{_OF_ITS_OWN_DOING})"
         rf"(?:of\s+(?:the\s+|all\s+|our\s+|\d+\s+){{0,2}})?(?:[\w/-]+ ){{0,3}}?{_VERB}\b[^.;:,]*",
+        r"\bno core(?: file)?s? (?:was |is |were )?dump\w*",
         # "never ran out of memory", "was not killed", "did not exceed the time limit"
         rf"\b(?:never|not|n't)\s+(?:been |be |have |has |yet |once |ever ){{0,2}}(?:get |got |hit |see |seen |saw "
         rf"|encounter(?:ed)? |{_TROUBLED})[^.;:]*",
@@ -103,14 +108,14 @@ _VERDICTS = (
 )
 # "ECC errors: 0", "uncorrectable: none", "quota exceeded: no"; an address, a code or a rank may be 0 as well as any other
 _NOTHING = re.compile(
-    r"\s*(?:[:=]|\.{2,})\s*(?:0(?:\.0+)?(?:\s*%)?|none|no|false|off|never|n/a|nil|zero|0\s*/\s*\d+)(?=\s*[.!]?\s*(?:$|[,;"
+    r"\s*(?:[:=]|\.{2,})\s*(?:0(?:\.0+)?(?:\s*%)?|none(?: \w+)?|no|false|off|never|n/a|nil|zero|0\s*/\s*\d+)(?=\s*[.!]?\s*(?:$|[,;"
     r"|)\]]|\())",
     re.IGNORECASE,
 )
 _COUNTED_THING = re.compile(r"[\w /()%'\"-]{3,80}$")
 _MAY_BE_0 = re.compile(
     r"(?:address|code|status|rank|node|task|line|value|level|\bid|pid|device|gpu|unit|errno|signal|process|\brc|\bat|proc|thread"
-    r"|which|step|core|cpu|iteration|index|offset|source|size|free|left|available)\s*$",
+    r"|which|step|core|cpu|iteration|index|offset|source|size|free|left|(?<!not )available)\s*$",
     re.IGNORECASE,
 )
 # what may come, and under which condition: no line of its own, and the part of a line up to the end of its sentence
@@ -129,7 +134,7 @@ _CONDITIONS = tuple(
         r"|consider)\b"
         r"[^.;]*\b(?:if|when(?:ever)?|unless)\b[^.;]*",
         r"\b(?:retry|retries|retrying|abort|stop|exit|warn|recover|continue|resubmit|restart|requeue|action|policy|behaviou?r)\s+"
-        r"(?:up to \d+ times )?(?:on|upon|after|for|in case of)\b[^.;]*(?:[:=]\s*|\bis )(?:\w+)\s*$",
+        r"(?:up to \d+ times |\w+ly )?(?:on|upon|after|for|in case of)\b[^.;]*(?:[:=]\s*|\bis )(?:\w+)\s*$",
         r"(?<!while )\b(?:check(?:s|ing)?|watch(?:es|ing)?|look(?:s|ing)?|monitor(?:s|ing)?|scan(?:s|ning)?|guard(?:s"
         r"|ing)?)\s+(?:for|against)\b(?! ?(?:is|was|were)\b)"
         r"[^.;:]*",
@@ -145,7 +150,8 @@ _TESTS = tuple(
         r"^(?:=== (?:run|pause|cont)|--- (?:pass|fail|skip))\b",  # go
         r"^\s*start\s+\d+:|^\s*\d+/\d+\s+test\s+#\d+|^\s*test\s+#\d+",  # CTest
         r"::\S+\s+(?:passed|failed|skipped|error)\b",  # pytest
-        r"^\W*(?:running|starting|executing|begin)\s+(?:the\s+)?(?:self-?)?tests?\b|^\W*testing\b|^\W*test\s*(?:case\b|\d+\b"
+        r"^\W*(?:running|starting|executing|begin)\s+(?:the\s+)?(?:self-?)?tests?\b"
+        r"|^\W*testing\b\W*(?::|['\"]|(?:for|of|whether|that|if)\b)|^\W*test\s*(?:case\b|\d+\b"
         r"|['\"])",
         r"^\W*(?:checking|looking for|probing|verifying|self-?check|health ?check)\b.*\b(?:yes|no|ok|done|none|not found"
         r"|not detected|not present|absent"
@@ -178,6 +184,9 @@ _HARMLESS = tuple(
         r"|remarks?|todo|advice|suggestions?|troubleshooting|faq|known issues?|documentation|synopsis|description|features?"
         r"|changelog)\b\s*[:=-]",
         r"^\W*(?:option|setting|parameter|flag)\b.*=|^\W*--?[a-z][\w-]*(?:[ =]|\s{2,})\S.*$",
+        r"\b(?:handled|ignored|tolerated|suppressed|swallowed) (?:an? |the )?(?:error|exception|failure)s?\b|^\W*expected\b\s*[:=]",
+        r"\b(?:fill|missing|default|undef\w*|mask\w*|padding|no-?data|_FillValue)\b.{0,30}\bnan\b",
+        r"\bcore ?dump(?:s|ing)? (?:is |are |have been )?(?:disabled|enabled)|^\W*(?:up)?on ['\"]",
         r"\bsignal handlers?\b\s*[:=]|^\W{0,4}(?:echo|printf|trap|grep|alias) ['\"-]",
         r"\b(?:ulimit|locked memory|memlock)\b[^.]*(?:\bis|[:=])\s*(?:now |set to )?unlimited",
         r"\b(?:previous|earlier|former) (?:run|job|campaign)s?\b",

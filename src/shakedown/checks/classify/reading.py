@@ -103,7 +103,12 @@ class Scan:
                 continue
             if shape.weight > (0 if self._lists else floor):
                 if self._is_new(line, shape.numbers):
-                    candidates.append((-shape.weight, number, line, shape.places))
+                    line = clean(line)
+                    places = known.there(line, shape.places)
+                    if places:
+                        candidates.append((-known.weight(places), number, line, places))
+                    elif unknown and shape.telling:
+                        others.append((number, line))
             elif unknown and shape.telling and self._is_new(line, False):
                 others.append((number, line))
         candidates.sort(key=lambda one: one[:2])
@@ -112,7 +117,7 @@ class Scan:
         for weight, number, line, places in candidates[:MOST_LOOKS]:
             if not self._matters(-weight, number):
                 break
-            if not self._look_at(number, clean(line), known, places):
+            if not self._look_at(number, line, known, places):
                 others.append((number, line))
         for _, line in sorted(others)[:MOST_LOOKS]:
             if self._score == _OUTSPOKEN_SCORE:
