@@ -82,6 +82,15 @@ _VERDICTS = (
         " ",
         80,
     ),
+    # "Out of memory may occur if the block is too large"
+    _Verdict(
+        re.compile(
+            r"\b(?:may|might|can|could|will|would) (?:also |then |still )?(?:occur|happen|appear|arise|be seen)\b[^.;]*",
+            re.IGNORECASE,
+        ),
+        ".;:",
+        120,
+    ),
     # a question and its answer: "Disk quota exceeded? no"
     _Verdict(
         re.compile(
@@ -94,7 +103,8 @@ _VERDICTS = (
     _Verdict(
         re.compile(
             r"(?:[:=]|\.{2,}|->)\s*(?:not (?:found|detected|present|seen|observed|triggered|active|applicable)|absent|clean"
-            r"|clear|nothing)"
+            r"|clear"
+            r"|no (?:match(?:es)?|hits?|results?|entries)|nothing(?: found)?)"
             rf"{_END}",
             re.IGNORECASE,
         ),
@@ -133,6 +143,7 @@ _CONDITIONS = tuple(
         r"(?:^|[:;,.] ?)(?:please )?(?:set|use|try|raise|increase|decrease|add|export|specify|see|check|contact|rerun|run"
         r"|consider)\b"
         r"[^.;]*\b(?:if|when(?:ever)?|unless)\b[^.;]*",
+        r"\bretr(?:y|ies)[ _]on\b\s*[:=][^.;]*",
         r"\b(?:retry|retries|retrying|abort|stop|exit|warn|recover|continue|resubmit|restart|requeue|action|policy|behaviou?r)\s+"
         r"(?:up to \d+ times |\w+ly )?(?:on|upon|after|for|in case of)\b[^.;]*(?:[:=]\s*|\bis )(?:\w+)\s*$",
         r"(?<!while )\b(?:check(?:s|ing)?|watch(?:es|ing)?|look(?:s|ing)?|monitor(?:s|ing)?|scan(?:s|ning)?|guard(?:s"
@@ -156,7 +167,7 @@ _TESTS = tuple(
         r"^\W*(?:checking|looking for|probing|verifying|self-?check|health ?check)\b.*\b(?:yes|no|ok|done|none|not found"
         r"|not detected|not present|absent"
         r"|passed|clean|clear|0)\W*$",
-        r"\btests?\b.*\bpass(?:ed|es)\W*$",
+        r"\btests?\b.*\bpass(?:ed|es)\W*$|^\W*ok\b\s*[:,-]",
         r"\btests?\b\s*(?:[:=]|\.{2,}|-+)\s*(?:ok|pass(?:ed)?|skipped)\W*$",
         r"(?:\.{2,}|\s-+|:)\s*(?:ok|pass(?:ed)?|done)\W*(?:\(?[\d.]+\s*m?s(?:ec)?\)?)?$",
     )
@@ -187,11 +198,14 @@ _HARMLESS = tuple(
         r"\b(?:handled|ignored|tolerated|suppressed|swallowed) (?:an? |the )?(?:error|exception|failure)s?\b|^\W*expected\b\s*[:=]",
         r"\b(?:fill|missing|default|undef\w*|mask\w*|padding|no-?data|_FillValue)\b.{0,30}\bnan\b",
         r"\bcore ?dump(?:s|ing)? (?:is |are |have been )?(?:disabled|enabled)|^\W*(?:up)?on ['\"]",
+        r"\bsignals? (?:caught|handled|trapped|blocked)\s*[:=]|^\W*trap\b.*\bSIG|\bon SIG\w+\s*[:=]|\b(?:simulated|injected"
+        r"|provoked)\W*$",
+        r"\b(?:replac|ignor|skip|treat|mask|filter|drop|fill|handl|remov)\w*\b.{0,20}\bnans?\b",
         r"\bsignal handlers?\b\s*[:=]|^\W{0,4}(?:echo|printf|trap|grep|alias) ['\"-]",
         r"\b(?:ulimit|locked memory|memlock)\b[^.]*(?:\bis|[:=])\s*(?:now |set to )?unlimited",
         r"\b(?:previous|earlier|former) (?:run|job|campaign)s?\b",
         r"^\W*#(?!\d)|^\s*(?://|/\*|!\$?\s)|^\+{1,3} ",  # comments, and commands as a shell shows them
-        r"\bexpect(?:ed|ing|s)\b(?:[\s:]+\w+){0,2}? (?:error|failure|exception|fault|signal|abort|crash|time-?out|warning"
+        r"\bexpect(?:ed|ing|s)\b(?:[\s:]+\w+){0,4}? (?:error|failure|exception|fault|signal|abort|crash|time-?out|warning"
         r"|message)s?\b(?!.*\bbut\b)"
         r"|\bexpected (?:to|that it) (?:fail|crash|abort|die)|(?<!not )(?<!than )\bas expected\b|\((?:this is )?expected\b"
         r"|[,:(-] ?(?:this is )?expected[.!)]?$|\bxfail\b",
@@ -211,7 +225,8 @@ _QUIET = re.compile(
     r"^\W*(?:info|information|debug|notice|trace|verbose|note)\b|\b(?:\[|<|\()?(?:INFO|DEBUG|NOTICE|TRACE)(?:\]|>|\)|:|\s\|)"
     r"|\bwarn(?:ing)?\b|\bcorrected error|falling back|fall(?:s)? back|will (?:be )?(?:retr|tr)(?:y|ied)|\bretrying\b|still trying"
     r"|trying again|asking again|attempt(?:ing)? to recover|\bcontinuing\b|\bignor(?:ed|ing)\b|\bnon-?fatal\b|\bharmless\b"
-    r"|\brecovered\b|\bnot fatal\b|\bcan be (?:safely )?ignored|\bsafe(?:ly)? (?:to )?ignore"
+    r"|\brecovered\b|\bnot fatal\b|\bcan be (?:safely )?ignored|\bignore (?:above|this|the|if)\b"
+    r"|[,;(-] ?(?:\w+ ){1,2}(?:disabled|unavailable|off)\b|\bsafe(?:ly)? (?:to )?ignore"
     r"|\bwould (?:have|be|run)\b|\bprovok"
     r"|^\W*\[?W\]?[ \d:]|\[W(?:\]|:)"
     r"|[,;(-] ?(?:using|use|trying|running|switching|switched|defaulting|reverting|proceeding|skipping|skipped|disabling"
@@ -242,10 +257,12 @@ def telling_part(line: str) -> str:
     bare = without_prefix(line)
     if any(pattern.search(line) or pattern.search(bare) for pattern in (*_TESTS, *_HARMLESS)):
         return " " * len(line)
-    for pattern in (*_DENIALS, *_CONDITIONS):
+    for pattern in _DENIALS:
         line = pattern.sub(_blanks, line)
     for verdict in _VERDICTS:
         line = _without_denied(line, verdict)
+    for pattern in _CONDITIONS:
+        line = pattern.sub(_blanks, line)
     for match in list(_NOTHING.finditer(line)):
         thing = _COUNTED_THING.search(line[max(0, match.start() - 80) : match.start()])
         if thing is not None and not _MAY_BE_0.search(thing[0]):
@@ -290,7 +307,7 @@ def without_mended(text: str) -> str:
 
 
 def _letters(match: re.Match[str]) -> str:
-    return "x" * len(match[0])
+    return "".join("/" if letter == "/" else "x" for letter in match[0])
 
 
 def _blanks(match: re.Match[str]) -> str:
