@@ -19,6 +19,7 @@ from shakedown.model.failures import AFTERMATH, UNCLASSIFIED, Failure
 BLOCK = 1 << 17  # characters
 HEAD, TAIL = 1 << 20, 4 << 20  # characters that are scanned, at the beginning and the end of an output
 MOST_LOOKS = 300  # lines of a block that are looked at in full, of those that a class may know and of the others
+MOST_LOOKED_AT = 24_000  # characters of these lines: very long ones take longest
 MOST_LISTED = 2000  # lines of an output that are kept for a list of all that some class may know
 
 _OUTSPOKEN = re.compile(
@@ -114,14 +115,18 @@ class Scan:
         candidates.sort(key=lambda one: one[:2])
         if self._lists:
             self._list(candidates)
+        room = MOST_LOOKED_AT
         for weight, number, line, places in candidates[:MOST_LOOKS]:
-            if not self._matters(-weight, number):
+            if room <= 0 or not self._matters(-weight, number):
                 break
+            room -= len(line)
             if not self._look_at(number, line, known, places):
                 others.append((number, line))
+        room = MOST_LOOKED_AT
         for _, line in sorted(others)[:MOST_LOOKS]:
-            if self._score == _OUTSPOKEN_SCORE:
+            if room <= 0 or self._score == _OUTSPOKEN_SCORE:
                 break
+            room -= len(line)
             self._score_of(clean(line))
 
     def _is_new(self, line: str, numbers: bool) -> bool:
