@@ -175,8 +175,9 @@ def _try(root: Path | None, file: Any, as_json: bool) -> int:
     from shakedown.queries import failures as failing
 
     known = failing.classifier(failing.own_classes(root))
-    tried = failing.try_text(known, file.read(failing.TRIED_BYTES))
-    data = {"failure": tried.failure.value(), "lines": [_plain_line(line) for line in tried.lines]}
+    tried = failing.try_text(known, file)
+    data: dict[str, Any] = {"failure": tried.failure.value(), "lines": [_plain_line(line) for line in tried.lines]}
+    data |= {name: count for name, count in (("unlisted", tried.unlisted), ("unread", tried.unread)) if count}
     emit(data, as_json, lambda: printable(_render_tried(tried)))
     return MET
 
@@ -198,4 +199,8 @@ def _render_tried(tried: TriedText) -> str:
         lines += ["", f"line {line.number}: {said}", *_fact("line", line.line), *_fact("source", line.found[0][1])]
     if len(ranked) > 20:
         lines += ["", f"and {len(ranked) - 20} lines more that some class knows; --json has them all"]
+    if tried.unlisted:
+        lines += ["", f"and {tried.unlisted} lines more that some class may know; they are in no list"]
+    if tried.unread:
+        lines += ["", f"{tried.unread} bytes in the middle were not looked at, as of a run's output"]
     return "\n".join(lines)

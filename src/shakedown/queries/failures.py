@@ -7,12 +7,13 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import IO
 
 from msgspec import Struct
 
 from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.lines import clean
-from shakedown.checks.classify.reading import Scan
+from shakedown.checks.classify.reading import HEAD, TAIL, Scan
 from shakedown.metrics.failures import FailureGroup, by_class, by_likeness
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.errors import UsageError, did_you_mean
@@ -20,7 +21,7 @@ from shakedown.model.failures import UNCLASSIFIED, Failure, FailureClass
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 
-TRIED_BYTES = 64 << 20  # of a text that is tried
+_CHUNK = 1 << 20
 _PLACEHOLDER = re.compile(r"(?:<(?:time|address|path|hex|node)>|#|<\w*$)+")
 _FEWEST = 4  # characters in a row that a class's text needs
 
@@ -44,10 +45,15 @@ class Tried(Struct, frozen=True):
 
 
 class TriedText(Struct, frozen=True):
-    """A text tried: what a run with this output would be put down to, and each line that some class knows."""
+    """A text tried: what a run with this output would be put down to, and each different line that some class knows.
+
+    ``unlisted``: more lines that some class may know. ``unread``: bytes in the middle that nobody looks at.
+    """
 
     failure: Failure
     lines: tuple[Tried, ...]
+    unlisted: int = 0
+    unread: int = 0
 
 
 def seen(layout: Layout, name: str = "") -> FailuresSeen:
@@ -131,17 +137,24 @@ def wrong_examples(known: Classifier, classes: Iterable[FailureClass]) -> list[s
     return said
 
 
-def try_text(known: Classifier, data: bytes) -> TriedText:
-    """Purpose: what is found in a text, line by line; its first 64 MiB are looked at."""
-    text = data[:TRIED_BYTES].decode("utf-8", "replace")
-    lines = []
-    for number, line in enumerate(re.split(r"\r\n|[\n\r]", text), 1):
-        found = known.matches(line) if line.strip() else []
-        if found:
-            lines.append(Tried(number, found[0][0].line, tuple(found)))
-    scan = Scan(lambda: known)
-    scan.feed(text)
-    return TriedText(scan.failure(), tuple(lines))
+def try_text(known: Classifier, stream: IO[bytes]) -> TriedText:
+    """Purpose: what is found in a text, line by line. As much of it is looked at as of the output of a run."""
+    head = stream.read(HEAD)
+    tail, lines, unread = b"", 0, 0
+    while chunk := stream.read(_CHUNK):
+        tail += chunk
+        left = tail[: max(0, len(tail) - TAIL)]
+        lines, unread, tail = lines + left.count(b"\n"), unread + len(left), tail[len(left) :]
+    scan = Scan(lambda: known, lists=True)
+    if unread:
+        scan.feed(head.decode("utf-8", "replace"))
+        scan.feed(tail.decode("utf-8", "replace"), lines)
+    else:
+        scan.feed((head + tail).decode("utf-8", "replace"))
+    tried = [
+        Tried(number, found[0][0].line, tuple(found)) for number, line in scan.listed if (found := known.matches(line))
+    ]
+    return TriedText(scan.failure(), tuple(sorted(tried, key=lambda one: one.number)), scan.left_out, unread)
 
 
 def stub(group: FailureGroup, campaign: str) -> str:

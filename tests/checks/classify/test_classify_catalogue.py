@@ -7,7 +7,8 @@ import re
 import pytest
 
 from shakedown.checks.classify.catalogue import Classifier
-from shakedown.checks.classify.lines import clean, telling_lines
+from shakedown.checks.classify.lines import clean, lines_and_shapes
+from shakedown.checks.classify.needed import bare, needed
 from shakedown.checks.classify.reading import Scan
 from shakedown.model.failures import FAMILIES, FailureClass
 from shakedown.plans.failures import shipped_failures
@@ -59,13 +60,19 @@ def test_the_names_that_people_expect_are_there() -> None:
 
 
 def test_no_line_is_lost_by_looking_only_where_it_may_be() -> None:
-    """The quick look for stems must find whatever the slow look knows."""
+    """The quick look at a line's shape must find whatever the slow look knows."""
     lost = []
     for _, line in [*EXAMPLES, *TEXTS]:
-        text = f"step 1 of 2\n{line}\nstep 2 of 2\n"
-        if clean(line) not in list(telling_lines(text, KNOWN.stems, KNOWN.loose)):
-            lost.append(line)
+        for seen, shape in lines_and_shapes(f"step 1 of 2\n{line}\nstep 2 of 2\n"):
+            places = KNOWN.places(bare(clean(shape)))
+            if KNOWN.best(clean(seen)) != KNOWN.best(clean(seen), places=places):
+                lost.append(line)
     assert lost == []
+
+
+def test_every_pattern_of_the_package_names_words_that_it_needs() -> None:
+    """A pattern of which nothing is known has to be tried on every line."""
+    assert [text for one in CLASSES for group in one.lines for text in group.patterns if not needed(text)] == []
 
 
 @pytest.mark.parametrize("around", ["{}", "\x1b[31m{}\x1b[0m", "[3] {}", "12: {}", "{}\r", "<n001> {}", "   {}   "])

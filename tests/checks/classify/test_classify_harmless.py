@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from shakedown.checks.classify.catalogue import Classifier
@@ -9,6 +11,7 @@ from shakedown.checks.classify.reading import Scan
 from shakedown.plans.failures import shipped_failures
 
 KNOWN = Classifier(shipped_failures())
+LINES = Path(__file__).parent / "lines"
 
 HARMLESS = """\
 No segmentation fault occurred.
@@ -87,3 +90,64 @@ def test_a_cause_beside_small_words_stays_a_cause(line: str) -> None:
     scan = Scan(lambda: KNOWN)
     scan.feed(f"{line}\nsrun: error: n001: task 0: Exited with exit code 1\n")
     assert scan.failure().name != "unclassified" and scan.failure().line in line
+
+
+def put_down_to(text: str) -> tuple[str, str]:
+    scan = Scan(lambda: KNOWN)
+    scan.feed(text)
+    return scan.failure().name, scan.failure().line
+
+
+def test_denials_conditions_names_of_files_and_fallbacks_are_no_cause() -> None:
+    """Each line of the file beside an error that no class knows."""
+    wrong = []
+    for line in (LINES / "harmless.txt").read_text().splitlines():
+        found = put_down_to(f"{line}\nFATAL: the sea is dry\nsrun: error: n001: task 0: Exited with exit code 1\n")
+        if found[0] != "unclassified":
+            wrong.append((line, found))
+    assert wrong == []
+
+
+def test_causes_that_look_like_denials_are_causes() -> None:
+    """Each line of the file, 'class | line', beside an aftermath."""
+    wrong = []
+    for one in (LINES / "causes.txt").read_text().splitlines():
+        name, _, line = one.partition(" | ")
+        found = put_down_to(f"{line}\nsrun: error: n001: task 0: Exited with exit code 1\n")
+        if found[0] != name:
+            wrong.append((one, found))
+    assert wrong == []
+
+
+RECORD = """\
+{{1}}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 1
+{{1}}[Hardware Error]: event severity: {severity}
+{{1}}[Hardware Error]:  Error 0, type: {severity}
+{{1}}[Hardware Error]:   section_type: memory error
+"""
+
+
+def test_a_record_of_a_corrected_hardware_error_is_no_cause_in_any_of_its_lines() -> None:
+    assert put_down_to(RECORD.format(severity="corrected") + "FATAL: the sea is dry\n")[1] == "FATAL: the sea is dry"
+    assert put_down_to(RECORD.format(severity="corrected"))[0] == "unclassified"
+    assert put_down_to(RECORD.format(severity="fatal") + "FATAL: the sea is dry\n")[0] == "hardware-error"
+    both = RECORD.format(severity="corrected") + RECORD.replace("{{1}}", "{{2}}").format(severity="fatal")
+    assert put_down_to(both)[0] == "hardware-error"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "process-limit",
+            "OMP: Error #34: System unable to allocate necessary resources for OMP thread:\nOMP: System error #11: x\n",
+        ),
+        ("stack-overflow", "OMP: Error #34: System unable to allocate necessary resources for OMP thread:\n"),
+        ("locked-memory-limit", "libibverbs: Warning: RLIMIT_MEMLOCK is 32768 bytes.\nERROR: job failed\n"),
+        ("missing-library", "/usr/bin/ld: cannot find -lfftw3\ncollect2: error: ld returned 1 exit status\n"),
+        ("module-not-found", "/etc/bashrc: line 3: module: command not found\n"),
+        ("segmentation-fault", "EDAC MC0: 1 CE memory read error\nsrun: error: n1: task 0: Segmentation fault\n"),
+    ],
+)
+def test_of_several_lines_the_right_one_tells(name: str, text: str) -> None:
+    assert put_down_to(text)[0] == name

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shakedown.checks.classify.catalogue import Classifier
 from shakedown.checks.classify.likeness import LONGEST, likeness
 from shakedown.checks.classify.lines import MATCHED, SHOWN, clean, shown
-from shakedown.checks.classify.reading import MOST_LINES, Scan, scan_parts
+from shakedown.checks.classify.reading import MOST_LOOKS, Scan, scan_parts
 from shakedown.model.failures import FailureClass, FailureLine
 from shakedown.plans.failures import shipped_failures
 from shakedown.queries.failures import text_of
@@ -121,7 +121,7 @@ def test_hostile_lines_of_a_megabyte_take_no_time(text: str) -> None:
 
 
 def test_thousands_of_different_lines_are_bounded() -> None:
-    words = ["".join(chr(97 + (number // 26**place) % 26) for place in range(4)) for number in range(3 * MOST_LINES)]
+    words = ["".join(chr(97 + (number // 26**place) % 26) for place in range(4)) for number in range(50 * MOST_LOOKS)]
     scan = Scan(lambda: KNOWN)
     begin = time.monotonic()
     scan.feed("\n".join(f"error: the {word} is wrong" for word in words))

@@ -6,14 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from shakedown.checks.classify.denials import is_quiet, telling_part
 from shakedown.checks.classify.likeness import without_prefix
-from shakedown.checks.classify.lines import STEMS, clean, shown
+from shakedown.checks.classify.lines import clean, shown
+from shakedown.checks.classify.needed import bare, needed
 from shakedown.model.failures import Failure, FailureClass
 
 ANYTHING = "..."
 A_WARNING = 25  # the most that a line weighs which calls itself a warning or passing: the program went on
+_REPETITION = re.compile(r"\{\d*,?\d*\}")
 _GRAM = 4  # letters that texts are found by
 _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names in brackets begin
 
@@ -22,7 +25,8 @@ _PREFIXED = frozenset("[<(0123456789RrMTWFSJAOND")  # how ranks, times and names
 class Sign:
     """One text or pattern of a class. ``pieces``: a text's parts in small letters, which a line must hold in this order.
 
-    ``guard``: what a line must hold before a pattern is tried; "" where that is not known. ``own``: it is of a site's class.
+    ``words``: for a pattern, what a line holds one of (``needed``); none where that is not known. ``own``: of a site's
+    class.
     """
 
     owner: FailureClass
@@ -31,32 +35,29 @@ class Sign:
     place: int = 0
     pieces: tuple[str, ...] = ()
     pattern: str = ""
-    guard: str = ""
+    words: tuple[str, ...] = ()
     compiled: re.Pattern[str] | None = None
     own: bool = False
 
     def find(self, line: str, low: str) -> int:
         """Where it begins in a line, or -1. ``low``: the line in small letters."""
         if self.pieces:
-            begin = at = low.find(self.pieces[0])
-            for before, piece in zip(self.pieces, self.pieces[1:], strict=False):
-                if at < 0:
-                    return -1
-                at = low.find(piece, at + len(before))
-            return begin if at >= 0 else -1
-        if self.guard and self.guard not in low:
-            return -1
+            return _find_pieces(self.pieces, low)
         if self.compiled is None:
             self.compiled = re.compile(self.pattern, re.IGNORECASE)
         match = self.compiled.search(line)
         return match.start() if match else -1
 
+    def has_numbers(self) -> bool:
+        """Whether it may tell lines apart that differ in numbers alone."""
+        return any(letter.isdigit() for text in (*self.pieces, _REPETITION.sub("", self.pattern)) for letter in text)
+
 
 class Classifier:
     """All classes in force. ``own``: the site's, which replace those of the same name among ``shipped`` and go first.
 
-    ``stems``: each line that a text, or a pattern of the package, knows holds one of them, in small letters; ``loose``: the site's
-    patterns, of which that is not known.
+    A line is looked at in two steps. ``places`` tells for its shape, which all lines share that differ in numbers alone, what signs
+    may be in it; nearly all lines end there. ``best`` then looks at the line itself.
     """
 
     def __init__(self, shipped: Sequence[FailureClass], own: Sequence[FailureClass] = ()) -> None:
@@ -67,16 +68,54 @@ class Classifier:
         self._signs = sorted(signs, key=lambda sign: -sign.weight)  # stable: the site's, then the order of writing
         for place, sign in enumerate(self._signs):
             sign.place = place
-        self._patterns = [sign for sign in self._signs if sign.pattern]
-        self._by_gram = _by_gram([sign for sign in self._signs if sign.pieces])
-        unknown = {max(sign.pieces, key=len) for sign in signs if sign.pieces and not _has_stem(sign)}
-        self.stems = (*STEMS, *sorted(unknown))
-        mine = [sign.pattern for sign in self._patterns if sign.owner in own]
-        self.loose = [re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in mine]
+        self._bare = [tuple(filter(None, map(bare, sign.pieces))) for sign in self._signs]
+        self._words = [tuple(map(bare, sign.words)) for sign in self._signs]
+        self._by_gram, self._short = _by_gram(self._signs, self._bare)
+        self.loose = tuple(sign for sign in self._signs if sign.pattern and not sign.words)
+        self._numbered = frozenset(sign.place for sign in self._signs if sign.has_numbers())
 
-    def best(self, line: str, above: int = 0) -> Failure | None:
-        """Purpose: the most telling class of a cleaned line, if it tells more than ``above``."""
-        for sign, at in self._found(line):
+    def places(self, shape: str) -> tuple[int, ...]:
+        """Purpose: the signs that may be in lines of this shape (``bare`` of the line in small letters), the heaviest first.
+
+        The ``loose`` ones, patterns of which nothing is known, may be in any line; ``loose_places`` looks for them.
+        """
+        grams = self._by_gram
+        found: set[int] = set()
+        for at in range(len(shape) - _GRAM + 1):
+            known = grams.get(shape[at : at + _GRAM])
+            if known is not None:
+                found.update(known)
+        found.update(place for word, place in self._short if word in shape)
+        return tuple(sorted(place for place in found if self._may_be(place, shape)))
+
+    def there(self, line: str, places: tuple[int, ...]) -> tuple[int, ...]:
+        """Purpose: of the signs that may be in a cleaned line those from the heaviest on that is in it, denied or not."""
+        look = _Look(line)
+        for number, place in enumerate(places):
+            if look.find(self._signs[place]) >= 0:
+                return places[number:]
+        return ()
+
+    def loose_places(self, line: str) -> tuple[int, ...]:
+        """Purpose: the loose signs that are in a cleaned line."""
+        look = _Look(line)
+        return tuple(sign.place for sign in self.loose if look.find(sign) >= 0)
+
+    def _may_be(self, place: int, shape: str) -> bool:
+        words = self._words[place]
+        return any(word in shape for word in words) if words else _find_pieces(self._bare[place], shape) >= 0
+
+    def weight(self, places: Sequence[int]) -> int:
+        """Purpose: the most that a line can weigh in which these signs may be; 0 without any."""
+        return self._signs[places[0]].weight if places else 0
+
+    def tells_numbers(self, places: Sequence[int]) -> bool:
+        """Purpose: whether lines in which these signs may be are of different classes though they differ in numbers alone."""
+        return not self._numbered.isdisjoint(places)
+
+    def best(self, line: str, above: int = 0, places: Sequence[int] | None = None) -> Failure | None:
+        """Purpose: the most telling class of a cleaned line, if it tells more than ``above``. ``places``: of its shape."""
+        for sign, at in self._found(line, places):
             failure = _failure(sign, line, at)
             return failure if failure.weight > above else None
         return None
@@ -92,23 +131,20 @@ class Classifier:
     def by_name(self, name: str) -> FailureClass | None:
         return next((one for one in self.classes if one.name == name), None)
 
-    def _found(self, line: str) -> Iterator[tuple[Sign, int]]:
+    def _found(self, line: str, places: Sequence[int] | None = None) -> Iterator[tuple[Sign, int]]:
         """The signs in a line with their places, the heaviest first.
 
         The package's see nothing of what the line denies; a site's own, written for lines that its people saw, see all of it.
         """
-        looks = {True: _Look(line), False: _Look(telling_part(line))}
-        low = line.lower()
-        grams = self._by_gram
-        places: set[int] = set()
-        for at in range(len(low) - _GRAM + 1):
-            known = grams.get(low[at : at + _GRAM])
-            if known is not None:
-                places.update(known)
-        places.update(sign.place for sign in self._patterns if not sign.guard or sign.guard in low)
-        for place in sorted(places):
+        if places is None:
+            places = sorted((*self.places(bare(line.lower())), *self.loose_places(line)))
+        whole, telling = _Look(line), None
+        for place in places:
             sign = self._signs[place]
-            at = looks[sign.own].find(sign)
+            at = whole.find(sign)
+            if at >= 0 and not sign.own:
+                telling = telling or _Look(telling_part(line))
+                at = telling.find(sign)
             if at >= 0:
                 yield sign, at
 
@@ -127,6 +163,16 @@ class _Look:
         return at
 
 
+def _find_pieces(pieces: tuple[str, ...], low: str) -> int:
+    """Where the first of the pieces begins, if all are there in their order; else -1."""
+    begin = at = low.find(pieces[0]) if pieces else 0
+    for before, piece in pairwise(pieces):
+        if at < 0:
+            return -1
+        at = low.find(piece, at + len(before))
+    return begin if at >= 0 else -1
+
+
 def pieces_of(text: str) -> tuple[str, ...]:
     """The parts of a text between its ``...``, in small letters."""
     return tuple(piece for part in text.lower().split(ANYTHING) if (piece := " ".join(part.split())))
@@ -137,30 +183,29 @@ def _signs(one: FailureClass, shipped: bool) -> Iterator[Sign]:
         for text in group.texts:
             yield Sign(one, group.weight, group.source, pieces=pieces_of(text), own=not shipped)
         for pattern in group.patterns:
-            guard = _guard(pattern) if shipped else ""
-            yield Sign(one, group.weight, group.source, pattern=pattern, guard=guard, own=not shipped)
+            yield Sign(one, group.weight, group.source, pattern=pattern, words=needed(pattern), own=not shipped)
 
 
-def _guard(pattern: str) -> str:
-    """A stem that each line must hold that the pattern finds: one that is in it outside of all choices."""
-    plain = re.sub(r"\(\?[:=!][^()]*\)[?*]?|\([^()]*\)[?*]?|\[[^\]]*\]|\\.|.[?*]|\{[^}]*\}", "\0", pattern.lower())
-    return "" if "|" in plain else max((stem for stem in STEMS if stem in plain), key=len, default="")
-
-
-def _has_stem(sign: Sign) -> bool:
-    return any(stem in piece for piece in sign.pieces for stem in STEMS)
-
-
-def _by_gram(signs: Sequence[Sign]) -> dict[str, list[int]]:
-    """Texts by the letters of theirs that the fewest other texts have."""
-    grams = [
-        {piece[at : at + _GRAM] for piece in sign.pieces for at in range(len(piece) - _GRAM + 1)} for sign in signs
+def _by_gram(
+    signs: Sequence[Sign], bare_pieces: Sequence[tuple[str, ...]]
+) -> tuple[dict[str, list[int]], list[tuple[str, int]]]:
+    """Signs by letters of theirs that the fewest other signs have; and those that are too short for that, with what they need."""
+    choices = [
+        (sign.place, [bare(word)] if sign.words else list(pieces))
+        for sign, pieces in zip(signs, bare_pieces, strict=True)
+        for word in sign.words or ("",)
+        if sign.words or sign.pieces
     ]
+    grams = [{word[at : at + _GRAM] for word in words for at in range(len(word) - _GRAM + 1)} for _, words in choices]
     counted = Counter(gram for mine in grams for gram in mine)
     found: dict[str, list[int]] = {}
-    for sign, mine in zip(signs, grams, strict=True):
-        found.setdefault(min(mine, key=lambda gram: (counted[gram], gram)), []).append(sign.place)
-    return found
+    short = []
+    for (place, words), mine in zip(choices, grams, strict=True):
+        if mine:
+            found.setdefault(min(mine, key=lambda gram: (counted[gram], gram)), []).append(place)
+        else:
+            short.append((max(words, key=len, default=""), place))
+    return found, short
 
 
 def _failure(sign: Sign, line: str, at: int) -> Failure:

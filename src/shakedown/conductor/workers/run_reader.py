@@ -53,7 +53,7 @@ class ReadingLimits:
     seconds: float = 5.0  # for everything that one run asks for
     quick: float = 0.5  # for one check or figure, before all others had their turn
     excerpt: float = 0.5  # for the last lines of an output that nothing else asked for
-    classify: float = 1.5  # for the line of an output that tells most of a failure
+    classify: float = 40.0  # for the line that tells most of a failure: reached by a pattern that explodes alone
     grace: float = 2.0  # what a worker may be late before it is replaced
     wall: float = 120.0  # from the beginning to the end of one run, whatever the worker waits for
     memory: int = 2 << 30  # what a worker may take more than it began with

@@ -31,7 +31,6 @@ from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunR
 from shakedown.model.checks import CHECKS, GROUP, is_of_exit_status, kind_of
 from shakedown.model.entry_points import declared_by, words_of
 from shakedown.model.failures import FailureClass
-from shakedown.model.figures import figure_of
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Check, FigureSpec, Pairs, Test
 from shakedown.model.ports import CheckResult, Evidence
@@ -140,7 +139,7 @@ def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits, clas
     """Trouble or a fault of ours at one run is told of that run, which is then undetermined; the others must not suffer."""
     try:
         evidence = take_evidence(run, test, reader, limits)
-        return with_failure(evidence, test, reader, limits, classes)
+        return with_failure(evidence, reader, limits, classes)
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or "there was no memory left"
         return no_evidence(run, test, f"the worker that read it could not go on: {why}")
@@ -272,22 +271,19 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
     )
 
 
-def with_failure(
-    evidence: Evidence, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes
-) -> Evidence:
-    """Purpose: the evidence with what the most telling line of the output says, found so far when its time is over.
+def with_failure(evidence: Evidence, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
+    """Purpose: the evidence with what the most telling line of the output says. Nobody here knows the exit status.
 
-    Nobody here knows the exit status. Where all that was asked holds, less is looked at: it has most likely passed.
+    How much is looked at is an amount, so that the class does not hang on how fast this host is. Its time is over only where a
+    pattern of the site takes all of it; then the evidence says so.
     """
-    there = {figure_of(name) for name, _ in evidence.figures}
-    doubtful = any(check.held is not True for check in evidence.checks) or any(
-        spec.required and not spec.formula and spec.name not in there for spec in test.figures
-    )
     scan = classes.scan()
     if reader.output.get("bytes"):
         classes.ready()  # not in the time of one run
-    within(limits.classify, partial(failure_in, scan, reader, doubtful))
-    return msgspec.structs.replace(evidence, failure=scan.failure())
+    done = within(limits.classify, partial(failure_in, scan, reader))
+    problem = f"the class of its failure is of a part of the output: looking at it took {limits.classify:g} s of processor time"
+    problems = evidence.problems if done else (*evidence.problems, problem)
+    return msgspec.structs.replace(evidence, failure=scan.failure(), problems=problems)
 
 
 # ---- time ------------------------------------------------------------------------------------------------------------
