@@ -48,7 +48,7 @@ def table(campaign: Path, name: str, **wanted: str) -> list[dict[str, str]]:
         "mean time to interrupt, of jobs 35.52 h (17.24 to 88.35 h)",
         "minisweep filler",
         "1 d 22 h",
-        "Never more than allowed was let start.",
+        "Never more than allowed ran.",
         "capped copies 6 ufs Ada Example: it walks through the metadata targets",
         "budget set amount 6 f2/mdt@mdt2 Ada Example: mdt2 is slow",
         "excluded c5n199, c5n200 the plan: 3 runs failed by them",

@@ -14,6 +14,7 @@ from shakedown.conductor.driver.snapshots import read_state
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
+from shakedown.engine.constraints.budgets import asked_for
 from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
@@ -190,17 +191,21 @@ def _run_is_over(state: State, job_id: str) -> bool:
 def _budgets(state: State) -> dict[str, dict[str, Any]]:
     """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits.
 
-    ``said``: both amounts as a plan would write them.
+    ``taken``: by what runs, or may run for all we know; ``asked``: by jobs that wait at the scheduler; ``said``: the amounts as a
+    plan would write them.
     """
     system = state.index.document.system
     limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
     limits |= {f"copies:{test}": float(most) for test, most in state.overrides.caps.items()} | state.overrides.amounts
     found: dict[str, dict[str, Any]] = {}
+    waits = asked_for(state)
     for name in sorted(limits):
         if name not in state.index.targets:
-            taken, limit = state.usage.loads.get(name, 0.0), _limit_now(state, name)
-            said = f"{system.amount(name, taken)} of {system.amount(name, limit)}"
-            found[name] = {"taken": taken, "limit": limit, "said": said}
+            asked, limit = waits.get(name, 0.0), _limit_now(state, name)
+            taken = state.usage.loads.get(name, 0.0) - asked
+            said = f"{system.amount(name, taken)} of {system.amount(name, limit)} taken"
+            said += f", {system.amount(name, asked)} more asked for" if asked else ""
+            found[name] = {"taken": taken, "asked": asked, "limit": limit, "said": said}
     return found
 
 

@@ -46,7 +46,7 @@ def stability_tables(evidence: Evidence) -> dict[str, bytes]:
         ),
         "interrupts.csv": to_csv(_INTERRUPTS, (_interrupts(one.interrupts) for one in parts if one.interrupts)),
         "failure-rates.csv": to_csv(_RATES, (row for one in parts for row in _rates(one))),
-        "loads.csv": to_csv(("budget", "time", "load", "limit"), _loads(evidence)),
+        "loads.csv": to_csv(("budget", "time", "load", "asked", "limit"), _loads(evidence)),
         "standing-orders.csv": to_csv(
             ("time", "order", "component", "case", "by", "what", "because", "event"), _orders(evidence)
         ),
@@ -117,8 +117,8 @@ def _rates(one: Stability) -> Rows:
 
 def _loads(evidence: Evidence) -> Rows:
     for load in evidence.loads:
-        for time, amount in load.steps:
-            yield load.name, time, amount, load.limit_at(time)
+        for time, amount, asked in load.together():
+            yield load.name, time, amount, asked, load.limit_at(time)
 
 
 def _orders(evidence: Evidence) -> Rows:
