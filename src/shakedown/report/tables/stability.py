@@ -122,10 +122,10 @@ def _loads(evidence: Evidence) -> Rows:
 
 
 def _orders(evidence: Evidence) -> Rows:
-    for row in evidence.record.standing:
+    for row in evidence.orders:
         value = dict(row.value)
         component, by = str(value.pop("component", "")), str(value.pop("by", "") or value.pop("who", ""))
         what = json.dumps(
             {key: value[key] for key in sorted(value) if key not in ("request", "who")}, ensure_ascii=False
         )
-        yield row.time, row.kind, component, row.case, by, what if value else "", row.reason, row.seq
+        yield row.time, row.kind, component, row.case, by, what if value else "", row.reason, row.seq or None
