@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from shakedown.conductor.driver.disk_room import no_room
@@ -23,6 +23,7 @@ from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_u
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
 from shakedown.engine.state.modes import FILLER, is_warm_up
 from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
+from shakedown.engine.state.plan import NEVER_RETRIED
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
 from shakedown.events.reader import read_events
@@ -31,7 +32,7 @@ from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
 from shakedown.model.errors import UsageError
-from shakedown.model.events import COMPLETED
+from shakedown.model.events import COMPLETED, UNDETERMINED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
 from shakedown.model.ports import RENAMED
@@ -272,9 +273,10 @@ def why(layout: Layout, subject: str) -> Answer:
     told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
     rows = [row for row in record.runs if row.run == subject]
     if rows or subject in state.runs:
-        return Answer(subject, "run", _why_run(state, record, rows, subject) + told)
+        return Answer(subject, "run", _why_run(state, record, rows, subject, _ends_in(layout, record, rows)) + told)
     if state.plan is not None and subject in state.index.cases:
-        return Answer(subject, "case", _why_case(state, record, subject) + told)
+        mine = [row for row in record.runs if row.case == subject]
+        return Answer(subject, "case", _why_case(state, record, subject, _ends_in(layout, record, mine)) + told)
     raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=_near(state, record, subject))
 
 
@@ -289,12 +291,43 @@ def _near(state: State, record: Record, subject: str) -> str:
     return near_case(subject, cases, {row.run for row in record.runs}) or listed
 
 
-def _why_run(state: State, record: Record, rows: list[RunRow], run: str) -> list[str]:
+def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str, str]:
+    """Of those of these runs after which a result was given up: why no further attempt follows."""
+    seqs = {record.given_up[row.run] for row in rows if row.run in record.given_up}
+    if not seqs:
+        return {}
+    events = islice(read_events(layout.log, after=min(seqs) - 1), max(seqs) - min(seqs) + 1)
+    return {event.run: event.reason for event in events if event.seq in seqs}
+
+
+def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
+    """Of an attempt that did not pass: the next one, or how many there were and why no more follows; "" where that is open."""
+    if row.verdict in ("passed", UNDETERMINED) or row.superseded_by:
+        return ""
+    mine = {other.run: other.attempt for other in record.current() if other.result == row.result}
+    mine |= {run: other.attempt for run, other in record.open.items() if other.result == row.result}
+    after = [run for run, attempt in mine.items() if attempt > row.attempt]
+    if after:
+        following = min(after, key=mine.__getitem__)
+        return f"attempt {mine[following]} followed: {following}"
+    made = "1 attempt was made at this result" if len(mine) == 1 else f"{len(mine)} attempts were made at this result"
+    if row.run in record.given_up:
+        return f"{made}, and no more follows: {ends.get(row.run) or 'it was given up'}"
+    if row.verdict in NEVER_RETRIED:
+        return f"{made}, and no more follows: '{row.verdict}' is final, whatever a plan retries"
+    return ""
+
+
+def _why_run(
+    state: State, record: Record, rows: list[RunRow], run: str, ends: Mapping[str, str] | None = None
+) -> list[str]:
     lines = [explain_run(state, run)] if run in state.runs else []
     for row in rows:
         old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
         new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
         lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}{new}: {row.reason}")
+        followed = _what_followed(record, row, ends or {})
+        lines += [f"  {followed}"] if followed else []
         lines += [
             f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
         ]
@@ -320,7 +353,7 @@ def _held(held: bool | None) -> str:
     return {True: "held", False: "did not hold", None: "could not be decided"}[held]
 
 
-def _why_case(state: State, record: Record, case: str) -> list[str]:
+def _why_case(state: State, record: Record, case: str, ends: Mapping[str, str]) -> list[str]:
     lines = []
     unavailable = state.index.cases[case].unavailable
     if unavailable:
@@ -331,4 +364,6 @@ def _why_case(state: State, record: Record, case: str) -> list[str]:
         if row.case == case and not row.superseded_by:
             again = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
             lines.append(f"{row.run}: {row.verdict}{again}: {row.reason}")
+            followed = _what_followed(record, row, ends)
+            lines += [f"  {followed}"] if followed else []
     return lines or ["nothing of it waits, runs or has run"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from shakedown.engine import State
 from shakedown.model.errors import UsageError, did_you_mean
-from shakedown.model.units import UNITS, parse_quantity
+from shakedown.model.units import UNITS, parse_quantity, show_amount
 
 
 def copies_of(state: State, test: str, written: Any) -> int:
@@ -51,16 +52,20 @@ def amount_of(state: State, name: str, written: Any) -> float:
     budget = name.partition("@")[0]
     own, amount = _own(state, budget), _base_units(str(written))
     amount = amount * own if str(written).strip().endswith("%") else amount
+    unit = dict(state.index.document.system.budget_units).get(budget, "")
+    said = partial(show_amount, unit=unit)
     if not math.isfinite(amount) or amount < 0:
         raise UsageError(f"'{str(written)[:40]}' is no amount", hint="none gives the plan's own amount back")
     if amount > own * (1 + 1e-9):
         raise UsageError(
-            f"'{written}' is {amount:g}, and budget {budget} has {own:g} by the plan", hint="less can be set"
+            f"'{written}' is {said(amount)}, and budget {budget} has {said(own)} by the plan", hint="less can be set"
         )
     loads = [load for case in state.index.document.cases for found, load in case.loads if found == budget and load > 0]
     if 0 < amount < min(loads, default=0.0) * (1 - 1e-9):
         hint = f"write its unit if it has one; 'budget {name} 0' holds back everything that loads it"
-        raise UsageError(f"'{written}' is {amount:g} of {budget}, and the smallest run takes {min(loads):g}", hint=hint)
+        raise UsageError(
+            f"'{written}' is {said(amount)} of {budget}, and the smallest run takes {said(min(loads))}", hint=hint
+        )
     return amount
 
 
