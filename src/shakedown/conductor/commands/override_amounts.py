@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from shakedown.engine import State
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import UsageError, did_you_mean, there_are
 from shakedown.model.units import UNITS, parse_quantity, show_amount
 
 
@@ -35,7 +35,7 @@ def check_budget(state: State, name: str) -> None:
     budget, at, target = name.partition("@")
     known = [found for found, _ in document.system.budgets]
     if budget not in known:
-        near = did_you_mean(budget, known) or (f"there are: {', '.join(known[:20])}" if known else "it has none")
+        near = did_you_mean(budget, known) or (there_are(known, says="there are:") if known else "it has none")
         raise UsageError(f"system {document.system.name} has no budget '{budget[:100]}'", hint=near)
     targets = dict(document.system.targeted).get(budget, ())
     if at and target not in targets:
