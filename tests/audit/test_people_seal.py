@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -393,3 +394,36 @@ def test_an_amendment_without_effect_writes_no_heading_on_the_page(site: Path, p
     page = (site / "campaigns/p-2/signature.html").read_text()
     assert "<h1>Supply of &lt;Example&gt; &amp; installation</h1>" in page
     assert "ccepted by both parties" not in page.partition("What people did")[0] and "which accepts" not in page
+
+
+def test_what_was_added_to_a_pack_is_said_and_no_damage(site: Path, people: Run) -> None:
+    layout = Layout(site / "campaigns/p-1")
+    pack = next(layout.packs.glob("*.pack"))
+    with pack.open("ab") as file:
+        file.write(b"more")
+    done = people(site, "verify")
+    assert done.returncode == 0
+    assert f"not checked: 4 bytes lie behind the last output in packs/{pack.name}, and no verdict" in done.stdout
+    seal_campaign(layout, "Anna")
+    with pack.open("ab") as file:
+        file.write(b"x\n")
+    done = people(site, "verify")
+    assert done.returncode == 0
+    assert f"not checked: 2 bytes were added to packs/{pack.name} after it was sealed, under no seal" in done.stdout
+    assert f"4 bytes lie behind the last output in packs/{pack.name}" in done.stdout
+
+
+@pytest.mark.parametrize("how", ["cut", "pipe", "directory"])
+def test_a_pack_that_is_cut_or_replaced_is_damage_and_is_not_sealed(site: Path, people: Run, how: str) -> None:
+    pack = next((site / "campaigns/p-1/packs").glob("*.pack"))
+    if how == "cut":
+        os.truncate(pack, 1)
+    else:
+        pack.unlink()
+        os.mkfifo(pack) if how == "pipe" else pack.mkdir()
+    done = people(site, "verify")
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"p-1 is DAMAGED: packs/{pack.name}, event ")
+    sealed = people(site, "seal", "--by", "Anna")
+    assert sealed.returncode == 3 or "is damaged, so it is not sealed" in sealed.stderr
+    assert not list((site / "campaigns/p-1").glob("seals/*.json"))

@@ -91,6 +91,20 @@ def test_json_has_it_beside_what_is_read(opened: Open) -> None:
     assert "damaged" not in json.loads(say(opened("sealed"), "runs", "--json").out)
 
 
+@pytest.mark.parametrize("content", [b"", b"\x80\x00\xff" * 200])
+def test_a_segment_that_is_empty_or_binary_is_told_in_one_sentence_by_everybody(opened: Open, content: bytes) -> None:
+    source = opened("finished")
+    (source.root / "log/000001.jsonl").write_bytes(content)
+    acts = (("resume", "-q"), ("seal", "--by", "Ada"))
+    asked = (("status",), ("runs",), ("why", "r000001"), ("nodes",), ("show", "run", "r000001"), ("log", "--verify"))
+    told = [say(source, *words) for words in (*asked, *acts)]
+    assert {one.status for one in told} == {3}
+    said = {next(line for line in one.err.splitlines() if line.startswith("error: ")) for one in told}
+    assert len(said) == 1, said
+    assert said.pop().startswith("error: the record of p-1 is damaged: log/000001.jsonl, line 1: it is no header: ")
+    assert say(source, "verify").out.startswith("p-1 is DAMAGED: log/000001.jsonl, line 1: it is no header: ")
+
+
 @pytest.mark.parametrize("words", [*record_damages.ACTS, ("resume", "-q")])
 def test_nothing_is_added_to_it(opened: Open, words: tuple[str, ...]) -> None:
     source = opened("interrupted")

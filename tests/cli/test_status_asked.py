@@ -8,12 +8,15 @@ import msgspec
 
 from shakedown.cli.status import _nodes, _render
 from shakedown.engine import State
+from shakedown.engine.constraints.budgets import ReservedLoads, budget_reason
+from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.fold.evolve import evolve
-from shakedown.engine.state.phases import CampaignPhase
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.phases import CampaignPhase, JobPhase
 from shakedown.engine.state.plan import index_plan
-from shakedown.engine.state.records import Pools, SubmitBackoff
+from shakedown.engine.state.records import Pools, SubmitBackoff, Tally
 from shakedown.model.events import Event
-from shakedown.model.nouns import Cluster, Document, NodeType, Partition, System
+from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
 from shakedown.queries.status import _asked, _budgets, _calls, _shut
 from shakedown.schedulers.slurm.nodes_out import nodes_out
 from shakedown.schedulers.slurm.runner import Ran
@@ -131,7 +134,31 @@ def test_budgets_are_said_in_the_units_that_they_were_written_in() -> None:
     document = Document("p", system, (), (), ())
     state = State(plan=index_plan(document), phase=CampaignPhase.RUNNING)
     state.usage.loads["band"] = 12.5e9
-    assert _budgets(state)["band"] == {"taken": 12.5e9, "limit": 40e9, "said": "12.5 GB/s of 40 GB/s"}
+    said = "12.5 GB/s of 40 GB/s taken"
+    assert _budgets(state)["band"] == {"taken": 12.5e9, "asked": 0.0, "limit": 40e9, "said": said}
+
+
+def test_what_waits_at_the_scheduler_is_asked_for_and_not_taken() -> None:
+    """Slurm hands the licence out itself: five jobs are queued for two, and two run."""
+    shape = Shape(nodes=1)
+    case = Case("c", "t", "h3:batch", shape=shape, loads=(("band", 10e9),))
+    system = System(
+        "m",
+        (Cluster("h3", "slurm", (Partition("batch", "n", "n[1-8]", 8, "n"),), licences=(("band", 20e9),)),),
+        (NodeType("n", cores=4),),
+        budgets=(("band", 20e9),),
+        budget_units=(("band", "GB/s"),),
+    )
+    document = Document("p", system, (Component("ft", "functionality", ("t",)),), (case,), (Test("t"),))
+    state = State(plan=index_plan(document), phase=CampaignPhase.RUNNING)
+    for number in range(5):
+        phase = JobPhase.RUNNING if number < 2 else JobPhase.QUEUED
+        name = f"j00000{number}"
+        state.jobs[name] = Job(name, f"r00000{number}", "c", 0, 0.0, phase=phase, loads=case.loads, charged=True)
+    state.usage.loads["band"] = 50e9
+    band = _budgets(state)["band"]
+    assert (band["taken"], band["asked"]) == (20e9, 30e9)
+    assert band["said"] == "20 GB/s of 20 GB/s taken, 30 GB/s more asked for"
 
 
 def test_what_nobody_drives_is_not_called_running() -> None:
@@ -147,3 +174,27 @@ def test_what_nobody_drives_is_not_called_running() -> None:
     lines = _render(data | {"time": 0.0}).splitlines()
     assert lines[0] == "p-1: not over; nobody drives it"
     assert lines[-1] == "hint: go on with: shakedown resume p-1"
+
+
+def test_what_waits_for_a_budget_says_it_in_its_unit_and_tells_what_runs_from_what_waits() -> None:
+    """Nodes stand idle for a budget of ours: one run takes it, another one may start and waits at the scheduler."""
+    case = Case("c", "t", "h3:batch", shape=Shape(nodes=1), loads=(("band", 15e9),))
+    system = System(
+        "m",
+        (Cluster("h3", "slurm", (Partition("batch", "h3", "n[1-8]", 8, "n"),)),),
+        (NodeType("n", cores=4),),
+        budgets=(("band", 40e9),),
+        budget_units=(("band", "GB/s"),),
+    )
+    document = Document("p", system, (Component("ft", "functionality", ("t",)),), (case,), (Test("t"),))
+    state = State(plan=index_plan(document), phase=CampaignPhase.RUNNING)
+    for number, phase in enumerate((JobPhase.RUNNING, JobPhase.QUEUED)):
+        name = f"j00000{number}"
+        state.jobs[name] = Job(name, f"r00000{number}", "c", 0, 0.0, phase=phase, loads=case.loads, charged=True)
+    state.usage.loads["band"] = 30e9
+    reason = budget_reason(state, state.index.class_of(0, "c", ""), ReservedLoads(), 0.0)
+    assert reason is not None
+    assert reason.text == "band: 15 GB/s of 40 GB/s is taken, 15 GB/s more asked for, and it needs 15 GB/s"
+    state.overrides.amounts["band"] = 20e9
+    state.tallies = [Tally() for _ in state.index.components]
+    assert any("budget band holds at most 20 GB/s" in said for said in in_force(state, 0.0))

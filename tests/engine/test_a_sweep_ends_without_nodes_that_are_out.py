@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from engine_by_hand import ByHand
+from msgspec.structs import replace
 from stability_plan import BUSY, Filled, at_times, document, machine, play, sweep_of_five
 from stability_plan import case as case_of
 
+from shakedown.engine import State, index_plan
 from shakedown.engine.policy.explain import explain
 from shakedown.engine.state.moments import moment
 from shakedown.model.filling import Sweep
@@ -138,3 +141,26 @@ def test_a_sweep_that_is_paused_does_not_end() -> None:
     campaign = play(sweep_of_five(nodes=8), fates=SHORT, others=BEFORE_US, seed=3, script=acts)
     (ends,) = [event.time for event in campaign.events("finding") if event.value["kind"] == "sweep_ends"]
     assert ends >= campaign.world.began + 2 * DAY
+
+
+def test_the_bound_of_a_sweep_is_of_its_component_on_all_partitions_together() -> None:
+    """Eight idle nodes on each of two partitions, and four jobs that may wait at the scheduler."""
+    plan = sweep_of_five(nodes=8, queued=4)
+    (cluster,) = plan.system.clusters
+    (first,) = cluster.partitions
+    second = replace(first, name="other", nodes="m[1-8]")
+    others = tuple(replace(case, id=f"{case.id}/other", partition="c:other") for case in plan.cases)
+    names = (*plan.components[0].cases, *(case.id for case in others))
+    plan = replace(
+        plan,
+        system=replace(plan.system, clusters=(replace(cluster, partitions=(first, second)),)),
+        cases=(*plan.cases, *others),
+        components=(replace(plan.components[0], cases=names),),
+    )
+    hand = ByHand(State(plan=index_plan(plan)))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.state.pools.idle |= {pool: list(range(1, 9)) for pool in ("c:batch", "c:other")}
+    hand.settle()
+    assert len(hand.state.jobs) == 4
+    assert all(job.bundle is not None and job.bundle.size == 5 for job in hand.state.jobs.values())

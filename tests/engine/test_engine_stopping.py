@@ -123,6 +123,18 @@ def test_a_verdict_that_replaces_another_counts_nothing() -> None:
     )
 
 
+def test_a_node_in_several_partitions_is_one_node_of_the_machine() -> None:
+    plan = plan_of(PART, nodes=8, exclude_after=1)
+    (cluster,) = plan.system.clusters
+    (whole,) = cluster.partitions
+    debug = structs(whole, name="debug", nodes="n[1-2]", count=2)
+    plan = structs(plan, system=structs(plan.system, clusters=(structs(cluster, partitions=(whole, debug)),)))
+    hand = begun(plan)
+    judge(hand, 1, "node_fail", nodes="n1")
+    (told,) = [e for e in orders_of(hand, "finding") if e.value["kind"] == "many_excluded"]
+    assert told.reason.startswith("1 of 8 nodes are excluded") and told.value["nodes"] == 8
+
+
 def test_every_tenth_of_the_machine_that_the_plan_excludes_is_a_finding() -> None:
     hand = begun(plan_of(PART, nodes=20, exclude_after=1))
     told = []

@@ -10,10 +10,13 @@ from stage import Campaign, small_document
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.loop import log_reports
 from shakedown.engine import decide
+from shakedown.engine.fold.evolve import evolve
 from shakedown.engine.policy.explain import explain_run
 from shakedown.engine.state.phases import JobPhase, Step
 from shakedown.model.events import Event
 from shakedown.model.ports import JobReport
+from shakedown.queries.status import _told
+from shakedown.schedulers.slurm.pending import in_words, way_out
 
 WALL = "QOSMaxWallDurationPerJobLimit (a limit of its quality of service binds)"
 LIMIT = "the limit has to be raised, or the test must ask for less"
@@ -91,6 +94,35 @@ def test_a_job_that_we_hold_ourselves_waits_for_nobody() -> None:
         job.requests.hold = Step.TAKEN
     assert story.said(1.0, message="JobHeldUser", stuck="scontrol release lets it go") == []
     assert story.said(4000.0, message="JobHeldUser", stuck="scontrol release lets it go") == []
+
+
+@pytest.mark.parametrize(
+    ("ask", "step", "said"),
+    [
+        ("hold", Step.TAKEN, "we hold it, for the queue of c:batch was held; it is let go by itself"),
+        ("release", Step.ORDERED, "we held it, and are letting it go now"),
+        ("release", Step.WANTED, "we held it, and are letting it go now"),
+    ],
+)
+def test_nobody_is_sent_to_release_what_we_hold(ask: str, step: Step, said: str) -> None:
+    story = Story()
+    for job in story.conductor.state.jobs.values():
+        setattr(job.requests, ask, step)
+    story.said(1.0, message=in_words("JobHeldUser"), stuck=way_out("JobHeldUser")[0])
+    state = story.conductor.state
+    told = " ".join(
+        [explain_run(state, next(iter(state.runs)), story.begin + 2.0), *(row["why"] for row in _told(state))]
+    )
+    assert said in told and "scontrol" not in told
+
+
+def test_what_was_said_of_our_own_hold_is_forgotten_once_it_is_let_go() -> None:
+    story = Story()
+    (job, *_) = story.conductor.state.jobs.values()
+    job.requests.release = Step.ORDERED
+    story.said(1.0, message="JobHeldUser", stuck="scontrol release lets it go")
+    evolve(story.conductor.state, Event("released", story.conductor.state.seq + 1, story.begin + 2.0, job=job.id))
+    assert job.id not in story.conductor.state.agenda.stuck and not job.report.note
 
 
 def test_what_may_pass_is_waited_for_while_something_of_the_pool_runs() -> None:

@@ -112,7 +112,7 @@ def test_patience_is_told_too_where_nothing_wider_waits() -> None:
 @pytest.mark.parametrize(
     "why",
     [
-        "JobHeldUser (it is held; scontrol release lets it go)",
+        "JobHeldUser (it is held)",
         "JobHeldAdmin",
         "Dependency",
         "Licenses (licences that it needs are taken)",

@@ -18,7 +18,7 @@ from shakedown.events.campaigns import (
 )
 from shakedown.events.lease import Lease as Holding
 from shakedown.events.opening import open_log
-from shakedown.model.errors import RecordError, UsageError
+from shakedown.model.errors import RecordError, UsageError, there_are
 from shakedown.model.events import Event
 from shakedown.model.frozen import digest
 from shakedown.model.layout import Layout
@@ -243,3 +243,14 @@ def test_a_campaign_whose_log_is_gone_is_found_all_the_same(site: Path) -> None:
     layout = create_campaign(site / "campaigns", "p-1", b"{}")
     layout.log.rmdir()
     assert find_campaign(site, "p-1") == layout.root
+
+
+def test_a_hint_that_lists_some_says_how_many_more_there_are(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"campaigns/uf{number:02d}/log").mkdir(parents=True)
+    (tmp_path / "site.yaml").touch()
+    with pytest.raises(UsageError) as error:
+        find_campaign(tmp_path, "zzz")
+    assert error.value.hint == "there are uf15, uf16, uf17, uf18, uf19 and 15 more"
+    assert there_are([]) == "there is none"
+    assert there_are(["a", "b"], says="its tests are:") == "its tests are: a, b"

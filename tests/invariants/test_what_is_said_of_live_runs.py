@@ -33,7 +33,11 @@ def test_a_held_run_names_what_its_release_waits_for() -> None:
     said: dict[str, str] = {}
     wish = Wish(per_target=2.0, fill=Fill(queue_ahead_s=120.0), minutes=5.0, filler=False)
     play(small_stability(wish), script=sentences(said, 120.0))
-    held = [text for text in said.values() if text.startswith("it waits at the scheduler for its release: ")]
+    held = [
+        text
+        for text in said.values()
+        if text.startswith("we hold it in the scheduler's queue, and let it go by ourselves once this has passed: ")
+    ]
     assert held
     assert any("f2/mdt: no target has room for 1 more (mdt0 2 of 2, mdt1 2 of 2" in text for text in held)
 

@@ -11,10 +11,13 @@ import pytest
 from msgspec.structs import replace
 from stability_story import HOUR, NODES, TABLE, save_story, story_plan
 
+from shakedown.metrics.nodes_used import _in_order
 from shakedown.model.filling import ClockTerms, Window
+from shakedown.model.nouns import Partition
 from shakedown.model.windows import open_in
 from shakedown.report import write_report
 from shakedown.report.figure_files import list_figures
+from shakedown.report.figures.clock import _windows
 from shakedown.report.figures.idle_gaps import merged
 
 
@@ -48,7 +51,7 @@ def table(campaign: Path, name: str, **wanted: str) -> list[dict[str, str]]:
         "mean time to interrupt, of jobs 35.52 h (17.24 to 88.35 h)",
         "minisweep filler",
         "1 d 22 h",
-        "Never more than allowed was let start.",
+        "Never more than allowed ran.",
         "capped copies 6 ufs Ada Example: it walks through the metadata targets",
         "budget set amount 6 f2/mdt@mdt2 Ada Example: mdt2 is slow",
         "excluded c5n199, c5n200 the plan: 3 runs failed by them",
@@ -90,7 +93,9 @@ def test_the_tables_give_the_numbers_again(told: Path, page: str) -> None:
     assert float(small["hole_s"]) > 1.9 * 24 * HOUR and float(small["points_off"]) < -2
     assert len(table(told, "node-use.csv")) == NODES
     assert max(float(row["load"]) for row in table(told, "loads.csv")) == 8
-    assert len(table(told, "standing-orders.csv")) == 9
+    orders = table(told, "standing-orders.csv")
+    assert sum(bool(row["event"]) for row in orders) == 9
+    assert {row["order"] for row in orders if not row["event"]} == {"window"}
 
 
 def test_each_floor_says_where_it_is_computed_from(told: Path, page: str) -> None:
@@ -115,6 +120,43 @@ def test_a_component_whose_clock_was_never_started(tmp_path: Path) -> None:
         "The clock has not run." in page and "from before its clock was started, or started anew, do not count" in page
     )
     assert [figure.name for figure in list_figures(campaign)] == ["loads", "nodes"]
+
+
+def test_a_closed_window_is_told_beside_the_clock_and_among_the_orders(tmp_path: Path) -> None:
+    """No event tells it: the plan and the clock on the wall do."""
+    plan = story_plan(0.2)
+    closed = Window("daily 02:00 to 03:00", 2 * HOUR, 3 * HOUR, closed=True)
+    every_day = tuple(
+        replace(closed, from_s=24 * HOUR * day + 2 * HOUR, to_s=24 * HOUR * day + 3 * HOUR) for day in range(7)
+    )
+    campaign = save_story(
+        tmp_path / "c", 0.2, replace(plan, components=(replace(plan.components[0], windows=every_day),))
+    )
+    write_report(campaign)
+    orders = table(campaign, "standing-orders.csv", order="closed window")
+    assert orders and all(row["component"] == "stability" and row["by"] == "the plan" for row in orders)
+    assert "nothing new is ordered in the window daily 02:00 to 03:00 UTC" in orders[0]["because"]
+    page = (campaign / "report.html").read_text()
+    assert "it was in a closed window of the plan, in which nothing new is ordered: daily 02:00 to 03:00 from" in page
+
+
+def test_closed_windows_come_first_in_the_figure_of_the_clock_and_none_is_left_out() -> None:
+    less = [Window(f"less {hour}", hour * HOUR, (hour + 1) * HOUR) for hour in range(5)]
+    closed = Window("Mon 06:00 to 07:00", 6 * HOUR, 7 * HOUR, closed=True)
+    monday = 4 * 24 * HOUR  # the first one after 1970 began
+    names = [name for name, _ in _windows((*less, closed), (monday, monday + 24 * HOUR))]
+    assert names == ["closed: Mon 06:00 to 07:00", "window: less 0", "window: less 1", "3 more windows"]
+
+
+def test_nodes_come_in_the_same_order_in_every_report() -> None:
+    """Partitions are met in any order, and share nodes."""
+    parts = [
+        Partition("a", "c", "n[2-10]", 9, "t"),
+        Partition("b", "c", "n[1-3]", 3, "t"),
+        Partition("x", "b", "m1", 1, "t"),
+    ]
+    wanted = [("b", "m1"), *(("c", f"n{number}") for number in range(1, 11))]
+    assert list(_in_order(parts)) == list(_in_order(parts[::-1])) == wanted
 
 
 def test_spans_that_touch_are_one() -> None:

@@ -29,7 +29,7 @@ def test_a_waiting_job_and_why_it_waits(looker: Looker) -> None:
     report = looker.one(JOB, settled=False)
     assert report is not None and (report.state, report.message, report.began) == (
         "queued",
-        "JobHeldUser (it is held; scontrol release lets it go)",
+        "JobHeldUser (it is held)",
         None,
     )
 

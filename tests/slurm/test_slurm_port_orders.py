@@ -15,7 +15,7 @@ def test_a_held_job_starts_when_it_is_released_and_not_before(any_cluster: Clust
     with port(tmp_path / "c", any_cluster) as opened:
         held, free = opened.order(any_cluster.name, 1, held=True), opened.order(any_cluster.name, 2)
         assert opened.wait(free, "completed").exit_status == 0
-        assert opened.wait(held, "queued").message == "JobHeldUser (it is held; scontrol release lets it go)"
+        assert opened.wait(held, "queued").message == "JobHeldUser (it is held)"
         assert opened.release(held) == [held.id]
         assert opened.wait(held, "completed").exit_status == 0
         kept = sorted((tmp_path / "c/outputs").rglob("*.out"))

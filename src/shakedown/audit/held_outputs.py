@@ -7,7 +7,8 @@ run left in its directory are no part of the record: where a test looks at them 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,14 +38,18 @@ class Held(Struct):
     unread: dict[str, int] = {}
 
 
-def hold_outputs(layout: Layout, events: Iterable[Event]) -> Held:
-    """Purpose: evaluate every kept output again. Changes nothing. Errors: RecordError where a frozen plan cannot be read."""
+def hold_outputs(layout: Layout, events: Iterable[Event], sealed: Mapping[str, int] | None = None) -> Held:
+    """Purpose: evaluate every kept output again. Changes nothing. ``sealed``: pack -> how many bytes of it the newest seal covers.
+
+    Errors: RecordError where a frozen plan cannot be read.
+    """
     found, unread = Held(), Counter[str]()
-    judged = read_verdicts(events)
+    sizes, ends = _pack_sizes(layout), Counter[str]()  # what is written meanwhile has events that are not read here
+    judged = read_verdicts(_noting_ends(events, ends))
     found.damage = _changed(layout, judged)
     if found.damage is not None:
         return found
-    found.remarks = _remarks(layout, judged)
+    found.remarks = _remarks(layout, judged) + _behind(sizes, ends, sealed or {})
     for digest, mine in _by_plan(judged).items():
         document = thaw(read_document(layout, digest))
         different = 0
@@ -83,6 +88,44 @@ def _remarks(layout: Layout, judged: Judged) -> list[str]:
         said.append(
             f"{plural(grown, 'output')} longer than when the run was judged: what came later is no part of the record"
         )
+    return said
+
+
+def _pack_sizes(layout: Layout) -> dict[str, int]:
+    sizes = {}
+    for path in sorted(layout.packs.glob("*")):
+        with suppress(OSError):
+            sizes[path.name] = path.stat().st_size
+    return sizes
+
+
+def _noting_ends(events: Iterable[Event], ends: Counter[str]) -> Iterator[Event]:
+    """The events as they come; ``ends``: pack -> where the last output that any of them points to ends."""
+    for event in events:
+        output = event.value.get("output")
+        if isinstance(output, dict) and isinstance(output.get("pack"), str):
+            with suppress(TypeError, ValueError):
+                end = int(output.get("offset", 0)) + int(output.get("bytes", 0))
+                ends[output["pack"]] = max(ends[output["pack"]], end)
+        yield event
+
+
+def _behind(sizes: Mapping[str, int], ends: Mapping[str, int], sealed: Mapping[str, int]) -> list[str]:
+    """What lies in packs behind their last outputs: a driver that died leaves such bytes, and so does whoever adds some."""
+    said = []
+    for name, size in sizes.items():
+        known = max(ends.get(name, 0), sealed.get(name, 0))
+        behind = min(size, known if name in sealed else size) - ends.get(name, 0)
+        if behind > 0:
+            lie = "lies" if behind == 1 else "lie"
+            said.append(
+                f"{plural(behind, 'byte')} {lie} behind the last output in packs/{name}, and no verdict points to them"
+            )
+        if name in sealed and size > known:
+            were = "was" if size - known == 1 else "were"
+            said.append(
+                f"{plural(size - known, 'byte')} {were} added to packs/{name} after it was sealed, under no seal"
+            )
     return said
 
 

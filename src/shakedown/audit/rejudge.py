@@ -180,12 +180,14 @@ def _output_gone(layout: Layout, output: dict[str, Any]) -> str:
         return f"its output could not be kept: {output['lost']}" if output else ""
     name = str(output.get("pack") or output.get("file") or "")
     path = layout.packs / name if "pack" in output else layout.root / name
+    damage = output_damage(layout.root, output)
+    if damage:
+        return damage
     try:
-        there = path.stat().st_size
+        path.stat()
     except OSError as error:
         return f"its output in {name} is gone: {error.strerror}"
-    wanted = int(output.get("offset", 0)) + int(output.get("bytes", 0))
-    return f"its output in {name} is cut short" if there < wanted else output_damage(layout.root, output)
+    return ""
 
 
 def _files_gone(layout: Layout, old: Event, test: Test) -> str:

@@ -106,7 +106,7 @@ def verify_campaign(
                 f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
             )
         if found.damage is None and not record.rehearsal:
-            _hold_outputs(found, layout)
+            _hold_outputs(found, layout, seals)
         if found.damage is None:
             _compare_sources(found, layout, record, site)
         if found.damage is None:
@@ -210,9 +210,11 @@ def _say_lost(found: Verified, layout: Layout) -> None:
         found.unchecked.append(f"{lost} bytes that were written behind the log's end are gone; {why}")
 
 
-def _hold_outputs(found: Verified, layout: Layout) -> None:
+def _hold_outputs(found: Verified, layout: Layout, seals: SealCheck) -> None:
     """Figures and checks of every kept output, evaluated again."""
-    held = hold_outputs(layout, read_events(layout.log))
+    files = seals.newest.files if seals.newest is not None else ()
+    sealed = {item.path.removeprefix("packs/"): item.bytes for item in files if item.path.startswith("packs/")}
+    held = hold_outputs(layout, read_events(layout.log), sealed)
     found.damage = held.damage
     found.checked.append(
         f"kept outputs: {plural(held.same, 'verdict')} of what they say, figures and checks, came out again"

@@ -193,7 +193,7 @@ def _verify(directory: Path, as_json: bool) -> None:
 def _describe_verification(found: Verification) -> str:
     from shakedown.model.units import show_bytes
 
-    held = "the record is whole" if found.whole else "the record is damaged; whole before that place:"
+    held = "the record is whole" if found.whole else "the record is damaged; whole before that place"
     segments = "1 segment" if found.segments == 1 else f"{found.segments} segments"
     lines = [f"{held}: {segments}, {found.events} events, {show_bytes(found.bytes)}"]
     if found.digest and found.whole:

@@ -17,6 +17,7 @@ from shakedown.cli.output import DAMAGED, printable, say
 from shakedown.model.errors import OUR_FAULT, RecordError, ShakedownError
 
 _CAMPAIGNS = "shakedown.campaigns"
+_PLACE = "shakedown.damaged.place"  # the file that is damaged, inside its campaign
 
 
 def find_campaign(site: Path | None, name: str | None) -> Path:
@@ -31,6 +32,7 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
         context.meta.setdefault(_CAMPAIGNS, []).append(path)
     damage = damage_of(Layout(path))
     if damage is not None and context is not None:
+        context.meta.setdefault(_PLACE, damage.path)
         context.meta.setdefault(DAMAGED, f"the record of {path.resolve().name} is damaged: {damage}")
     return path
 
@@ -57,12 +59,16 @@ def guarded(context: click.Context, run: Callable[[], Any]) -> Any:
     try:
         status = run()
     except (ShakedownError, OSError) as error:
+        from shakedown.events.chain import RESTORE
+
         damage = context.meta.get(DAMAGED)
         if damage is None:
             raise
+        _as_json(damage)
+        if _tells_of_it(context, error):  # whoever could not read it found the same: everybody says it in one way
+            raise RecordError(damage, hint=RESTORE) from error
         if "damaged" not in str(error):
             say(f"DAMAGED: {printable(damage)}")
-        _as_json(damage)
         raise RecordError(*_words(error)) from error
     except (click.exceptions.Exit, click.ClickException, click.Abort):
         raise
@@ -72,6 +78,11 @@ def guarded(context: click.Context, run: Callable[[], Any]) -> Any:
             _as_json(explained.message)
         raise explained from error
     return OUR_FAULT if DAMAGED in context.meta else status
+
+
+def _tells_of_it(context: click.Context, error: ShakedownError | OSError) -> bool:
+    """Whether an error is about the very file that was found damaged before."""
+    return isinstance(error, RecordError) and context.meta.get(_PLACE, "\0") in str(error)
 
 
 def _as_json(damage: str) -> None:

@@ -40,10 +40,11 @@ def command(
     """The runs of a campaign: judged ones by the order of their verdicts, then live ones."""
     from shakedown.cli.record import find_campaign
     from shakedown.model.layout import Layout
-    from shakedown.queries.status import look_at_runs
+    from shakedown.queries.status import live_runs, look_at_runs
 
     pattern = _pattern(case)
-    record = look_at_runs(Layout(find_campaign(Path(site) if site else None, campaign)))
+    layout = Layout(find_campaign(Path(site) if site else None, campaign))
+    record = look_at_runs(layout)
     rows: list[Any] = [
         row
         for row in record.runs
@@ -51,7 +52,7 @@ def command(
         and (not verdict or row.verdict in verdict)
         and pattern.search(row.case)
     ]
-    live = [row for row in record.open.values() if not verdict and pattern.search(row.case)]
+    live = [row for row in live_runs(layout, record) if not verdict and pattern.search(row.case)]
     emit({"judged": [_with_end(row) for row in rows], "live": live}, as_json, lambda: _render(rows, live))
     return 0
 

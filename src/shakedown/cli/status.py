@@ -73,7 +73,7 @@ def _render(data: dict[str, Any]) -> str:
     parts += [_shut(pool, data["time"]) for pool in data.get("shut", [])]
     parts += [f"standing order: {sentence}" for sentence in data.get("standing", [])]
     for name, budget in data.get("budgets", {}).items():
-        parts.append(f"budget {name}: {budget['said']} taken")
+        parts.append(f"budget {name}: {budget['said']}")
     parts += [f"{job['run']} (job {job['job']}): {job['why']}" for job in data.get("told", [])]
     parts += _nodes(data.get("nodes", {}))
     parts += _asked(data.get("asked", {}))

@@ -19,7 +19,7 @@ from shakedown.events.lease import began_to_drive, holder
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import first_event
 from shakedown.events.segment_file import sync_directory, unwritable
-from shakedown.model.errors import RecordError, UsageError, did_you_mean
+from shakedown.model.errors import RecordError, UsageError, did_you_mean, there_are
 from shakedown.model.frozen import digest as digest_of
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
@@ -203,7 +203,7 @@ def find_campaign(site: Path | None, name: str | None) -> Path:
             hint="go into a site directory, name one with --site, or give the campaign's path",
         )
     known = [*_ids(folder.with_name(REHEARSALS)), *_ids(folder)]
-    hint = did_you_mean(name, known) or (f"there are {', '.join(known[-5:])}" if known else "there is none yet")
+    hint = did_you_mean(name, known) or (there_are(known, 5, newest=True) if known else "there is none yet")
     raise UsageError(f"there is no campaign {name!r} in {folder}", hint=hint)
 
 

@@ -39,13 +39,16 @@ _DIGEST_BYTES = 64
 SEEN_LATE_S = 120.0
 
 
+RESTORE = "put that file back from a backup; 'shakedown verify' says more"  # the way out of a record that is damaged
+
+
 class Unwhole(RecordError):
     """The record is not what was written: ``damage`` says where."""
 
     def __init__(self, layout: Layout, damage: Damage) -> None:
         super().__init__(
             f"the record of {layout.root.name} is damaged: {damage}",
-            hint="put that file back from a backup; 'shakedown verify' says more",
+            hint=RESTORE,
         )
         self.damage = damage
 

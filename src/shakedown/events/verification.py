@@ -81,7 +81,7 @@ def verify(directory: Path) -> Verification:
             raise
         if damage is not None:
             _say(result, directory, damage)
-        if directory.is_dir():
+        if directory.is_dir() and not (damage is not None and damage.line):  # else the place is told as everywhere
             result.problem = error.message
         return result
     before = _Before()

@@ -1,15 +1,16 @@
-"""How much of each budget, and of each of its targets, our runs took at any moment, against what was allowed.
+"""How much of each budget, and of each of its targets, our runs took and asked for at any moment, against what was allowed.
 
-A run's load counts from when it was let start (its order, or its release where it was held) until its end was known: never less
-than what ran.
+A run takes its load while it runs. It asks for it from when it was let start (its order, or its release where it was held) until
+its end was known: where the scheduler itself hands a budget out, much more may be asked for than there is, and waits in its queue.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record
@@ -20,12 +21,16 @@ Steps = tuple[tuple[float, float], ...]
 
 
 class Load(Struct, frozen=True):
-    """One budget, or one target of it (``BUDGET@TARGET``). ``steps`` and ``limits``: (from when, how much), by time; ``first`` is
-    the limit before any word. ``over``: for how many seconds it was above its limit, by loads that were let start above it.
+    """One budget, or one target of it (``BUDGET@TARGET``). ``ran``, ``steps`` and ``limits``: (from when, how much), by time.
+
+    ``ran``: what runs took; ``steps``: what was let start and is not over, also while it waits at the scheduler; ``limits`` begins
+    with the limit before any word. ``most``: that ran at once; ``over``: for how many seconds what ran was above its limit, by runs
+    that began above it.
     """
 
     name: str
     steps: Steps
+    ran: Steps
     limits: Steps
     most: float
     over: float
@@ -33,17 +38,26 @@ class Load(Struct, frozen=True):
     def limit_at(self, time: float) -> float:
         return next((amount for at, amount in reversed(self.limits) if at <= time), self.limits[0][1])
 
+    def together(self) -> Iterator[tuple[float, float, float]]:
+        """Purpose: (from when, how much ran, how much more was asked for and did not run), by time."""
+        ran, asked = dict(self.ran), dict(self.steps)
+        now, wanted = 0.0, 0.0
+        for time in sorted({*ran, *asked}):
+            now, wanted = ran.get(time, now), asked.get(time, wanted)
+            yield time, now, max(0.0, wanted - now)
+
 
 def loads(document: Document, record: Record) -> tuple[Load, ...]:
     """Purpose: every budget that a case loads, and each of its targets, in the order of the system."""
-    changes = _changes(document, record)
+    changes, ran = _changes(document, record, _let_start), _changes(document, record, _running)
     found = []
     for name, amount in _limits(document).items():
         steps = _staircase(changes.get(name, {}))
         if steps or name in _asked(document):
             limits = _limit_steps(name, amount, record)
-            load = Load(name, steps, limits, max((load for _, load in steps), default=0.0), 0.0)
-            found.append(Load(name, steps, limits, load.most, _over(load)))
+            took = _staircase(ran.get(name, {}))
+            load = Load(name, steps, took, limits, max((load for _, load in took), default=0.0), 0.0)
+            found.append(replace(load, over=_over(load)))
     return tuple(found)
 
 
@@ -67,18 +81,43 @@ def _asked(document: Document) -> frozenset[str]:
     return frozenset(key for name in names for key in [f"{name}@{one}" for one in targeted.get(name, ())] or [name])
 
 
-def _changes(document: Document, record: Record) -> Mapping[str, dict[float, float]]:
-    """By budget or target: time -> by how much its load changes."""
+Span = tuple[float | None, float | None]
+
+
+def _let_start(row: RunRow | OpenRun) -> Span:
+    return row.charged, row.freed
+
+
+def _running(row: RunRow | OpenRun) -> Span:
+    """By its own clock where that is known: the scheduler hands on what a run took before anybody looks."""
+    if isinstance(row, OpenRun):
+        return row.started, row.freed
+    over, began = row.over, row.started
+    if began is None and over is not None and row.elapsed_s is not None:
+        began = over - row.elapsed_s
+    return began, over
+
+
+def _changes(
+    document: Document, record: Record, span: Callable[[RunRow | OpenRun], Span]
+) -> Mapping[str, dict[float, float]]:
+    """By budget or target: time -> by how much its load changes. ``span``: from when until when a run counts, None = not yet."""
     cases = {case.id: case for case in document.cases}
     found: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
     rows: list[RunRow | OpenRun] = [*record.current(), *record.open.values()]
+    again = {(row.job, row.charged): row.started for row in rows if row.started is not None}
     for row in rows:
         case = cases.get(row.case)
-        until = row.freed if row.freed is not None else record.last
-        if case is None or row.charged is None or until <= row.charged:
+        since, over = span(row)
+        until = over if over is not None else record.last
+        if (
+            over is not None and span is _running
+        ):  # the scheduler began the same job anew before we heard that it had ended
+            until = min(until, again.get((row.job, row.freed)) or until)
+        if case is None or since is None or until <= since:
             continue
         for name, amount in _of_run(case, row):
-            found[name][row.charged] += amount
+            found[name][since] += amount
             found[name][until] -= amount
     return found
 
@@ -108,12 +147,12 @@ def _limit_steps(name: str, amount: float, record: Record) -> Steps:
 
 
 def _over(load: Load) -> float:
-    """Seconds in which more was let start than allowed. A budget that shrinks ends nothing: only what rises above it counts."""
+    """Seconds in which more ran than allowed. A budget that shrinks ends nothing: only what rises above it counts."""
     seconds, above, before = 0.0, False, 0.0
-    for place, (time, amount) in enumerate(load.steps):
+    for place, (time, amount) in enumerate(load.ran):
         limit = load.limit_at(time)
         above = amount > limit * (1 + NOISE) and (above or amount > before)
-        if above and place + 1 < len(load.steps):
-            seconds += load.steps[place + 1][0] - time
+        if above and place + 1 < len(load.ran):
+            seconds += load.ran[place + 1][0] - time
         before = amount
     return seconds

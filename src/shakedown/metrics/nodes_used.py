@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,6 +13,9 @@ from shakedown.metrics.overlap import Span, span_of
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.nouns import Partition
 from shakedown.model.shared_nodes import names_in, nodes_of
+
+if TYPE_CHECKING:
+    from ClusterShell.NodeSet import NodeSet
 
 Node = tuple[str, str]  # cluster, name
 
@@ -40,8 +44,8 @@ def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Cl
     """
     partitions = {place: nodes.partitions[place] for place in places if place in nodes.partitions}
     alone = {place: _only(partition) for place, partition in partitions.items()}
-    seconds = {(one.cluster, str(name)): 0.0 for one in partitions.values() for name in nodes_of(one)}
     clusters = {one.cluster for one in partitions.values()}
+    seconds = dict.fromkeys(_in_order(partitions.values()), 0.0)
     until = dict.fromkeys(seconds, float("-inf"))
     unfolded: dict[tuple[str, str], list[Node]] = {}
     hours, unknown = Hours(clock.spans), 0
@@ -59,6 +63,15 @@ def node_times(rows: Iterable[RunRow], nodes: Nodes, places: set[str], clock: Cl
         unknown += not held and case.partition in partitions
         _hold(seconds, until, held, span, hours)
     return NodeTimes(seconds, unknown)
+
+
+def _in_order(partitions: Iterable[Partition]) -> Iterator[Node]:
+    """Every node once, by cluster and by number, however the partitions share them: the same in every report."""
+    together: dict[str, NodeSet] = {}
+    for partition in partitions:
+        together.setdefault(partition.cluster, nodes_of(partition)).update(nodes_of(partition))
+    for cluster in sorted(together):
+        yield from ((cluster, str(name)) for name in together[cluster])
 
 
 def _hold(seconds: dict[Node, float], until: dict[Node, float], held: list[Node], span: Span, hours: Hours) -> None:

@@ -5,7 +5,7 @@ Exit status: 0 met, 1 not met, 2 wrong use, 3 our own fault or a damaged record,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MET, NOT_MET, WRONG_USE, OUR_FAULT, UNDECIDED = 0, 1, 2, 3, 4
@@ -61,6 +61,15 @@ class FileProblems(UsageError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = sorted(set(problems), key=lambda p: (p.path, p.line, p.column, p.message))
         super().__init__("\n".join(map(str, self.problems)))
+
+
+def there_are(names: Sequence[str], most: int = 20, says: str = "there are", newest: bool = False) -> str:
+    """Purpose: a hint that lists what there is, at most so many (``newest``: the last ones), and says how many more there are."""
+    if not names:
+        return "there is none"
+    shown = names[-most:] if newest else names[:most]
+    left = len(names) - len(shown)
+    return f"{says} {', '.join(shown)}{f' and {left} more' if left else ''}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -169,7 +169,7 @@ class System(Struct, frozen=True):
     budget_units: Pairs = ()
 
     def amount(self, budget: str, base: float) -> str:
-        """An amount of a budget as a plan would say it: "40 GB/s", "8 per target"."""
+        """An amount of a budget as a plan would say it: "40 GB/s", "8 per target"; of one target alone "8"."""
         name = budget.partition("@")[0]
         each = " per target" if budget in dict(self.targeted) else ""
         return f"{show_amount(base, dict(self.budget_units).get(name, ''))}{each}"

@@ -18,6 +18,7 @@ from shakedown.metrics.wanted import wanted_results
 from shakedown.model.errors import UsageError
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Build, Case, Component, Document
+from shakedown.model.shared_nodes import different_nodes
 from shakedown.plans.unavailable import Lost, lost_cases, started_with
 from shakedown.queries.past_times import PastTime, past_times
 from shakedown.queries.run_view import in_one, scripts_of
@@ -217,7 +218,7 @@ def _component(component: Component, cases: Iterable[CasePlanned], nodes: Nodes)
     mine = [case for case in cases if case.component == component.name]
     if component.duration_s:
         places = {case.partition for case in mine}
-        most = component.duration_s * sum(nodes.partitions[place].count for place in places) / 3600
+        most = component.duration_s * different_nodes([nodes.partitions[place] for place in sorted(places)]) / 3600
     else:
         most = math.fsum(case.node_hours_at_most or 0.0 for case in mine)
     return ComponentPlanned(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import Any
 
 from shakedown.conductor.driver.disk_room import no_room
@@ -14,24 +14,26 @@ from shakedown.conductor.driver.snapshots import read_state
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.going_on import unknown_names
 from shakedown.engine import State, explain
+from shakedown.engine.constraints.budgets import asked_for
 from shakedown.engine.constraints.component_clock import acts_of
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.constraints.queue_guard import held_queues, queue_in_words
-from shakedown.engine.policy.explain import explain_run
+from shakedown.engine.policy.explain import Waiting, explain_run
 from shakedown.engine.policy.idle_while_pending import in_words as in_words_of_unused
 from shakedown.engine.policy.stuck_jobs import about_of, we_hold, what_it_needs
 from shakedown.engine.state.modes import FILLER, is_warm_up
-from shakedown.engine.state.phases import CampaignPhase, JobPhase, RunPhase
+from shakedown.engine.state.phases import RUN_NOT_BEGUN, CampaignPhase, JobPhase, RunPhase
+from shakedown.engine.state.plan import NEVER_RETRIED
 from shakedown.engine.state.wanted_results import wanted_results
 from shakedown.events.campaigns import rehearsal_of
-from shakedown.events.lease import why_it_waits
+from shakedown.events.lease import holder, why_it_waits
 from shakedown.events.reader import read_events
 from shakedown.metrics.rehearsed import in_words
-from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
 from shakedown.model.errors import UsageError
-from shakedown.model.events import COMPLETED
+from shakedown.model.events import COMPLETED, UNDETERMINED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
 from shakedown.model.ports import RENAMED
@@ -70,9 +72,16 @@ def look_at_runs(layout: Layout) -> Record:
     return fold_runs(read_events(layout.log))
 
 
+def live_runs(layout: Layout, record: Record) -> list[OpenRun]:
+    """Purpose: the runs that are live, as ``status`` counts them: one that was taken back before it began waits again."""
+    live = look(layout).runs if record.open else {}
+    return [row for row in record.open.values() if row.run in live]
+
+
 def status(layout: Layout) -> dict[str, Any]:
     """Purpose: where a campaign stands, as plain data: results by component, what is live, what waits and why."""
     state, refused = read_state(layout, Documents(layout))
+    alone = is_left_alone(layout, state)
     if state.plan is None:
         return {"campaign": layout.root.name, "phase": "not started", "components": [], "waiting": [], "asked": {}}
     components = [
@@ -103,10 +112,10 @@ def status(layout: Layout) -> dict[str, Any]:
         "time": state.time,
         "components": components,
         "builds": {state.index.builds[key].name: build.phase for key, build in state.builds.items()},
-        "live": [_live(state, run.id) for run in state.runs.values()],
+        "live": [_live(state, run.id, alone) for run in state.runs.values()],
         "record_full": _record_full(layout) if state.phase != CampaignPhase.ENDED else "",
         "budgets": _budgets(state),
-        "waiting": _waiting(state),
+        "waiting": _waiting(state, alone),
         "shut": _shut(state),
         "held": [queue_in_words(state, pool, state.pools.guards[pool]) for pool in held_queues(state)],
         "unused": in_words_of_unused(state, state.time),
@@ -171,18 +180,37 @@ def _is_over(state: State, number: int) -> bool:
     return (roll is not None and roll.up) or bool(state.campaign.cancelled) or state.phase == CampaignPhase.ENDED
 
 
-def _live(state: State, run_id: str) -> dict[str, Any]:
+def is_left_alone(layout: Layout, state: State) -> bool:
+    """Purpose: whether a campaign that is not over has no conductor: nothing of it goes on that needs one."""
+    if state.phase != CampaignPhase.RUNNING or rehearsal_of(layout):
+        return False
+    held = holder(layout)
+    return held is None or held.gone
+
+
+def _is_here(state: State, case: str) -> bool:
+    """Whether a case runs on this machine's own cores: their queue lives and dies with the conductor."""
+    place = state.index.cases[case].partition.partition(":")[0]
+    return any(cluster.name == place and cluster.embedded for cluster in state.index.document.system.clusters)
+
+
+def _doing(state: State, run_id: str, alone: bool) -> tuple[str, str]:
+    """The phase of a live run, and what it is doing. ``alone``: nobody drives the campaign."""
     run = state.runs[run_id]
-    over = run.phase == RunPhase.RUNNING and _run_is_over(state, run.job)
-    return {
-        "run": run.id,
-        "case": run.case,
-        "phase": "over" if over else run.phase,
-        "doing": _OVER if over else explain_run(state, run_id),
-        "started": run.started,
-    }
+    if run.phase == RunPhase.RUNNING and _run_is_over(state, run.job):
+        return "over", _OVER
+    if alone and run.phase in RUN_NOT_BEGUN and _is_here(state, run.case):
+        return "waiting", f"{_WAITS}: the queue of this machine's cores ended with the last one"
+    return run.phase, explain_run(state, run_id)
 
 
+def _live(state: State, run_id: str, alone: bool = False) -> dict[str, Any]:
+    run = state.runs[run_id]
+    phase, doing = _doing(state, run_id, alone)
+    return {"run": run.id, "case": run.case, "phase": phase, "doing": doing, "started": run.started}
+
+
+_WAITS = "it waits for a conductor"
 _OVER = "it is over: its process is gone, and the record does not have its end yet"
 
 
@@ -196,17 +224,21 @@ def _run_is_over(state: State, job_id: str) -> bool:
 def _budgets(state: State) -> dict[str, dict[str, Any]]:
     """What is taken of each budget, of each target where it has several, and of the copies of each test that somebody limits.
 
-    ``said``: both amounts as a plan would write them.
+    ``taken``: by what runs, or may run for all we know; ``asked``: by jobs that wait at the scheduler; ``said``: the amounts as a
+    plan would write them.
     """
     system = state.index.document.system
     limits = {name: limit for name, limit in state.index.budgets.items() if name not in state.index.targets}
     limits |= {f"copies:{test}": float(most) for test, most in state.overrides.caps.items()} | state.overrides.amounts
     found: dict[str, dict[str, Any]] = {}
+    waits = asked_for(state)
     for name in sorted(limits):
         if name not in state.index.targets:
-            taken, limit = state.usage.loads.get(name, 0.0), _limit_now(state, name)
-            said = f"{system.amount(name, taken)} of {system.amount(name, limit)}"
-            found[name] = {"taken": taken, "limit": limit, "said": said}
+            asked, limit = waits.get(name, 0.0), _limit_now(state, name)
+            taken = state.usage.loads.get(name, 0.0) - asked
+            said = f"{system.amount(name, taken)} of {system.amount(name, limit)} taken"
+            said += f", {system.amount(name, asked)} more asked for" if asked else ""
+            found[name] = {"taken": taken, "asked": asked, "limit": limit, "said": said}
     return found
 
 
@@ -249,10 +281,22 @@ def _calls(counts: Mapping[str, int], for_s: float) -> dict[str, Any]:
     return {"for_s": for_s, "total": sum(counts.values()), "commands": each}
 
 
-def _waiting(state: State) -> list[dict[str, Any]]:
+def _explained(state: State, alone: bool, case: str = "") -> list[Waiting]:
+    """What waits and why. On our own cores nothing is full where nobody drives: all there waits for a conductor."""
+    found = explain(state, case, state.time)
+    if not alone:
+        return found
+    why = f"{_WAITS}: shakedown resume goes on"
+    return [
+        replace(one, key="conductor", text=why) if one.key == "room" and _is_here(state, one.case) else one
+        for one in found
+    ]
+
+
+def _waiting(state: State, alone: bool) -> list[dict[str, Any]]:
     """What waits, gathered by reason."""
     gathered: dict[str, dict[str, Any]] = {}
-    for waiting in explain(state, now=state.time):
+    for waiting in _explained(state, alone):
         group = gathered.setdefault(waiting.text, {"reason": waiting.text, "key": waiting.key, "count": 0, "cases": []})
         group["count"] += waiting.count
         group["cases"].append(waiting.case)
@@ -272,11 +316,15 @@ def why(layout: Layout, subject: str) -> Answer:
     """Purpose: explain a run (``r000012``) or a case, from its state, its verdicts and their reasons."""
     (state, refused), record = read_state(layout, Documents(layout)), look_at_runs(layout)
     told = [f"log/snapshots/{name} is not what the log leads to: this is folded from the log" for name in refused]
+    alone = is_left_alone(layout, state)
     rows = [row for row in record.runs if row.run == subject]
     if rows or subject in state.runs:
-        return Answer(subject, "run", _why_run(state, record, rows, subject) + told)
+        return Answer(
+            subject, "run", _why_run(state, record, rows, subject, _ends_in(layout, record, rows), alone) + told
+        )
     if state.plan is not None and subject in state.index.cases:
-        return Answer(subject, "case", _why_case(state, record, subject) + told)
+        mine = [row for row in record.runs if row.case == subject]
+        return Answer(subject, "case", _why_case(state, record, subject, _ends_in(layout, record, mine), alone) + told)
     raise UsageError(f"{layout.root.name} has no run and no case '{subject}'", hint=_near(state, record, subject))
 
 
@@ -291,12 +339,48 @@ def _near(state: State, record: Record, subject: str) -> str:
     return near_case(subject, cases, {row.run for row in record.runs}) or listed
 
 
-def _why_run(state: State, record: Record, rows: list[RunRow], run: str) -> list[str]:
-    lines = [explain_run(state, run)] if run in state.runs else []
+def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str, str]:
+    """Of those of these runs after which a result was given up: why no further attempt follows."""
+    seqs = {record.given_up[row.run] for row in rows if row.run in record.given_up}
+    if not seqs:
+        return {}
+    events = islice(read_events(layout.log, after=min(seqs) - 1), max(seqs) - min(seqs) + 1)
+    return {event.run: event.reason for event in events if event.seq in seqs}
+
+
+def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
+    """Of an attempt that did not pass: the next one, or how many there were and why no more follows; "" where that is open."""
+    if row.verdict in ("passed", UNDETERMINED) or row.superseded_by:
+        return ""
+    mine = {other.run: other.attempt for other in record.current() if other.result == row.result}
+    mine |= {run: other.attempt for run, other in record.open.items() if other.result == row.result}
+    after = [run for run, attempt in mine.items() if attempt > row.attempt]
+    if after:
+        following = min(after, key=mine.__getitem__)
+        return f"attempt {mine[following]} followed: {following}"
+    made = "1 attempt was made at this result" if len(mine) == 1 else f"{len(mine)} attempts were made at this result"
+    if row.run in record.given_up:
+        return f"{made}, and no more follows: {ends.get(row.run) or 'it was given up'}"
+    if row.verdict in NEVER_RETRIED:
+        return f"{made}, and no more follows: '{row.verdict}' is final, whatever a plan retries"
+    return ""
+
+
+def _why_run(
+    state: State,
+    record: Record,
+    rows: list[RunRow],
+    run: str,
+    ends: Mapping[str, str] | None = None,
+    alone: bool = False,
+) -> list[str]:
+    lines = [_doing(state, run, alone)[1]] if run in state.runs else []
     for row in rows:
         old = f" (replaced by the verdict at event {row.superseded_by})" if row.superseded_by else ""
         new = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
         lines.append(f"attempt {row.attempt}, repeat {row.repeat} of {row.case}: {row.verdict}{old}{new}: {row.reason}")
+        followed = _what_followed(record, row, ends or {})
+        lines += [f"  {followed}"] if followed else []
         lines += [
             f"  check '{text}': {_held(held)}{': ' + detail if detail else ''}" for text, held, detail in row.checks
         ]
@@ -322,15 +406,17 @@ def _held(held: bool | None) -> str:
     return {True: "held", False: "did not hold", None: "could not be decided"}[held]
 
 
-def _why_case(state: State, record: Record, case: str) -> list[str]:
+def _why_case(state: State, record: Record, case: str, ends: Mapping[str, str], alone: bool) -> list[str]:
     lines = []
     unavailable = state.index.cases[case].unavailable
     if unavailable:
         lines.append(f"unavailable: {unavailable}")
-    lines += [f"{w.count} of its results in {w.component} wait: {w.text}" for w in explain(state, case, state.time)]
-    lines += [f"{run.id}: {explain_run(state, run.id)}" for run in state.runs.values() if run.case == case]
+    lines += [f"{w.count} of its results in {w.component} wait: {w.text}" for w in _explained(state, alone, case)]
+    lines += [f"{run.id}: {_doing(state, run.id, alone)[1]}" for run in state.runs.values() if run.case == case]
     for row in record.runs:
         if row.case == case and not row.superseded_by:
             again = f" (judged again by {row.judged_by}: {row.judged_because})" if row.judged_by else ""
             lines.append(f"{row.run}: {row.verdict}{again}: {row.reason}")
+            followed = _what_followed(record, row, ends)
+            lines += [f"  {followed}"] if followed else []
     return lines or ["nothing of it waits, runs or has run"]

@@ -10,11 +10,12 @@ from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
 from shakedown.metrics.judging.populations import measured_value
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.loads import Load, loads
-from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import RatesOfTest, rates
 from shakedown.metrics.stability import Stability, stability
 from shakedown.metrics.utilisation import Utilisation, utilisation
+from shakedown.metrics.window_spells import WindowSpell, window_spells
 from shakedown.model.nouns import Document
 from shakedown.report.counts import TestCount, count_tests
 from shakedown.report.sides import Side, side_by_side
@@ -35,6 +36,12 @@ class Evidence:
     nodes: NodesExamined
     stability: tuple[Stability, ...] = ()
     loads: tuple[Load, ...] = ()
+    windows: tuple[WindowSpell, ...] = ()
+
+    @property
+    def orders(self) -> list[NoteRow]:
+        """What people and the plan said while it ran, and when windows of the plan were open, by time."""
+        return sorted([*self.record.standing, *(spell.as_order() for spell in self.windows)], key=lambda row: row.time)
 
     @property
     def variation(self) -> list[tuple[CaseSummary, FigureSummary]]:
@@ -58,6 +65,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         nodes=examine_nodes(document, record),
         stability=stability(document, record),
         loads=loads(document, record),
+        windows=window_spells(document, record),
     )
 
 

@@ -7,12 +7,13 @@ have sums; its length is held as well. ``damage_of_output`` is the way in for wh
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shakedown.events.plain_files import open_plain, read_plain
+from shakedown.events.plain_files import NotPlain, open_plain, read_plain
 from shakedown.model.layout import Layout
 
 _BLOCK = 1 << 20
@@ -76,11 +77,14 @@ def _shown(sum_of_bytes: int) -> str:
 
 def damage_of_output(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
     """Purpose: what of a kept output, or of its marks, is not as it was, None where all is. Some have no sum,
-    and others are gone: None too.
+    and others are gone as whole files: None too.
 
     ``root``: the campaign's directory.
     """
-    return _of_bytes(root, output) or _of_marks(root, output)
+    try:
+        return _of_bytes(root, output) or _of_marks(root, output)
+    except (ValueError, TypeError, OverflowError):  # the record makes no sense: its readers say so
+        return None
 
 
 def output_damage(root: Path, output: Mapping[str, Any]) -> str:
@@ -109,31 +113,43 @@ _CHANGED = "it is not what was kept of the run"
 
 
 def _of_bytes(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
-    name = f"packs/{output['pack']}" if "pack" in output else str(output.get("file", ""))
+    name = _name(output)
+    if not name or "lost" in output:
+        return None
     try:
-        spans = _spans(output)
-        if not spans:
-            return None
         with open_plain(root / name) as file:
-            for offset, length, wanted in spans:
+            cut = _cut_short(name, output, os.fstat(file.fileno()).st_size)
+            if cut is not None:
+                return cut
+            for offset, length, wanted in _spans(output):
                 file.seek(offset)
                 found, left = 0, length
                 while left > 0 and (data := file.read(min(left, _BLOCK))):
                     found, left = zlib.crc32(data, found), left - len(data)
-                if left > 0:
-                    return _cut_short(name, output)
-                if _shown(found) != wanted:
+                if left > 0 or _shown(found) != wanted:
                     return OutputDamage(name, _CHANGED)
-    except (OSError, ValueError, TypeError, OverflowError):
+    except NotPlain as error:
+        return OutputDamage(name, str(error.strerror))
+    except NotADirectoryError:
+        return OutputDamage(name, "something that is no directory lies in the place of the one that holds it")
+    except OSError:
         return None
     return None
 
 
-def _cut_short(name: str, output: Mapping[str, Any]) -> OutputDamage | None:
-    """A power cut may take the end of a pack; a job's own file was there when it was judged."""
-    if "directory" not in output:
+def _name(output: Mapping[str, Any]) -> str:
+    return f"packs/{output['pack']}" if "pack" in output else str(output.get("file", ""))
+
+
+def _cut_short(name: str, output: Mapping[str, Any], size: int) -> OutputDamage | None:
+    """A file that is there and ends before the output does: no length that was recorded may shrink."""
+    offset, length = int(output.get("offset", 0)), int(output.get("bytes", 0))
+    if not length or offset + length <= size:
         return None
-    return OutputDamage(name, f"it had {output['bytes']} bytes when the run was judged, and is shorter")
+    if "pack" in output:
+        why = f"it is cut short: that output lies in bytes {offset} to {offset + length}, and {size} are there"
+        return OutputDamage(name, why)
+    return OutputDamage(name, f"it had {length} bytes when the run was judged, and is shorter: {size} are there")
 
 
 def _spans(output: Mapping[str, Any]) -> list[tuple[int, int, str]]:
@@ -152,7 +168,14 @@ def _of_marks(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
     if not isinstance(wanted, dict):
         return None
     for path in Layout(root).marks_of(str(output.get("file", ""))):
-        data = _mark(path) if path.name in wanted else None
+        if path.name not in wanted:
+            continue
+        try:
+            data: bytes | None = read_plain(path, _MARK_BYTES)
+        except NotPlain as error:
+            return OutputDamage(str(path.relative_to(root)), str(error.strerror))
+        except OSError:
+            data = None
         if data is not None and _shown(zlib.crc32(data)) != wanted[path.name]:
             why = "it is not what it was when the run was judged"
             return OutputDamage(str(path.relative_to(root)), why)

@@ -111,9 +111,10 @@ def test_runs_that_cannot_be_judged_again_are_said(room: Room) -> None:
     assert [(event.event, event.run, event.value["kind"]) for event in found] == [
         ("finding", run, "not_rejudged") for run in ("r000001", "r000002", "r000003", "r000005")
     ]
+    size = (room.layout.packs / "000001.pack").stat().st_size
     assert [event.reason.partition("keeps its verdict: ")[2] for event in found] == [
         "its output in 000007.pack is gone: No such file or directory",
-        "its output in 000001.pack is cut short",
+        f"the output in packs/000001.pack is damaged: it is cut short: that output lies in bytes 0 to 500, and {size} are there",
         "its output could not be kept: No space left on device",
         "case goodbye is not in the plan that it would be judged by",
     ]
@@ -293,7 +294,8 @@ def test_the_command_says_what_changed(campaign: Layout, monkeypatch: pytest.Mon
     assert result.output == (
         "run      was        is now  because\n"
         "r000001  incorrect  passed  exit status 0, 1 check holds\n"
-        "r000002 keeps its verdict: its output in 000001.pack is cut short\n"
+        "r000002 keeps its verdict: the output in packs/000001.pack is damaged: it is cut short: "
+        "that output lies in bytes 5 to 10, and 5 are there\n"
         "2 verdicts looked at: 1 replaced, 1 stand\n"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from shakedown.checks.judge import judge
 from shakedown.events.campaigns import write_document
 from shakedown.model.events import Event
 from shakedown.model.frozen import freeze
+from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Check, Component, Document, System, Test
 from shakedown.model.ports import Evidence, JobReport
 from shakedown.report.outputs import read_output
@@ -135,6 +137,52 @@ def test_verify_names_the_file_the_run_and_the_event(room: Room) -> None:
     assert damage is not None and (damage.path, damage.event) == (pointer["file"], 2) and "r000002" in damage.why
 
 
+def replaced(path: Path, kind: str) -> None:
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(path))
+    else:
+        path.mkdir()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "directory"])
+def test_something_else_in_the_place_of_an_output_or_a_mark_is_damage(
+    room: Room, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(room.layout.root)  # the path of a socket is short
+    room.layout = Layout(Path())
+    pack = room.packed(OUTPUT)
+    mine = judged(room, CHECKED, wrote(room))
+    _, events = campaign(room, pack, mine)
+    for path in ("packs/000001.pack", mine["file"], "jobs/000/j000012/marks.0"):
+        kept = Path(path).read_bytes()
+        replaced(Path(path), kind)
+        damage = hold_outputs(room.layout, events).damage
+        assert damage is not None and damage.path == path, path
+        assert f"it is a {kind} and no regular file" in damage.why
+        Path(path).rmdir() if kind == "directory" else Path(path).unlink()
+        assert hold_outputs(room.layout, events).damage is None  # gone as a whole: counted
+        Path(path).write_bytes(kept)
+
+
+def test_a_pack_that_is_cut_is_damage_and_the_first_run_that_lost_something_is_named(room: Room) -> None:
+    whole, cut, more = (room.packed(OUTPUT) for _ in range(3))  # as of an older version: none has a sum
+    _, events = campaign(room, whole, cut, more)
+    path = room.layout.packs / "000001.pack"
+    os.truncate(path, len(OUTPUT) + 100)
+    damage = hold_outputs(room.layout, events).damage
+    assert damage is not None and (damage.path, damage.event) == ("packs/000001.pack", 3)
+    assert damage.why.startswith(
+        "r000003: the output in packs/000001.pack is damaged: it is cut short: that output lies"
+    )
+    path.unlink()
+    held = hold_outputs(room.layout, events)
+    assert held.damage is None and list(held.unread.values()) == [3]
+
+
 def test_a_record_without_sums_is_whole_and_verify_counts_them(room: Room) -> None:
     bare, large = wrote(room), judged(room, CHECKED, wrote(room), scanned=SCANNED)
     _, events = campaign(room, bare, bare, large)
@@ -144,7 +192,7 @@ def test_a_record_without_sums_is_whole_and_verify_counts_them(room: Room) -> No
     assert held.remarks[1].startswith("1 large output: their length, beginning and end")
     with (room.layout.root / bare["file"]).open("ab") as file:
         file.write(b"late\n")
-    assert hold_outputs(room.layout, events).remarks[-1].startswith("3 outputs longer than when the run was judged")
+    assert hold_outputs(room.layout, events).remarks[2].startswith("3 outputs longer than when the run was judged")
 
 
 def test_rejudge_and_the_report_do_not_believe_what_was_changed(room: Room) -> None:

@@ -13,7 +13,7 @@ from shakedown.events.agreements import MOST_ACTS, agreed_text, who_signed
 from shakedown.metrics.judging.consent import Consent, Signed, weigh
 from shakedown.metrics.judging.people import Act, acts_of
 from shakedown.metrics.rows.table import Record
-from shakedown.model.errors import UsageError
+from shakedown.model.errors import UsageError, there_are
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document, Party
 from shakedown.model.ports import Command
@@ -32,10 +32,8 @@ def find_acts(record: Record, numbers: Sequence[int], kinds: Sequence[str] = ())
     for number in dict.fromkeys(numbers):
         act = acts.get(number)
         if act is None:
-            known = ", ".join(str(one.number) for one in acts_of(record)[-20:])
-            raise UsageError(
-                f"event {number} is no act of a person", hint=f"there are {known}" if known else "there is none"
-            )
+            known = [str(one.number) for one in acts_of(record)]
+            raise UsageError(f"event {number} is no act of a person", hint=there_are(known, newest=True))
         if (kinds and act.kind not in kinds) or act.kind == "agree":
             what = "withdrawn" if kinds else "agreed to"
             others = f"what can be is: {', '.join(kinds)}" if kinds else "it is an agreement itself"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from shakedown.engine import State
-from shakedown.model.errors import UsageError, did_you_mean
-from shakedown.model.units import UNITS, parse_quantity
+from shakedown.model.errors import UsageError, did_you_mean, there_are
+from shakedown.model.units import UNITS, parse_quantity, show_amount
 
 
 def copies_of(state: State, test: str, written: Any) -> int:
@@ -34,7 +35,7 @@ def check_budget(state: State, name: str) -> None:
     budget, at, target = name.partition("@")
     known = [found for found, _ in document.system.budgets]
     if budget not in known:
-        near = did_you_mean(budget, known) or (f"there are: {', '.join(known[:20])}" if known else "it has none")
+        near = did_you_mean(budget, known) or (there_are(known, says="there are:") if known else "it has none")
         raise UsageError(f"system {document.system.name} has no budget '{budget[:100]}'", hint=near)
     targets = dict(document.system.targeted).get(budget, ())
     if at and target not in targets:
@@ -51,16 +52,20 @@ def amount_of(state: State, name: str, written: Any) -> float:
     budget = name.partition("@")[0]
     own, amount = _own(state, budget), _base_units(str(written))
     amount = amount * own if str(written).strip().endswith("%") else amount
+    unit = dict(state.index.document.system.budget_units).get(budget, "")
+    said = partial(show_amount, unit=unit)
     if not math.isfinite(amount) or amount < 0:
         raise UsageError(f"'{str(written)[:40]}' is no amount", hint="none gives the plan's own amount back")
     if amount > own * (1 + 1e-9):
         raise UsageError(
-            f"'{written}' is {amount:g}, and budget {budget} has {own:g} by the plan", hint="less can be set"
+            f"'{written}' is {said(amount)}, and budget {budget} has {said(own)} by the plan", hint="less can be set"
         )
     loads = [load for case in state.index.document.cases for found, load in case.loads if found == budget and load > 0]
     if 0 < amount < min(loads, default=0.0) * (1 - 1e-9):
         hint = f"write its unit if it has one; 'budget {name} 0' holds back everything that loads it"
-        raise UsageError(f"'{written}' is {amount:g} of {budget}, and the smallest run takes {min(loads):g}", hint=hint)
+        raise UsageError(
+            f"'{written}' is {said(amount)} of {budget}, and the smallest run takes {said(min(loads))}", hint=hint
+        )
     return amount
 
 

@@ -22,7 +22,7 @@ from shakedown.engine.state.keys import CaseKey
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.retirement import drained
 from shakedown.model.clocks import ran
-from shakedown.model.errors import UsageError, did_you_mean
+from shakedown.model.errors import UsageError, did_you_mean, there_are
 from shakedown.model.events import Event
 from shakedown.model.filling import CAUSES
 from shakedown.model.near_names import near_node
@@ -167,7 +167,7 @@ def component_of(state: State, value: Value) -> Component:
     name = str(value.get("component", ""))
     known = {found.name: found for found in state.index.document.components}
     if name not in known:
-        near = did_you_mean(name, known) or f"there are: {', '.join(list(known)[:20])}"
+        near = did_you_mean(name, known) or there_are(list(known), says="there are:")
         raise UsageError(f"the plan in force has no component '{name[:100]}'", hint=near)
     return known[name]
 
@@ -180,7 +180,7 @@ def _cap(state: State, now: float, value: Value) -> Event:
     test = str(value.get("test", ""))
     known = [found.name for found in state.index.document.tests]
     if test not in known:
-        near = did_you_mean(test, known) or f"its tests are: {', '.join(known[:20])}"
+        near = did_you_mean(test, known) or there_are(known, says="its tests are:")
         raise UsageError(f"the plan in force runs no test '{test[:100]}'", hint=near)
     if value.get("copies") is None:
         if test not in state.overrides.caps:

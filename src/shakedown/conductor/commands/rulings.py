@@ -16,7 +16,7 @@ from shakedown.engine.state.state import run_name
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.wording import measure_text, must_text
 from shakedown.model.contracts import content
-from shakedown.model.errors import did_you_mean
+from shakedown.model.errors import did_you_mean, there_are
 from shakedown.model.events import PARTIES, Event
 from shakedown.model.nouns import Component, Document
 from shakedown.model.ports import Command
@@ -159,7 +159,7 @@ def _no_criterion(component: Component, name: str) -> str:
 
 
 def _nothing(where: str, what: str, name: str, known: list[str]) -> str:
-    near = did_you_mean(name, known) or (f"there are: {', '.join(known[:20])}" if known else "there is none")
+    near = did_you_mean(name, known) or there_are(known, says="there are:")
     return f"{where} has no {what} '{name[:100]}'; {near}"
 
 

@@ -56,7 +56,8 @@ class Interruptions:
             self.told = HURRY
             conductor.log("stop_request", value={"signal": self.signal}, reason=SAID[self.signal])
             again = "leave at once; they go on without us" if self.jobs_go_on else "leave at once"
-            self.say(f"nothing new is submitted; {_jobs(state)} may end (Ctrl-C again to {again})")
+            may_end = f"{_jobs(state)} may end" if self.jobs_go_on else _may_end_here(state)
+            self.say(f"nothing new is submitted; {may_end} (Ctrl-C again to {again})")
         self._ask_people(state)
         if stays_undetermined(state):
             return True
@@ -135,6 +136,14 @@ def _go_on(state: State) -> str:
     if not state.jobs:
         return ""
     return f"; {_jobs(state)} at the scheduler: they go on without us, and whoever resumes the campaign picks them up"
+
+
+def _may_end_here(state: State) -> str:
+    """On our own cores only what runs comes to an end: what is queued never begins without us."""
+    running = sum(job.phase == JobPhase.RUNNING for job in state.jobs.values())
+    waiting = len(state.jobs) - running
+    ends = f"{running} running {'job' if running == 1 else 'jobs'} may end"
+    return f"{ends}; {waiting} {'waits' if waiting == 1 else 'wait'} for the next resume" if waiting else ends
 
 
 def _jobs(state: State) -> str:

@@ -17,6 +17,7 @@ from shakedown.engine.state.phases import NOT_BEGUN
 from shakedown.engine.state.plan import QueueKey, is_place, jobs_of
 from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
+from shakedown.model.units import show_amount
 
 _ROUNDING = 1 + 1e-9
 _SHOWN = 8  # targets in a sentence
@@ -180,22 +181,43 @@ def _taken(state: State, promised: ReservedLoads, room: Room) -> float:
     return state.usage.loads.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
 
 
+def asked_for(state: State) -> dict[str, float]:
+    """Purpose: budget, or budget@target -> the load of jobs that may start and wait at the scheduler: no run takes it yet."""
+    found: dict[str, float] = {}
+    for job in state.jobs.values():
+        if job.charged and job.phase in NOT_BEGUN:
+            for name, load in job.loads:
+                found[name] = found.get(name, 0.0) + load
+    return found
+
+
 def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads) -> str:
+    """In the unit of the budget. What runs and what waits at the scheduler are two things, and both stand in the way."""
     if is_place(name):
         cluster = name.partition(":")[2]
         stored = sum(in_store(state, pool) for pool in state.index.pools if jobs_of(pool) == name)
         waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
         taken = _taken(state, promised, rooms[0])
         return f"{taken:g} jobs of ours are with the scheduler of {cluster}, which takes {rooms[0].limit or 0.0:g} at once{waits}"
-    if rooms[0].own == name:
-        return (
-            f"{name}: {_taken(state, promised, rooms[0]):g} of {rooms[0].limit or 0.0:g} is taken and it needs {load:g}"
-        )
-    shown = [
-        f"{room.own.rpartition('@')[2]} {_taken(state, promised, room):g} of {room.limit or 0.0:g}"
-        for room in rooms[:_SHOWN]
-    ]
-    return f"{name}: no target has room for {load:g} more ({', '.join(shown)})"
+    unit, waits = dict(state.index.document.system.budget_units).get(name, ""), asked_for(state)
+    need = show_amount(load, unit)
+    if rooms[0].own != name:
+        shown = [
+            f"{room.own.rpartition('@')[2]} {_standing(state, room, waits, unit, promised)}" for room in rooms[:_SHOWN]
+        ]
+        shown += [f"and {len(rooms) - _SHOWN} more"] if len(rooms) > _SHOWN else []
+        return f"{name}: no target has room for {need} more ({', '.join(shown)})"
+    words = _standing(state, rooms[0], waits, unit, promised)
+    taken, comma, more = words.partition(", ")
+    return f"{name}: {taken} is taken{comma}{more}{',' if more else ''} and it needs {need}"
+
+
+def _standing(state: State, room: Room, waits: Mapping[str, float], unit: str, promised: ReservedLoads) -> str:
+    """1 of 2, 3 more asked for"""
+    asked = waits.get(room.own, 0.0) + promised.used.get(room.own, 0.0)
+    taken = _taken(state, promised, room) - asked
+    said = f"{show_amount(taken, unit)} of {show_amount(room.limit or 0.0, unit)}"
+    return f"{said}, {show_amount(asked, unit)} more asked for" if asked else said
 
 
 def _rooms(state: State, key: QueueKey, name: str, promised: ReservedLoads, now: float) -> tuple[Room, ...]:

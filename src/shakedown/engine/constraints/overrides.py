@@ -206,7 +206,8 @@ def in_force(state: State, now: float) -> list[str]:
     said += [cap_in_words(state, test) for test in state.overrides.caps]
     for name, amount in state.overrides.amounts.items():
         words = state.overrides.said_by.get(LimitKey("budget", name), "")
-        said.append(f"budget {name} holds at most {amount:g} {words}; shakedown budget {name} none lifts it")
+        most = state.index.document.system.amount(name, amount)
+        said.append(f"budget {name} holds at most {most} {words}; shakedown budget {name} none lifts it")
     said += state.overrides.stopped.values()
     return said + _excluded_in_words(state)
 

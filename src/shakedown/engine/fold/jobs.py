@@ -139,6 +139,8 @@ def released(state: State, event: Event) -> None:
     if event.value.get("taken", True):
         job.requests.release = Step.TAKEN
         state.agenda.unreleased.pop(job.id, None)
+        job.report.note, job.report.stuck = "", ""  # what the scheduler said was said of our own hold
+        state.agenda.stuck.pop(job.id, None)
     else:
         job.requests.release, job.requests.release_after = _WANTED, event.time + RELEASE_AGAIN_S
         state.agenda.unreleased[job.id] = None

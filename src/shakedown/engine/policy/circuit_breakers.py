@@ -11,6 +11,7 @@ from shakedown.engine.state.orders import BATCH, Decision
 from shakedown.engine.state.retirement import lasts
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
+from shakedown.model.shared_nodes import different_nodes
 
 TOLD_EACH = 0.1  # share of the machine's nodes: that so many are excluded is a finding of its own
 
@@ -48,19 +49,13 @@ def _exclude(state: State, decision: Decision) -> None:
 
 def _say_many(state: State, decision: Decision, more: int) -> None:
     """That a plan takes a tenth of the machine out of the campaign, and each tenth after it, is not left to be noticed."""
-    nodes, before = _nodes(state), len(state.overrides.excluded)
+    nodes, before = different_nodes(list(state.index.document.system.partitions())), len(state.overrides.excluded)
     step = TOLD_EACH * nodes
     if step and (before + more) // step > before // step:
         of = f"{before + more} of {nodes} nodes are excluded"
         why = f"{of}; shakedown status lists them, shakedown include NODES gives them work again"
         value = {"kind": "many_excluded", "excluded": before + more, "nodes": nodes}
         decision.record(Event("finding", value=value, reason=why))
-
-
-def _nodes(state: State) -> int:
-    """How many nodes the machine has, as far as can be told without taking node sets apart."""
-    sets = {(one.cluster, one.nodes): one.count for one in state.index.document.system.partitions()}
-    return sum(sets.values())
 
 
 def _stop_cases(state: State, decision: Decision) -> None:

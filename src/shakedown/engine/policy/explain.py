@@ -162,7 +162,7 @@ def _waits_there(state: State, run: Run, job: Job, now: float) -> str:
     mix = mixes(state, Decision(), now).get(job.component)
     reason = mix.reason(state, job.key, now, ahead) if mix else binding_reason(state, job.key, now, ahead)
     text = reason.text if reason is not None else _why_not_yet(state, job.key, ahead, mix)
-    return f"it waits at the scheduler for its release: {text}"
+    return f"we hold it in the scheduler's queue, and let it go by ourselves once this has passed: {text}"
 
 
 def _explain_run(state: State, run_id: str, now: float) -> str:
@@ -177,12 +177,21 @@ def _explain_run(state: State, run_id: str, now: float) -> str:
     note = job.report.note if job is not None and run.phase == job.report.state else ""
     if job is not None and note and job.id in state.agenda.stuck and not we_hold(job) and run.part <= 1:
         note = what_it_needs(job)  # once for a job of several runs
+    if job is not None and note and job.phase == JobPhase.QUEUED and we_hold(job):
+        note = _held_by_us(state, job)  # the scheduler's own word would send a person to let it go
     doubt = _doubt(state, job) if job is not None else ""
     if job is not None and job.phase == JobPhase.REFUSED and job.spared:
         return "it ended before it took its claim; it waits again, without an attempt spent, once its claim is ours"
     if job is not None and job.report.state == "absent" and run.phase == RunPhase.QUEUED:
         return f"the scheduler took it; {doubt}"
     return _doing(run.phase) + (f": {note}" if note else "") + (f"; {doubt}" if doubt else "")
+
+
+def _held_by_us(state: State, job: Job) -> str:
+    """Why a job that may start by the plan is still held by our own word, and when it goes."""
+    if job.requests.hold:
+        return f"we hold it, for the queue of {pool_of(state, job)} was held; it is let go by itself when that is over"
+    return "we held it, and are letting it go now"
 
 
 def _doing(phase: RunPhase) -> str:

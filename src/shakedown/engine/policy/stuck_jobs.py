@@ -59,5 +59,7 @@ def about_of(state: State, job: Job) -> str:
 
 
 def we_hold(job: Job) -> bool:
-    """Purpose: whether a job waits because we hold it, or because it follows another one of ours."""
-    return not job.charged or bool(job.after or job.requests.hold or job.requests.release == Step.ORDERED)
+    """Purpose: whether a job waits because we hold it, or because it follows another one of ours. A person must not let it go."""
+    return not job.charged or bool(
+        job.after or job.requests.hold or job.requests.release in (Step.ORDERED, Step.WANTED)
+    )

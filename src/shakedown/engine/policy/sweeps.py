@@ -57,13 +57,15 @@ _NOTHING = Queue()
 def order_sweeps(state: State, decision: Decision, plan: Reservations, now: float) -> dict[QueueKey, Reason]:
     """Purpose: jobs for idle nodes, within the sweep's own bound; and why the classes that got none wait."""
     reasons: dict[QueueKey, Reason] = {}
+    waiting: dict[int, int] = {}  # the bound is of a component as a whole, on however many partitions it sees nodes
     for (number, pool), bundle in state.index.bundles.items():
         classes = _classes(state, number, pool) if bundle.kind == "sweep" else {}
         if not classes:
             continue
         bound = _bound(state, plan, classes, now)
         if not bound:
-            _order_nodes(state, decision, plan, bundle, _due(classes, now), now)
+            there = waiting.get(number, _unbegun(state, number))
+            waiting[number] = there + _order_nodes(state, decision, plan, bundle, _due(classes, now), now, there)
         reasons |= bound or dict.fromkeys(classes, _why_no_job(state, number, pool, bundle, classes))
     return reasons
 
@@ -186,17 +188,18 @@ def _bound(state: State, plan: Reservations, classes: Classes, now: float) -> di
 
 
 def _order_nodes(
-    state: State, decision: Decision, plan: Reservations, bundle: Bundle, classes: Classes, now: float
-) -> None:
-    key = next(iter(classes))
-    waiting = _unbegun(state, key.component)
+    state: State, decision: Decision, plan: Reservations, bundle: Bundle, classes: Classes, now: float, waiting: int
+) -> int:
+    """How many jobs were ordered. ``waiting``: of the component at the scheduler, or ordered in this decision."""
+    key, ordered = next(iter(classes)), 0
     for node in _idle(state, key.pool):
-        if waiting >= bundle.queued or room_for(state, plan, key) <= 0:
-            return
+        if waiting + ordered >= bundle.queued or room_for(state, plan, key) <= 0:
+            break
         found = [(own, entry) for own, left in classes.items() if (entry := left.on_node(node, bundle.nodes))]
         if found and not any(binding_reason(state, own, now, plan.ahead) for own, _ in found):
             order_bundle(state, decision, plan, bundle, found, now, node=node)
-            waiting += 1
+            ordered += 1
+    return ordered
 
 
 def _idle(state: State, pool: str) -> list[int]:

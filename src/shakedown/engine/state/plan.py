@@ -10,6 +10,7 @@ from shakedown.engine.state.keys import Stage
 from shakedown.engine.state.modes import FILLER, base, is_warm_up
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.shared_nodes import place_of, sharing
+from shakedown.model.units import show_amount
 
 # What is attempted again when a plan says nothing: what the harness or the machine's owner ended, not what the test did.
 DEFAULT_RETRIES = (
@@ -406,6 +407,8 @@ def _copies(index: PlanIndex, component: int, case: str, mode: str) -> Copies:
     for name, load in key.loads:
         limit = index.budgets.get(name)
         if limit is not None and load > 0:
-            room.append((int(limit * (1 + 1e-9) / load), f"budget {name} is {limit:g} and each takes {load:g}"))
+            unit = dict(index.document.system.budget_units).get(name, "")
+            said = f"budget {name} is {show_amount(limit, unit)} and each takes {show_amount(load, unit)}"
+            room.append((int(limit * (1 + 1e-9) / load), said))
     fits, why = min(room, key=lambda item: item[0])
     return Copies(wanted, max(1, min(wanted, fits)), why if fits < wanted else "")

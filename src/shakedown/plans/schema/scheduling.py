@@ -127,7 +127,9 @@ PHASE = Record(
 SWEEP = Record(
     "a map with queued, rounds and wait",
     {
-        "queued": Key(Whole(1), "the most of its jobs that wait at the scheduler; without it 16"),
+        "queued": Key(
+            Whole(1), "the most of its jobs that wait at the scheduler, on all partitions together; without it 16"
+        ),
         "rounds": Key(Whole(1, most=MOST), "how often each node is seen; without it 1"),
         "wait": Key(
             _DURATION, "how long it waits for nodes that are down or drained when it saw all others; without it 1d"

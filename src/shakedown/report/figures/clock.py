@@ -19,6 +19,7 @@ from shakedown.report.figures.time_axis import time_unit
 from shakedown.report.words import file_name, one_line, show_time
 
 WORDS_LIMIT = 12  # told in one figure
+WINDOWS_LIMIT = 4  # rows of windows in one figure
 _PALE, _CAUSES = "#b9cfdf", {"maintenance": "#a38a1b", "site": "#8a4a9e", "vendor": "#c8641e", "machine": "#b3261e"}
 Row = tuple[str, list[tuple[Span, str, str]]]  # name, (span, colour, hatch)
 
@@ -65,7 +66,9 @@ def _caption(one: Stability, clock: Clock) -> str:
     text += " Triangles: it was started" + (
         ", or started anew; what lies before the last one is pale." if len(begins) > 1 else "."
     )
-    return text + " Pauses and stops by their cause."
+    text += " Pauses and stops by their cause."
+    closed = any(window.closed for window in one.component.windows)
+    return text + (" In closed windows nothing new was ordered, and the clock ran on." if closed else "")
 
 
 def _rows(one: Stability, clock: Clock, record: Record, span: Span) -> list[Row]:
@@ -77,7 +80,7 @@ def _rows(one: Stability, clock: Clock, record: Record, span: Span) -> list[Row]
         mine = [(piece, _CAUSES.get(cause, FAINT), "////") for piece, why in stopped if why == cause]
         rows.append((f"stopped: {one_line(cause, 16)}", mine))
     paused = [(piece, FAINT, "") for piece in _pauses(one, record, span)]
-    windows = [_window(window, span) for window in one.component.windows[:4]]
+    windows = _windows(one.component.windows, span)
     return [
         *rows,
         ("paused", paused),
@@ -86,13 +89,25 @@ def _rows(one: Stability, clock: Clock, record: Record, span: Span) -> list[Row]
     ]
 
 
+def _windows(windows: tuple[Window, ...], span: Span) -> list[Row]:
+    """Those in which nothing is ordered first, for they hold most back; what is beyond the limit shares one row."""
+    rows = [_window(window, span) for window in sorted(windows, key=lambda window: not window.closed)]
+    rows = [row for row in rows if row[1] or "unknown zone" in row[0]]
+    if len(rows) <= WINDOWS_LIMIT:
+        return rows
+    rest = rows[WINDOWS_LIMIT - 1 :]
+    together = [bar for _, bars in rest for bar in bars]
+    return [*rows[: WINDOWS_LIMIT - 1], (f"{len(rest)} more windows", together)]
+
+
 def _window(window: Window, span: Span) -> Row:
     """When a window was open; where this machine does not know its zone, that is said and nothing is drawn."""
     try:
-        pieces = [(piece, RULE, "....") for piece in open_in(window, *span)]
+        look = (INK, "xxxx") if window.closed else (RULE, "....")
+        pieces = [(piece, *look) for piece in open_in(window, *span)]
     except UsageError:
         return f"window in unknown zone {one_line(window.zone, 18)}", []
-    return f"window: {one_line(window.text, 18)}", pieces
+    return f"{'closed' if window.closed else 'window'}: {one_line(window.text, 18)}", pieces
 
 
 def _before(words: tuple[Word, ...], clock: Clock) -> list[Span]:

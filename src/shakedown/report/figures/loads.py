@@ -1,4 +1,4 @@
-"""How much of each budget and of each of its targets our runs took over time, against what was allowed."""
+"""How much of each budget and of each of its targets our runs took and asked for over time, against what was allowed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
     shown = [load for load in loads if load.steps][:LIMIT]
     if not shown:
         return []
-    last = max(end, *(load.steps[-1][0] for load in shown))
+    last = max(end, *(load.steps[-1][0] for load in shown), *(load.ran[-1][0] for load in shown if load.ran))
     scale, unit = time_unit(last - begin)
 
     def paint(figure: Any) -> None:
@@ -34,27 +34,33 @@ def draw_loads(loads: Sequence[Load], begin: float, end: float) -> list[Drawing]
 
     left = len([load for load in loads if load.steps]) - len(shown)
     above = [load for load in shown if load.over > 0]
-    caption = "What runs took from when they were let start until their end was known; dashed: the limit."
-    red = f" Red: more than allowed, on {len(above)} of {len(shown)}."
-    caption += red if above else " Never more than allowed was let start."
+    caption = (
+        "What runs took while they ran; dotted: with what was asked for and waited at the scheduler; dashed: the limit."
+    )
+    red = f" Red: more than allowed ran, on {len(above)} of {len(shown)}."
+    caption += red if above else " Never more than allowed ran."
     caption += f" {plural(left, 'budget')} more are in tables/loads.csv." if left else ""
     return [draw("loads", "Load on budgets and targets", caption, 0.45 + 0.5 * len(shown), paint)]
 
 
 def _panel(axes: Any, load: Load, begin: float, last: float, scale: float) -> None:
-    times = [(time - begin) / scale for time, _ in load.steps] + [(last - begin) / scale]
-    amounts = [amount for _, amount in load.steps] + [load.steps[-1][1]]
+    rows = list(load.together())
+    times = [(time - begin) / scale for time, _, _ in rows] + [(last - begin) / scale]
+    amounts = [ran for _, ran, _ in rows] + [rows[-1][1]]
+    asked = [ran + more for _, ran, more in rows] + [rows[-1][1] + rows[-1][2]]
     many = len(times) > MANY
     colour = _OVER if load.over > 0 else ACCENT
     axes.fill_between(times, amounts, step="post", color=colour, alpha=0.3, linewidth=0, rasterized=many)
     axes.step(times, amounts, where="post", color=colour, linewidth=0.7, rasterized=many)
+    if asked != amounts:
+        axes.step(times, asked, where="post", color=INK, linewidth=0.6, linestyle=":", rasterized=many)
     limits = [((max(time, begin) - begin) / scale, amount) for time, amount in load.limits]
     axes.step(
         [*(time for time, _ in limits), (last - begin) / scale],
         [*(amount for _, amount in limits), limits[-1][1]],
         where="post", color=INK, linewidth=0.9, linestyle=(0, (4, 2)),
     )  # fmt: skip
-    highest = max(load.most, *(amount for _, amount in load.limits))
+    highest = max(*asked, *(amount for _, amount in load.limits))
     axes.set_ylim(0, 1.15 * highest or 1.0)
     axes.set_yticks([0, highest], ["0", short_number(highest)])
     axes.set_ylabel(label(load.name, 24), rotation=0, ha="right", va="center", color=INK)

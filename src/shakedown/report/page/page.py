@@ -99,7 +99,7 @@ def page_facts(campaign: CampaignRead, evidence: Evidence, pictures: Pictures) -
         "amendments": record.of_kind("amended"), "events_of_note": record.of_kind(*_NOTABLE),
         "superseded": _superseded(record), "waits": _waits(record), "rules": _rules(scorecard),
         "failure_classes": failures_by_class(cases), "definitions": DEFINITIONS, "floors": floors.DEFINITIONS,
-        "orders": record.standing, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
+        "orders": evidence.orders, "acts": scorecard.acts, "standing_words": standing_words, "not_known": NOT_KNOWN,
         "recipes": list(recipes(document, scorecard)), "tables": TABLES,
         "factor_words": factor_words, "show_value": show_value, "show_number": show_number, "show_share": show_share,
         "procedures": _procedures(evidence), "limit": ROWS_LIMIT, "version": __version__,

@@ -52,8 +52,10 @@ TABLES = {
     "(Poisson); without an interrupt the low end is clock_h / 3.0.",
     "failure-rates.csv": "Attempts with counted = yes and good = no, by verdict and by class; per_1000_node_hours = 1000 x count / "
     "node_hours (of all attempts, failed ones too). after: without those ruled other than vendor.",
-    "loads.csv": "Each change of what runs took of a budget or target (BUDGET@TARGET), and the limit that held then.",
-    "standing-orders.csv": "What people, or the plan, said while it ran: pauses, clocks, caps, budgets, exclusions.",
+    "loads.csv": "Each change of what runs took of a budget or target (BUDGET@TARGET) while they ran (load), of what more was "
+    "asked for by runs that might start and waited (asked), and the limit that held then.",
+    "standing-orders.csv": "What people, or the plan, said while it ran: pauses, clocks, caps, budgets, exclusions; "
+    "and when windows of the plan were open, which have no event: the plan and the clock on the wall tell them.",
     "runs.csv": "One line a verdict. counted: in the component's count; good: passed or ended as expected; aside: why its "
     "figures do not count; result: which wanted result it is an attempt at.",
     "values.csv": "One line a value of a run. counts: it is in the summary of its figure; outlier: as found there.",

@@ -46,7 +46,7 @@ def stability_tables(evidence: Evidence) -> dict[str, bytes]:
         ),
         "interrupts.csv": to_csv(_INTERRUPTS, (_interrupts(one.interrupts) for one in parts if one.interrupts)),
         "failure-rates.csv": to_csv(_RATES, (row for one in parts for row in _rates(one))),
-        "loads.csv": to_csv(("budget", "time", "load", "limit"), _loads(evidence)),
+        "loads.csv": to_csv(("budget", "time", "load", "asked", "limit"), _loads(evidence)),
         "standing-orders.csv": to_csv(
             ("time", "order", "component", "case", "by", "what", "because", "event"), _orders(evidence)
         ),
@@ -117,15 +117,15 @@ def _rates(one: Stability) -> Rows:
 
 def _loads(evidence: Evidence) -> Rows:
     for load in evidence.loads:
-        for time, amount in load.steps:
-            yield load.name, time, amount, load.limit_at(time)
+        for time, amount, asked in load.together():
+            yield load.name, time, amount, asked, load.limit_at(time)
 
 
 def _orders(evidence: Evidence) -> Rows:
-    for row in evidence.record.standing:
+    for row in evidence.orders:
         value = dict(row.value)
         component, by = str(value.pop("component", "")), str(value.pop("by", "") or value.pop("who", ""))
         what = json.dumps(
             {key: value[key] for key in sorted(value) if key not in ("request", "who")}, ensure_ascii=False
         )
-        yield row.time, row.kind, component, row.case, by, what if value else "", row.reason, row.seq
+        yield row.time, row.kind, component, row.case, by, what if value else "", row.reason, row.seq or None

@@ -34,8 +34,10 @@ def nodes_out(clusters: Sequence[Cluster], run: Run, command_s: float) -> tuple[
             trouble = trouble or f"{cluster.name}: {clean(ran.error) or f'sinfo ended with exit status {ran.status}'}"
             continue
         ours = {name for partition in cluster.partitions for name in names_in(partition.nodes)}
+        told: set[str] = set()
         for state, since, why, nodes in out_of_work(ran.output):
-            names = [name for name in names_in(nodes) if name in ours]
+            names = [name for name in names_in(nodes) if name in ours and name not in told]
+            told.update(names)  # a node of several partitions may stand on several lines
             if names:
                 shown = nodes if len(names) == len(names_in(nodes)) else ",".join(names)
                 found.append(NodesOut(cluster.name, shown, len(names), state, since, why))

@@ -16,9 +16,9 @@ _WORDS = {
     "Reservation": "it waits for its reservation to begin",
     "ReservationDeleted": "its reservation was deleted; an administrator has to release it",
     "JobHeldAdmin": "an administrator holds it, and has to release it",
-    "JobHeldUser": "it is held; scontrol release lets it go",
-    "job requeued in held state": "somebody put it back and holds it: scontrol release",
-    "launch failed requeued held": "it could not be launched, and Slurm holds it: scontrol release",
+    "JobHeldUser": "it is held",
+    "job requeued in held state": "it was put back and is held",
+    "launch failed requeued held": "it could not be launched, and Slurm holds it",
     "DependencyNeverSatisfied": "what it depends on can no longer come true",
     "BadConstraints": "no node has what it asks for",
     "Licenses": "licences that it needs are taken",
@@ -68,7 +68,8 @@ _RAISE = "the limit has to be raised, or the test must ask for less"
 _SHARED = "it begins when other jobs that count for the limit end; where there are none, the limit has to be raised"
 _ENDS = "Reserved for maintenance"  # of a reservation, which ends by itself
 _SERIES = "an administrator has to change what the account may use, or the system file asks for another one"
-# What never passes by itself, and what has to be done about it.
+# What never passes by itself, and what has to be done about it. A way out is told only here, and never in the words above: where we
+# hold a job ourselves, nobody else must let it go, and only the engine knows that.
 _NEVER = {
     "PartitionTimeLimit": _RAISE,
     "ReservationDeleted": "an administrator has to release it; or cancel it",

@@ -1,0 +1,55 @@
+"""What runs take of a budget, and what jobs that wait at the scheduler only ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shakedown.metrics.loads import loads
+from shakedown.metrics.rows.table import fold_runs
+from shakedown.model.events import Event
+from shakedown.model.nouns import Case, Cluster, Component, Document, NodeType, Partition, Shape, System, Test
+
+
+def plan(licences: float = 2.0) -> Document:
+    cluster = Cluster("h3", "slurm", (Partition("batch", "n", "n[1-8]", 8, "n"),), licences=(("md", licences),))
+    system = System("m", (cluster,), (NodeType("n", cores=4),), budgets=(("md", licences),))
+    case = Case("c", "t", "h3:batch", shape=Shape(nodes=1), loads=(("md", 1.0),))
+    return Document("p", system, (Component("ft", "functionality", ("t",)),), (case,), (Test("t"),))
+
+
+def log(runs: list[tuple[float, float | None, float | None]]) -> list[Event]:
+    """Of each run: when it was ordered, began and ended."""
+    told: list[tuple[float, str, int, dict[str, Any]]] = []
+    for number, (ordered, began, ended) in enumerate(runs, 1):
+        told.append((ordered, "submit_order", number, {"component": "ft", "repeat": number}))
+        if began is not None:
+            told.append((began, "job_report", number, {"state": "running"}))
+        if began is not None and ended is not None:  # it is heard of half a second later
+            value = {
+                "component": "ft",
+                "repeat": number,
+                "verdict": "passed",
+                "started": began,
+                "elapsed_s": ended - began,
+            }
+            told.append((ended + 0.5, "job_report", number, {"state": "completed"}))
+            told.append((ended + 0.6, "verdict", number, value))
+    events = [Event("campaign_start", 1, 0.0)]
+    for seq, (time, name, number, value) in enumerate(sorted(told, key=lambda one: one[:3]), 2):
+        events.append(Event(name, seq, time, case="c", run=f"r{number:06d}", job=f"j{number:06d}", value=value))
+    return events
+
+
+def test_jobs_that_wait_at_the_scheduler_take_nothing() -> None:
+    """Five are queued for two licences; the third begins the moment that the first ends, before anybody hears of that end."""
+    runs = [(1.0, 2.0, 10.0), (1.0, 2.0, 12.0), (1.0, 10.1, 20.0), (1.0, 12.1, 22.0), (1.0, None, None)]
+    (load,) = loads(plan(), fold_runs(log(runs)))
+    assert (load.most, load.over) == (2.0, 0.0)
+    rows = list(load.together())
+    assert rows[0] == (1.0, 0.0, 5.0) and (2.0, 2.0, 3.0) in rows
+    assert max(ran + asked for _, ran, asked in rows) == 5.0
+
+
+def test_what_ran_beyond_the_limit_is_told() -> None:
+    (load,) = loads(plan(1.0), fold_runs(log([(1.0, 2.0, 10.0), (1.0, 4.0, 12.0)])))
+    assert load.most == 2.0 and round(load.over, 6) == 6.0
