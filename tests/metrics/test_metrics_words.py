@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shakedown.metrics.words import same, show_beside, show_number, show_share
+from shakedown.metrics.words import show_beside, show_number, show_share
+from shakedown.model.bounds import same
 from shakedown.model.contracts import beside
 from shakedown.model.judging import ContractRow
 from shakedown.model.units import Quantity, show_bytes, show_duration

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.metrics.words import plural, same, show_share
+from shakedown.metrics.words import plural, show_share
+from shakedown.model.bounds import same
 from shakedown.model.nouns import Mode
 
 Span = tuple[float, float]
