@@ -22,7 +22,7 @@ from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
+from shakedown.model.ports import AT_LIMIT, OVERRAN, SEEN_HERE, UNHEARD
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
@@ -181,7 +181,10 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "cancelled": "it was cancelled" if job.requests.cancel else "someone else cancelled it at the scheduler",
         "interrupted": "it was ended from outside",
     }
-    why = reasons[verdict] + (f": {job.report.message}" if job.report.message else "")
+    said = job.report.message
+    if verdict == "timeout" and said.startswith(AT_LIMIT):
+        said = ""  # whoever ended it says in its words what stands there already
+    why = reasons[verdict] + (f": {said}" if said else "")
     if verdict == "timeout" and _is_cut_short(state, job, run):
         verdict = "interrupted"
     if (launch and verdict == "node_fail") or job.report.message.startswith((OVERRAN, UNHEARD)):
@@ -204,7 +207,7 @@ def _at_limit(state: State, job: Job) -> str:
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     if elapsed is not None and elapsed < 0.9 * limit:
         return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
-    said, began, over = f"it was ended at its time limit of {limit:g} s", job.started, job.report.facts.get("over")
+    said, began, over = f"{AT_LIMIT} of {limit:g} s", job.started, job.report.facts.get("over")
     if began is None or over is None or over - began <= limit + _LATE_S:
         return said
     return f"{said}, {show_duration(over - began)} after it began: the scheduler was late"

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case, Cluster, Document
 from shakedown.model.ports import (
+    AT_LIMIT,
     ENDED,
     JobOrder,
     JobReport,
@@ -385,7 +386,7 @@ class LocalScheduler:
             running.timer = self._reactor.call_later(left, partial(self._time_is_up, running))
             return False
         limit = show_duration(running.order.case.shape.time_limit_s)
-        return running.end("timeout", f"it was ended at its time limit of {limit}", self._grace_s, self._patience_s)
+        return running.end("timeout", f"{AT_LIMIT} of {limit}", self._grace_s, self._patience_s)
 
     def _cancel_one(self, job: str) -> bool:
         order = self._unqueue(job)
