@@ -145,6 +145,14 @@ def test_a_changed_output_and_a_changed_fingerprint_are_found(flipping: Layout) 
         assert found.damage is not None and found.damage.path == str(path.relative_to(flipping.root))
 
 
+def test_a_fingerprint_that_is_gone_is_told_in_words(site: Path) -> None:
+    layout = Layout(site / "campaigns/p-1")
+    next(path for path in (layout.root / "fingerprints").rglob("*") if path.is_file()).unlink()
+    damage = verify_campaign(layout).damage
+    assert damage is not None
+    assert damage.why == "the facts of a fingerprint cannot be read: No such file or directory"
+
+
 def test_what_comes_after_a_seal_is_said(site: Path) -> None:
     layout = Layout(site / "campaigns/p-1")
     unsealed = verify_campaign(layout)

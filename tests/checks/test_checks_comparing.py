@@ -279,6 +279,17 @@ def test_the_reference_is_interpolated_as_numpy_does(xs: list[int], data: Any) -
         assert band(mine, reference)[0] is held
 
 
+def test_two_columns_without_names_are_x_and_y_and_their_first_line_is_a_point() -> None:
+    assert band("1,10\n2,24\n4,40\n", "1,10\n2,24\n4,40\n") == (True, "")
+    assert band("size,bw\n1,12\n2,24\n4,40\n", "1,10\n2,24\n4,40\n")[0] is False, "the first point counts"
+    assert band("size,bw\n1,10\n4,40\n", "x,y\n1,10\n4,40\n") == (True, "")
+
+
+def test_the_first_line_of_csv_is_compared_where_it_holds_numbers_alone() -> None:
+    assert said("1,2\n3,4\n", "1,2\n3,4\n", absolute=0.0, format="csv") == (True, "")
+    assert said("1,3\n3,4\n", "1,2\n3,4\n", absolute=0.0, format="csv")[0] is False
+
+
 def test_points_where_the_reference_says_nothing_are_told() -> None:
     assert band("size,bw\n1,10\n4,40\n5,50\n8,80\n") == (
         False,
@@ -305,7 +316,7 @@ def test_a_curve_in_a_printed_table() -> None:
 @pytest.mark.parametrize(
     ("reference", "told"),
     [
-        ("size,bw\n1,10\n", "the reference has 1 points; a line needs two"),
+        ("size,bw\n1,10\n", "the reference has 1 point; a line needs two"),
         ("size,bw\n1,10\n1,11\n", "the reference has two points at size = 1"),
         ("size,bw,n\n1,x,1\n", "line 2 of the reference, column bw: 'x' is no finite number"),
         ("size,rate,n\n1,2,3\n", "the reference has no column 'bw'; it has 'size', 'rate', 'n'"),

@@ -155,6 +155,12 @@ def test_figures_of_a_run_that_failed_are_kept() -> None:
     ("state", "message", "reason"),
     [
         ("timeout", "", "it was ended at its time limit, after 1.5 s"),
+        ("timeout", "it was ended at its time limit of 1.0 s", "it was ended at its time limit, after 1.5 s"),
+        (
+            "timeout",
+            "it was ended at its time limit of 1 s; the job went on",
+            "it was ended at its time limit, after 1.5 s: the job went on",
+        ),
         ("node_fail", "n7 is down", "a node it ran on failed: n7 is down"),
         ("cancelled", "", "it was cancelled"),
         ("interrupted", "", "it was ended from outside"),

@@ -48,6 +48,11 @@ def test_the_worst_comes_first_within_eighty_columns(site: Path) -> None:
     assert lines[2].split() == ["VERDICT", "CHANGE", "95", "%", "INTERVAL", "RUNS", "WHAT"]
     assert re.match(r"worse +-9\.\d% +-\d+\.\d% \.\. -\d+\.\d% +12, 12$|worse +-10\.\d% ", lines[3])
     assert re.match(r" +triad of a/n=2: 1?\d\d\.?\d* GB/s -> 9?\d+\.?\d* GB/s$", lines[4])
+    change = float(lines[3].split()[1].rstrip("%"))
+    before, after = (float(number) for number in re.findall(r"([\d.]+) GB/s", lines[4]))
+    assert 100 * (after / before - 1) == pytest.approx(change, abs=0.06), (
+        "the change is that of the two numbers below it"
+    )
     assert lines[6].startswith("no change seen in 5 figures; their intervals lie within ")
     assert max(map(len, lines)) <= 80
 

@@ -240,7 +240,7 @@ def test_outputs_that_are_gone_are_counted_and_no_damage(opened: Open) -> None:
     shutil.rmtree(source.root / "packs")
     told = say(source, "verify")
     assert told.status == 0
-    assert "not checked: 9 verdicts against its kept output: its output in 000001.pack is gone" in told.out
+    assert "not checked: 9 verdicts against their kept outputs: its output in 000001.pack is gone" in told.out
 
 
 # ---- resume --------------------------------------------------------------------------------------------------------------

@@ -64,6 +64,15 @@ def test_a_table_keeps_its_columns_whatever_the_cells_hold() -> None:
     assert text.splitlines() == ["name        n", "a b         1", "long name  20"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [["--help"], ["init", "--list"], ["schema", "plan"]])
+def test_standard_output_that_takes_nothing_is_named(words: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from shakedown.cli.main import main\nmain()", *words]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "error: standard output: No space left on device\n")
+
+
 def test_a_fault_of_our_own_is_a_sentence_and_status_3(tmp_path: Path) -> None:
     program = (
         "import sys, shakedown.cli.status as s\n"

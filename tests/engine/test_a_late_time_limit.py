@@ -8,6 +8,16 @@ from engine_by_hand import seen_running
 from shakedown.engine import decide
 
 
+def test_what_ended_it_says_nothing_twice() -> None:
+    hand = seen_running("queue")
+    value = {"state": "timeout", "source": "queue"}
+    hand.play(
+        "job_report", job="j000001", run="r000001", value=value, reason="it was ended at its time limit of 5 min 00 s"
+    )
+    (verdict,) = [order.event for order in decide(hand.state, hand.state.time).orders if order.event.event == "verdict"]
+    assert verdict.reason == "it was ended at its time limit of 300 s"
+
+
 @pytest.mark.parametrize(
     ("took", "more"), [(419.0, ""), (487.0, ", 8 min 07 s after it began: the scheduler was late"), (None, "")]
 )

@@ -111,7 +111,9 @@ def test_a_case_without_a_value_mends_no_row_and_one_that_ended_as_expected_bloc
     story.values("b/1", [12.0])
     story.case("b/2", expect="build_failed")
     story.run("b/2", "build_failed")
-    assert only(story, row(test="b")).outcome == "met"
+    found = only(story, row(test="b"))
+    assert found.outcome == "met"
+    assert found.arithmetic.endswith("; no value of b/2, which ended as expected")
 
 
 def test_wrong_answers_give_no_values_and_slow_runs_do(story: Any) -> None:

@@ -415,3 +415,15 @@ def test_an_optional_figure_that_no_run_gave_is_remarked(story: Story) -> None:
     modelled = story.record()
     modelled.rehearsal = {"seed": 1}
     assert not any("optional" in remark for remark in score(document, modelled).remarks)
+
+
+def test_the_interval_on_the_page_is_in_the_unit_of_the_value_beside_it(story: Story) -> None:
+    from shakedown.report.page.filters import between
+
+    story.repeats = 6
+    story.values("a", [12.9, 8.7, 17.1, 13.0, 12.0, 14.0])
+    story.must("value", ">=", 9.0, of="triad", unit="GB/s", statistic="mean", must=">= 9000 MB/s")
+    criterion = story.only()
+    assert "mean of 6 values of triad = 12950 MB/s, must >= 9000 MB/s" in criterion.arithmetic
+    low, high = criterion.interval or (0.0, 0.0)
+    assert between(criterion) == f"95% interval {1000 * low:.0f} to {1000 * high:.0f} MB/s"

@@ -96,6 +96,15 @@ def test_of_a_fill_only_what_ran_on_a_full_machine_counts() -> None:
     assert "; 4 runs not counted" in component.criteria[0].arithmetic
 
 
+def test_next_to_nothing_is_told_without_its_digits() -> None:
+    made = book()
+    made.components["pt"] = replace(made.components["pt"], modes=(ISOLATED, Mode("fill", repeats=2)))
+    fill(made, 10.0, 10.0, 10.0, 10.0)
+    made.run("pt", "cm4", begin=1010.0 - 1e-6, elapsed_s=9.0, mode="fill", figures={"rate": 8.0})
+    component = made.card().components[0]
+    assert component.aside == (("r5", "the machine was full (4 copies at once) for less than 0.1% of its time"),)
+
+
 def test_copies_that_an_amendment_does_not_want_any_more_filled_the_machine_all_the_same() -> None:
     """Two fills were interleaved, and one of them is wanted now: the copies of both count as company, those of one as values."""
     made = book()

@@ -128,6 +128,25 @@ def test_outliers_are_told_apart_case_by_case() -> None:
     assert book.only().left_out == (("outlier", 1),)
 
 
+def test_outliers_that_are_left_out_are_told_of_the_case_whose_number_stands_there() -> None:
+    book = Book()
+    each = criterion("sd / mean", "<= 50%", of="elapsed", leave_out=("outliers",), per="case")
+    book.component("st", "a/n=1", "a/n=2", "a/n=3", repeats=6, criteria=(each,))
+    for case, values in (
+        ("a/n=1", (1.0, 1.0, 1.01, 0.99, 1.0, 9.0)),
+        ("a/n=2", (9.0, 9.1, 9.2, 8.9, 9.0, 18.0)),
+        ("a/n=3", (9.0, 9.0, 9.0, 9.0, 9.0, 9.0)),
+    ):
+        for value in values:
+            book.run("st", case, elapsed_s=value)
+    found = book.only()
+    assert (found.worst_case, found.left_out) == ("a/n=2", (("outlier", 2),))
+    assert "over 5 values" in found.arithmetic
+    assert (
+        "; the worst of 3 cases is a/n=2; left out: 2 outliers, 1 outlier of these of a/n=2; with" in found.arithmetic
+    )
+
+
 @pytest.mark.parametrize(("epochs", "text"), [("all", "3 passed / 5"), ("2", "2 passed / 3"), ("last", "1 passed / 1")])
 def test_a_criterion_says_which_epochs_it_accepts(epochs: str, text: str) -> None:
     book = Book()

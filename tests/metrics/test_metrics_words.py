@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shakedown.metrics.words import same, show_beside, show_number, show_share
+from shakedown.metrics.words import show_beside, show_number, show_share
+from shakedown.model.bounds import same
 from shakedown.model.contracts import beside
 from shakedown.model.judging import ContractRow
 from shakedown.model.units import Quantity, show_bytes, show_duration
@@ -62,7 +63,7 @@ def test_a_value_stands_to_both_bounds_of_its_row_as_printed_as_in_truth(
     row = ContractRow("c:1", "c", "t", "f", "", "contract", low=low, high=other[1], unit="s")
     shown = float(beside(value, row).removesuffix(" s"))
     for bound in (low, other[1]):
-        assert (shown > bound) - (shown < bound) == (value > bound) - (value < bound), beside(value, row)
+        assert order(shown, bound) == order(value, bound), beside(value, row)
 
 
 _MINUS_NOTHING = re.compile(r"[-+]0(\.0*)?(?![.\d])")

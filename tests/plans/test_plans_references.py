@@ -33,7 +33,7 @@ CURVE = "  - curve within: {table: {header: ^size}, x: size, y: bw, reference: r
 def room(site: Any) -> Any:
     site.write("systems/box.yaml", SYSTEM)
     for name in ("out.nc", "out.csv", "out-2.dat", "out-3.dat"):
-        site.write(f"tests/ref/{name}", f"{name}\n")
+        site.write(f"tests/ref/{name}", written(name))
     return site
 
 
@@ -43,8 +43,12 @@ def document(room: Any, checks: str) -> Document:
     return found
 
 
+def written(name: str) -> str:
+    return "size,bw\n1,10\n2,20\n" if name.endswith(".csv") else f"{name}\n"
+
+
 def sum_of(name: str) -> str:
-    return hashlib.sha256(f"{name}\n".encode()).hexdigest()
+    return hashlib.sha256(written(name).encode()).hexdigest()
 
 
 def test_a_reference_is_frozen_by_its_path_and_its_digest(room: Any) -> None:
@@ -120,3 +124,33 @@ def test_a_reference_that_is_too_large_is_told(room: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(references, "LARGEST", 4)
     with pytest.raises(ShakedownError, match=r"the reference ref/out\.nc has more than 4 B, the most that is compared"):
         document(room, EQUAL)
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("size,GB/s\n1,10\n2,20\n", "the reference ref/out.csv has no column 'bw'; it has 'size', 'GB/s'"),
+        ("size,bw\n1,10\n", "the reference ref/out.csv has 1 point; a line needs two"),
+        ("1,10\n1,20\n", "the reference ref/out.csv has two points at size = 1"),
+        ("size,bw\n1,10\n2,high\n", "line 3 of the reference ref/out.csv, column bw: 'high' is no finite number"),
+        ("1,10,3\n2,20,3\n", "the reference ref/out.csv has no column 'size'; no line has names of columns"),
+    ],
+)
+def test_a_reference_that_is_no_such_curve_is_told_before_anything_runs(room: Any, reference: str, said: str) -> None:
+    room.write("tests/ref/out.csv", reference)
+    with pytest.raises(ShakedownError) as told:
+        document(room, CURVE)
+    assert said in str(told.value)
+    assert "tests/m.yaml:5:" in str(told.value)
+
+
+@pytest.mark.parametrize("reference", ["1,10\n2,20\n", "x,y\n1,10\n2,20\n", "n,bw,size\n1,10,1\n2,20,2\n"])
+def test_a_reference_with_the_names_or_with_two_columns_alone_is_fine(room: Any, reference: str) -> None:
+    room.write("tests/ref/out.csv", reference)
+    assert document(room, CURVE).tests
+
+
+def test_a_column_that_the_reference_lacks_is_told_before_anything_runs(room: Any) -> None:
+    room.write("tests/ref/out.csv", "a,b\n1,2\n")
+    with pytest.raises(ShakedownError, match=r"the reference ref/out\.csv has no column 't'; it has 'a', 'b'"):
+        document(room, EQUAL.replace("out.nc", "out.csv"))

@@ -220,7 +220,8 @@ def _hold_outputs(found: Verified, layout: Layout, seals: SealCheck) -> None:
         f"kept outputs: {plural(held.same, 'verdict')} of what they say, figures and checks, came out again"
     )
     for why, count in held.unread.items():
-        found.unchecked.append(f"{plural(count, 'verdict')} against its kept output: {why}")
+        whose = "its kept output" if count == 1 else "their kept outputs"
+        found.unchecked.append(f"{plural(count, 'verdict')} against {whose}: {why}")
     found.unchecked += held.remarks
 
 
@@ -312,7 +313,9 @@ def _digest_trouble(path: Path, digest: str, name: str) -> str:
 def _facts_trouble(path: Path, digest: str) -> str:
     try:
         return "" if digest_of_content(read_plain(path)) == digest else "these are not the facts that were found"
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        return f"the facts of a fingerprint cannot be read: {error.strerror or error}"
+    except ValueError as error:
         return f"the facts of a fingerprint cannot be read: {error}"
 
 

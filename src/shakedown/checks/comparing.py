@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from shakedown.checks.extract import label
-from shakedown.checks.number_files import Rows, UnreadableNumbers, read_rows, value
+from shakedown.checks.number_files import read_rows
 from shakedown.checks.tables import TableError, cells
 from shakedown.checks.text import Contents, Missing, Text, name_of, printable, show
 from shakedown.checks.tolerance import Outside, Tolerance, show_number
 from shakedown.checks.variables import read_variables
 from shakedown.model.figures import Table
 from shakedown.model.nouns import Check
+from shakedown.model.number_rows import Rows, UnreadableNumbers, bad_reference, finite, points_of, value
 from shakedown.model.ports import CheckResult
 from shakedown.model.references import BINARY, Curve, Numbers, curve_of, numbers_of
 
@@ -57,7 +58,7 @@ def curve(check: Check, read: Read) -> CheckResult:
         points = _points(asked, check.subject, _text(read[0]))
     except UnreadableNumbers as error:
         return CheckResult(label(check), error.held, str(error))
-    wrong = _bad_reference(asked, reference) or _beyond(asked, points, reference)
+    wrong = bad_reference(asked.x, reference, THE_REFERENCE) or _beyond(asked, points, reference)
     if wrong:
         return CheckResult(label(check), None if wrong.startswith(THE_REFERENCE) else False, wrong)
     found = Outside(Tolerance(asked.absolute, asked.within))
@@ -218,14 +219,14 @@ Point = tuple[float, float]
 def _points(asked: Curve, subject: str, text: Text) -> list[Point]:
     """The run's points: of a table that it printed, else of a file's columns."""
     if asked.table is None:
-        return _pairs(asked, read_rows(text, asked.format))
+        return points_of(read_rows(text, asked.format), asked.x, asked.y)
     if len(text.parts) != 1:
         read_rows(text, "text")  # says why it cannot be compared
     try:
         rows = [cell.row for cell in cells(_with_both(asked), asked.y, text.parts[0])]
     except TableError as error:
         raise UnreadableNumbers(f"{name_of(subject)}: {error}") from error
-    return [(_finite(row[asked.x], asked.x, "the table"), _finite(row[asked.y], asked.y, "the table")) for row in rows]
+    return [(finite(row[asked.x], asked.x, "the table"), finite(row[asked.y], asked.y, "the table")) for row in rows]
 
 
 def _with_both(asked: Curve) -> Table:
@@ -239,38 +240,9 @@ def _with_both(asked: Curve) -> Table:
 def _reference_points(asked: Curve, text: Text) -> list[Point]:
     try:
         rows = read_rows(text, asked.reference_format, THE_REFERENCE)
-        return _pairs(asked, rows)
+        return points_of(rows, asked.x, asked.y)
     except UnreadableNumbers as error:
         raise _of_reference(error) from error
-
-
-def _pairs(asked: Curve, rows: Rows) -> list[Point]:
-    """Two columns by their names; the two that there are, where they have none of these names."""
-    unnamed = not {asked.x, asked.y} & set(rows.names) and all(len(fields) == 2 for _, fields in rows.lines)
-    x, y = (0, 1) if unnamed and not (asked.x + asked.y).isdecimal() else (rows.place(asked.x), rows.place(asked.y))
-    points = []
-    for position, (number, fields) in enumerate(rows.lines):
-        if position == 0 and fields == rows.names:
-            continue
-        line = f"line {number} of {rows.subject}"
-        if max(x, y) >= len(fields):
-            raise UnreadableNumbers(f"{line} has {len(fields)} fields, and column {max(x, y) + 1} is asked for")
-        points.append((_finite(fields[x], asked.x, line), _finite(fields[y], asked.y, line)))
-    return points
-
-
-def _finite(field: str, column: str, line: str) -> float:
-    number = value(field)
-    if number is None or number - number != 0:
-        raise UnreadableNumbers(f"{line}, column {printable(column)}: {show(field, 40)} is no finite number")
-    return number
-
-
-def _bad_reference(asked: Curve, reference: list[Point]) -> str:
-    if len(reference) < 2:
-        return f"{THE_REFERENCE} has {len(reference)} points; a line needs two"
-    twice = next((x for (x, _), (after, _) in pairwise(reference) if x == after), None)
-    return "" if twice is None else f"{THE_REFERENCE} has two points at {asked.x} = {show_number(twice)}"
 
 
 def _beyond(asked: Curve, points: list[Point], reference: list[Point]) -> str:

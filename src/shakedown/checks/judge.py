@@ -28,7 +28,7 @@ from shakedown.model.failures import Failure
 from shakedown.model.figures import figure_of
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, FigureSpec, Test
-from shakedown.model.ports import CheckResult, Evidence, JobReport
+from shakedown.model.ports import AT_LIMIT, CheckResult, Evidence, JobReport
 from shakedown.model.recorded import Recorded
 from shakedown.model.steps import broken_step
 from shakedown.model.units import Quantity, show_duration
@@ -150,7 +150,7 @@ def _verdict(test: Test, report: JobReport, evidence: Evidence) -> tuple[str, st
 
 def _other_end(report: JobReport) -> str:
     reasons = {
-        "timeout": "it was ended at its time limit",
+        "timeout": AT_LIMIT,
         "node_fail": "a node it ran on failed",
         "cancelled": "it was cancelled",
         "interrupted": "it was ended from outside",
@@ -158,7 +158,12 @@ def _other_end(report: JobReport) -> str:
     reason = reasons.get(report.state, f"{report.source} says '{printable(report.state)}'")
     if report.state == "timeout" and report.elapsed_s is not None:
         reason += f", after {show_duration(report.elapsed_s)}"
-    return _with_words(reason, report.message)
+    return _with_words(reason, _further(report.message) if report.state == "timeout" else report.message)
+
+
+def _further(message: str) -> str:
+    """What a message says beside the time limit, which the reason has already."""
+    return message if not message.startswith(AT_LIMIT) else message.partition("; ")[2]
 
 
 def _with_words(reason: str, words: str) -> str:

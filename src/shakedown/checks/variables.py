@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from shakedown.checks.number_files import UnreadableNumbers
+from shakedown.model.number_rows import UnreadableNumbers
 
 _LIBRARIES = {"netcdf": "netCDF4", "hdf5": "h5py"}
 

@@ -108,7 +108,8 @@ def show_percent(share: float) -> str:
 
 
 def _side(side: Middle | None, unit: str) -> str:
-    return "no value" if side is None else with_unit(show_number(side.median), unit)
+    """The mean that the change is one of."""
+    return "no value" if side is None else with_unit(show_number(side.mean), unit)
 
 
 def _count(side: Middle | None) -> str:

@@ -136,7 +136,7 @@ def _change(change: Change) -> str:
     from shakedown.cli.comparison_words import show_percent
     from shakedown.metrics.words import show_value
 
-    before, after = (show_value(value, change.unit) for value in (change.before_median, change.after_median))
+    before, after = (show_value(value, change.unit) for value in (change.before_mean, change.after_mean))
     low, high = change.effect.interval
     campaign, run = change.after
     moved = f"{show_percent(change.effect.share)} ({show_percent(low)} .. {show_percent(high)})"

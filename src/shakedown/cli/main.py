@@ -179,7 +179,7 @@ def main() -> None:
         fall_silent(1)  # the reader of our output has seen enough
         sys.exit(OUR_FAULT)
     except OSError as error:
-        _say(f"{error.filename or 'the system'}: {error.strerror or error}")
+        _say(f"{error.filename or _place_without_name(error)}: {error.strerror or error}")
         sys.exit(OUR_FAULT)
     except Exception as error:
         if os.environ.get("SHAKEDOWN_DEBUG"):
@@ -189,6 +189,18 @@ def main() -> None:
         )
         sys.exit(OUR_FAULT)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+_PRINTERS = frozenset({"click.utils", "rich.console", "shakedown.cli.log"})  # what they write goes to standard output
+
+
+def _place_without_name(error: OSError) -> str:
+    """Where an error of the system was that names no file: only who was writing tells."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    writer = trace.tb_frame.f_globals.get("__name__") if trace is not None else None
+    return "standard output" if writer in _PRINTERS else "the system"
 
 
 def _say(text: str) -> None:

@@ -179,7 +179,9 @@ def _gate(words: Words) -> tuple[str, str, str]:
 
 
 def _turn(words: Words) -> tuple[str, str, str]:
-    says = f"modes: one case has {words.about} to itself at a time, while {words.component.name} waits; that {words.kept}"
+    says = (
+        f"modes: one case has {words.about} to itself at a time, while {words.component.name} waits; that {words.kept}"
+    )
     return "modes", says, "it is what the plan asks for: fewer repeats, or fewer isolated cases, take less time"
 
 

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.metrics.words import plural, same, show_share
+from shakedown.metrics.words import plural, show_share
+from shakedown.model.bounds import same
 from shakedown.model.nouns import Mode
 
 Span = tuple[float, float]
 NO_TIMES = "its times are not known"
+_NEXT_TO_NOTHING = 0.001  # as a share: what is less is told as less than this
 
 
 def set_aside(
@@ -75,8 +77,13 @@ def _aside(rows: Sequence[RunRow], mode: Mode, steps: Steps, holds: Callable[[in
         if span is None:
             found[row.run] = NO_TIMES
         elif had < mode.overlap and not same(had, mode.overlap):
-            found[row.run] = f"{what} for only {show_share(had, mode.overlap)} of its time"
+            found[row.run] = f"{what} for {_only(had, mode.overlap)} of its time"
     return found
+
+
+def _only(share: float, asked: float) -> str:
+    """A share that is too small, without digits that say no more than that it is next to nothing."""
+    return f"less than {_NEXT_TO_NOTHING:.1%}" if 0 < share < _NEXT_TO_NOTHING else f"only {show_share(share, asked)}"
 
 
 def spans_of(rows: Iterable[RunRow]) -> Iterator[Span]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shakedown.model.bounds import same
+
 _PLAIN_LEAST, _PLAIN_MOST = 1e-4, 1e9  # outside these a number is written with an exponent
 
 
@@ -54,11 +56,6 @@ def show_value(value: float, unit: str = "") -> str:
 
 def with_unit(text: str, unit: str) -> str:
     return f"{text}%" if unit == "%" else f"{text} {unit}".rstrip()
-
-
-def same(value: float, bound: float) -> bool:
-    """Equal to within a billionth: 95 % read as 0.95 and 57 / 60 are the same share whatever the last bit says."""
-    return value == bound or abs(value - bound) <= 1e-9 * max(abs(value), abs(bound)) < float("inf")
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -9,8 +9,15 @@ import re
 
 from shakedown.model.units import UNITS, Quantity
 
-_AMOUNT = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*([A-Za-z%][A-Za-z%/]*)")
+_AMOUNT = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*([A-Za-z%µμ][A-Za-z%/]*)")
 _PARTS = re.compile(r"(?<=[A-Za-z])(?=\d)")  # 1h30m is two amounts
+
+
+def same(value: float, bound: float) -> bool:
+    """Equal to within a billionth: 95 % read as 0.95 and 57 / 60 are the same share whatever the last bit says, and a value on a
+    bound that was written in another unit lies on it.
+    """
+    return value == bound or abs(value - bound) <= 1e-9 * max(abs(value), abs(bound)) < float("inf")
 
 
 def written_unit(must: str, unit: str) -> str:

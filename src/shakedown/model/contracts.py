@@ -9,11 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from shakedown.model.bounds import converted, written_unit
+from shakedown.model.bounds import converted, same, written_unit
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Case, Document
-
-_SAME = 1e-9  # of the bound: converting units must not make a value on the bound lie outside
 
 
 def rows_of(document: Document, case: Case) -> tuple[ContractRow, ...]:
@@ -90,7 +88,7 @@ def _beyond(bound: float | None, value: float, side: int, strict: bool) -> bool:
     """Whether the value lies beyond a bound, upwards for side 1."""
     if bound is None:
         return False
-    if abs(value - bound) <= _SAME * max(abs(value), abs(bound)):
+    if same(value, bound):
         return strict
     return (value - bound) * side > 0
 
@@ -128,9 +126,14 @@ def beside(value: float, row: ContractRow) -> str:
     for digits in range(4, 18):
         text = _number(value, digits)
         shown = float(text)
-        if all((shown > bound) - (shown < bound) == (value > bound) - (value < bound) for bound in bounds):
+        if all(_side(shown, bound) == _side(value, bound) for bound in bounds):
             break
     return f"{text}%" if unit == "%" else f"{text} {unit}".rstrip()
+
+
+def _side(value: float, bound: float) -> int:
+    """Above a bound, below it, or on it, as it is judged."""
+    return 0 if same(value, bound) else (value > bound) - (value < bound)
 
 
 def _number(value: float, digits: int) -> str:

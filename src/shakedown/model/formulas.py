@@ -34,6 +34,8 @@ _MADE_OF: dict[str, Dimension] = {
     "hertz": (("s", -1.0),),
     "ops/s": (("op", 1.0), ("s", -1.0)),
     "seconds": (("s", 1.0),),
+    "joules": (("J", 1.0),),
+    "watts": (("J", 1.0), ("s", -1.0)),
 }
 
 
@@ -84,8 +86,9 @@ def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
     result = _Computing(given).of(parse(text))
     kind, factor = UNITS.get(unit, (unit, 1.0))
     wanted = _MADE_OF.get(kind, ((kind, 1.0),))
-    # A plain number may be called anything: a ratio is no GB/s, but a score may have a unit of its own.
-    if result.dimension != wanted and not (result.dimension == PLAIN and unit not in UNITS):
+    # A plain number may be called anything where a person took the units away with number(), or gave it one of their own.
+    free = result.dimension == PLAIN and (unit not in UNITS or _takes_units_away(text))
+    if result.dimension != wanted and not free:
         raise FormulaError(
             f"it comes out in {show(result.dimension)}, and the figure is in {unit or 'plain numbers'}",
             "give the figure the unit that the formula has; number(x) is x without its unit",
@@ -95,6 +98,12 @@ def value(text: str, given: Mapping[str, Amount], unit: str) -> float:
     if not math.isfinite(found):
         raise FormulaError("it comes to no finite number")
     return found
+
+
+def _takes_units_away(text: str) -> bool:
+    """Whether a formula has number() in it: what it comes to is in whatever unit the figure says."""
+    calls = (node.func for node in ast.walk(parse(text)) if isinstance(node, ast.Call))
+    return any(isinstance(called, ast.Name) and called.id == "number" for called in calls)
 
 
 def show(dimension: Dimension) -> str:

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from shakedown.model.units import UNITS, Quantity
+from shakedown.model.units import UNITS, USUAL, Quantity
 
 Relation = Literal["", ">", "<"]
 Agreement = Literal["", "exact", "rounded", "truncated", "above", "below"]
 
 _PRINTED = re.compile(
-    r"\s*([<>]?)\s*(([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?)(\s*)([A-Za-z%][A-Za-z0-9%/^_.-]*)?\s*"
+    r"\s*([<>]?)\s*(([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?)(\s*)([A-Za-z%µμ][A-Za-z0-9%/^_.-]*)?\s*"
 )
 _NEARLY = 1e-12  # what arithmetic in floating point may lose
 
@@ -74,7 +74,7 @@ def other_unit(printed: Printed, derived: float) -> str:
     if unit not in UNITS or not printed.quantity.value:
         return ""
     dimension, own = UNITS[unit]
-    factors = {name: factor for name, (kind, factor) in UNITS.items() if kind == dimension and name and factor != own}
+    factors = {name: factor for name, (kind, factor) in USUAL.items() if kind == dimension and name and factor != own}
     if dimension in ("bytes", "bytes/s"):
         factors |= {
             name.replace("B", "b"): factor / 8 for name, factor in factors.items() | {(unit, own)} if "i" not in name

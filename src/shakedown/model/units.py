@@ -2,23 +2,36 @@
 
 Sizes: GB is 10^9 bytes and GiB is 2^30 bytes, never mixed. Durations are kept in seconds, shares as fractions of one.
 Units that Shakedown does not know are kept as they are written (``years/day``): they compare only with themselves.
+docs/reference/units.md lists those that it knows.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shakedown.model.errors import did_you_mean
 
 _DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60}
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SMALL = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6}  # the micro sign, and the Greek letter that looks like it
+_SECONDS = {
+    **{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0},
+    **{"µs": 1e-6, "μs": 1e-6},
+}
+_PER = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES, _BITS = ("B", "byte", "bytes", "Byte", "Bytes"), ("b", "bit", "bits")
+_FLOPS, _OPS = ("FLOP", "Flop", "flop"), ("ops", "op")
+_AT_ONCE = {"FLOPS": "flop/s", "Flops": "flop/s", "flops": "flop/s", "IOPS": "ops/s"}  # per second in one word
+
+Unit = tuple[str, float]  # the dimension, and the factor to its base unit
 
 
-def _table() -> dict[str, tuple[str, float]]:
-    """Each known unit -> (dimension, factor to the dimension's base unit)."""
-    table: dict[str, tuple[str, float]] = {"": ("number", 1.0), "%": ("share", 0.01)}
+def _usual() -> dict[str, Unit]:
+    """The units as they are usually spelt: what a misspelt one is held against."""
+    table: dict[str, Unit] = {"": ("number", 1.0), "%": ("share", 0.01)}
     for prefix, factor in {**_DECIMAL, **_BINARY}.items():
         table[f"{prefix}B"] = ("bytes", factor)
         table[f"{prefix}B/s"] = ("bytes/s", factor)
@@ -31,10 +44,36 @@ def _table() -> dict[str, tuple[str, float]]:
     return table
 
 
-UNITS = _table()
+def _others() -> dict[str, Unit]:
+    """What else programs and people write for the same: bits, rates per minute, GFLOPS, IOPS; and power and energy."""
+    table: dict[str, Unit] = {}
+    for prefix, factor in {**_DECIMAL, **_BINARY}.items():
+        for size, words in ((factor, _BYTES), (factor / 8, _BITS)):
+            for word in words:
+                table[f"{prefix}{word}"] = ("bytes", size)
+                table |= {f"{prefix}{word}/{per}": ("bytes/s", size / seconds) for per, seconds in _PER.items()}
+        table[f"{prefix}bps"] = ("bytes/s", factor / 8)
+    for prefix, factor in _DECIMAL.items():
+        for word in (*_FLOPS, *_OPS):
+            dimension = "flop/s" if word in _FLOPS else "ops/s"
+            table |= {f"{prefix}{word}/{per}": (dimension, factor / seconds) for per, seconds in _PER.items()}
+        table |= {f"{prefix}{word}": (dimension, factor) for word, dimension in _AT_ONCE.items()}
+        table[f"{prefix}Wh"] = ("joules", factor * 3600)
+    for prefix, factor in {**_DECIMAL, **_SMALL}.items():
+        table |= {f"{prefix}W": ("watts", factor), f"{prefix}J": ("joules", factor)}
+    return table
+
+
+USUAL = _usual()
+UNITS = {**_others(), **USUAL}  # each known unit; the usual spelling of one that is in both decides
+# What is known, in a line: errors name it, and docs/reference/units.md has all of it.
+_SIZES = "B and b with k to E and Ki to Ei, also per s, min, h or d"
+KNOWN_IN_WORDS = f"known are {_SIZES}; FLOP/s, ops/s, Hz, W, J and Wh with k to E; ns to d; %"
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"^\s*({_NUMBER})\s*(\S.*?)?\s*$")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|ms|min|s|m|h|d)(?![a-zA-Z])\s*")
+_DURATION_PART = re.compile(
+    r"((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(ns|us|µs|μs|ms|min|s|m|h|d)(?![a-zA-Z])\s*"
+)
 
 
 _COMMA = re.compile(r"\d+(?:,\d+)+(?:\.\d+)?")
@@ -58,12 +97,15 @@ class Quantity:
         return self.value * UNITS[self.unit][1] if self.unit in UNITS else self.value
 
     def to(self, unit: str) -> float:
-        """The value in ``unit``. Raises ValueError where the two do not measure the same thing."""
+        """The value in ``unit``. Raises ValueError where the two do not measure the same thing, or nobody knows whether."""
         if unit == self.unit:
             return self.value
-        if unit not in UNITS or self.unit not in UNITS or UNITS[unit][0] != UNITS[self.unit][0]:
+        unknown = [name for name in (self.unit, unit) if name not in UNITS]
+        if unknown:
+            raise ValueError(f"'{unknown[0]}' is no unit that is known, and compares only with itself")
+        if UNITS[unit][0] != UNITS[self.unit][0]:
             raise ValueError(f"'{self.unit}' and '{unit}' do not measure the same thing")
-        return self.base / UNITS[unit][1]
+        return self.value if UNITS[unit][1] == UNITS[self.unit][1] else self.base / UNITS[unit][1]
 
     def __str__(self) -> str:
         number = f"{self.value:z.6g}"
@@ -105,23 +147,35 @@ def parse_known(text: str, dimension: str) -> float:
     if dimension == "seconds":
         return parse_duration(text)
     quantity = parse_quantity(text)
-    if quantity.unit in UNITS and UNITS[quantity.unit][0] == dimension:
+    fitting = [unit for unit, (kind, _) in USUAL.items() if kind == dimension and unit]
+    # A size in bits is more likely a slip for one in bytes; a rate in bits is how links are sold.
+    bits = dimension == "bytes" and quantity.unit.endswith(_BITS)
+    if quantity.unit in UNITS and UNITS[quantity.unit][0] == dimension and not bits:
         return quantity.base
-    fitting = [unit for unit, (kind, _) in UNITS.items() if kind == dimension and unit]
     if not quantity.unit and fitting:
         if dimension == "share" and 0 < abs(quantity.value) <= 1:  # who writes 0.95 of a share hardly means 0.95 %
             raise ValueError(
                 f"'{text}' needs a unit: '{quantity.value * 100:g}%', or '{text.strip()}%' where that is meant"
             )
         raise ValueError(f"'{text}' needs a unit, such as '{text.strip()} {example_unit(dimension)}'")
-    near = did_you_mean(quantity.unit, fitting)
+    near = near_unit(quantity.unit, fitting)
     known = near or (f"write it in {example_unit(dimension)}" if fitting else "write a plain number")
     raise ValueError(f"'{text}': '{quantity.unit}' is not a unit of {dimension}; {known}")
 
 
+def near_unit(word: str, units: Iterable[str]) -> str | None:
+    """Purpose: "did you mean" for a misspelt unit; None where the nearest one is of another size, as kB is beside B.
+
+    The hint must not make another amount of the number that stands before the unit.
+    """
+    alike = [unit for unit in units if unit and unit[0].casefold() == word[:1].casefold()]
+    return did_you_mean(word, alike)
+
+
 def example_unit(dimension: str) -> str:
     """A usual unit of a dimension, for error messages."""
-    usual = {"bytes": "GiB", "bytes/s": "GB/s", "flop/s": "TFLOP/s", "share": "%", "hertz": "GHz", "ops/s": "ops/s"}
+    usual = {"bytes": "GiB", "bytes/s": "GB/s", "flop/s": "TFLOP/s", "share": "%", "hertz": "GHz"}
+    usual |= {"watts": "kW", "joules": "kJ", "seconds": "s"}
     return usual.get(dimension, dimension)
 
 
@@ -135,6 +189,8 @@ def parse_duration(text: str) -> float:
             raise ValueError(f"'{text}' is not a duration; write it with its units, such as 90s, 2h or 1h30m")
         total += float(match.group(1)) * _SECONDS[match.group(2)]
         rest = rest[match.end() :]
+    if not math.isfinite(total):
+        raise ValueError(f"'{text}' is too long a duration")
     if not text.strip():
         raise ValueError("an empty duration; write it with its units, such as 90s, 2h or 1h30m")
     return total

@@ -16,7 +16,7 @@ from shakedown.model.contracts import rows_of
 from shakedown.model.judging import ContractRow
 from shakedown.model.nouns import Document, FigureSpec
 
-_MIDDLES = ("each", "mean", "median")  # statistics that a mean can be held against
+_MIDDLES = ("each", "mean", "median")  # statistics of rows that a middle can be held against
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Side:
         return next((figure.summary for name, figure in self.modes if name == mode), None)
 
     def vendor_row(self, mode: str = "") -> ContractRow | None:
-        """The vendor's row that a mean is held against: one of the mode itself, else one of none, else the first."""
+        """The vendor's row that a mean, or a median, is held against: one of the mode itself, else one of none, else the first."""
         rows = [row for row in self.rows if row.basis == "vendor" and row.statistic in _MIDDLES]
         return min(rows, key=lambda row: 0 if row.mode == mode else 1 if not row.mode else 2, default=None)
 
@@ -47,11 +47,18 @@ class Side:
         return None if row is None else row_value(row)
 
     def better(self, mode: str) -> float | None:
-        """How much better the mean in a mode is than the vendor's number, as a share: positive is better."""
+        """How much better a mode is than the vendor's number, of the statistic that its row is on, as a share: positive is
+        better.
+        """
         numbers, vendor = self.numbers(mode), self.vendor(mode)
         if numbers is None or not vendor or not self.figure.better:
             return None
-        return -worse_by(vendor, numbers.mean, self.figure)
+        return -worse_by(vendor, numbers.median if self.held_against(mode) == "median" else numbers.mean, self.figure)
+
+    def held_against(self, mode: str = "") -> str:
+        """Which statistic the vendor's number is held against: the median where its row is on that, else the mean."""
+        row = self.vendor_row(mode)
+        return "median" if row is not None and row.statistic == "median" else "mean"
 
 
 def side_by_side(document: Document, record: Record, cases: Iterable[CaseSummary]) -> tuple[Side, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from shakedown.engine import State
 from shakedown.model.errors import UsageError, did_you_mean, there_are
-from shakedown.model.units import UNITS, parse_quantity, show_amount
+from shakedown.model.units import UNITS, USUAL, near_unit, parse_quantity, show_amount
 
 
 def copies_of(state: State, test: str, written: Any) -> int:
@@ -84,6 +84,5 @@ def _base_units(text: str) -> float:
     except ValueError as error:
         raise UsageError(str(error), hint="such as 3, 40%, or 4 GB/s") from error
     if quantity.unit not in UNITS:
-        units = [unit for unit in UNITS if unit]
-        raise UsageError(f"'{text[:40]}': '{quantity.unit[:20]}' is no unit", hint=did_you_mean(quantity.unit, units))
+        raise UsageError(f"'{text[:40]}': '{quantity.unit[:20]}' is no unit", hint=near_unit(quantity.unit, USUAL))
     return quantity.base

@@ -194,11 +194,7 @@ def asked_for(state: State) -> dict[str, float]:
 def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float, promised: ReservedLoads) -> str:
     """In the unit of the budget. What runs and what waits at the scheduler are two things, and both stand in the way."""
     if is_place(name):
-        cluster = name.partition(":")[2]
-        stored = sum(in_store(state, pool) for pool in state.index.pools if jobs_of(pool) == name)
-        waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
-        taken = _taken(state, promised, rooms[0])
-        return f"{taken:g} jobs of ours are with the scheduler of {cluster}, which takes {rooms[0].limit or 0.0:g} at once{waits}"
+        return _no_place_in_words(state, name, _taken(state, promised, rooms[0]), rooms[0].limit or 0.0)
     unit, waits = dict(state.index.document.system.budget_units).get(name, ""), asked_for(state)
     need = show_amount(load, unit)
     if rooms[0].own != name:
@@ -210,6 +206,15 @@ def _full_in_words(state: State, rooms: tuple[Room, ...], name: str, load: float
     words = _standing(state, rooms[0], waits, unit, promised)
     taken, comma, more = words.partition(", ")
     return f"{name}: {taken} is taken{comma}{more}{',' if more else ''} and it needs {need}"
+
+
+def _no_place_in_words(state: State, name: str, ours: float, most: float) -> str:
+    """A cluster that takes no more jobs of ours; what waits there for a word is why nodes may be idle."""
+    stored = sum(in_store(state, pool) for pool in state.index.pools if jobs_of(pool) == name)
+    waits = f"; {stored} of them wait for their release, or for another job" if stored else ""
+    return (
+        f"{ours:g} jobs of ours are with the scheduler of {name.partition(':')[2]}, which takes {most:g} at once{waits}"
+    )
 
 
 def _standing(state: State, room: Room, waits: Mapping[str, float], unit: str, promised: ReservedLoads) -> str:

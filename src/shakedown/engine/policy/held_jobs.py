@@ -165,7 +165,9 @@ def _order_held(state: State, decision: Decision, plan: Reservations, mix: Mix, 
     lacking = {
         key: lacks
         for key in mix.queues
-        if not key.mode and (lacks := _lacks(state, plan, mix, key, ahead_s, now)) and _room_in_store(state, plan, key, now) > 0
+        if not key.mode
+        and (lacks := _lacks(state, plan, mix, key, ahead_s, now))
+        and _room_in_store(state, plan, key, now) > 0
     }
     for key, entry in (
         list(mix.candidates()) if lacking else ()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, assert_never
 
 from shakedown.engine.constraints.budgets import ReservedLoads, shrunk
@@ -22,11 +23,12 @@ from shakedown.engine.state.phases import LIVE, JobPhase, RunPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
-from shakedown.model.ports import OVERRAN, SEEN_HERE, UNHEARD
+from shakedown.model.ports import AT_LIMIT, OVERRAN, SEEN_HERE, UNHEARD
 from shakedown.model.units import show_duration
 
 _PROVES_DEATH = frozenset({"completed", "failed", "timeout", "cancelled", "interrupted", "void"})
 _ONLY_OF_THE_JOB = ("restart", "state", "cause", "again", "dead", "over")  # facts that no verdict on its run repeats
+_LIMIT_SAID = re.compile(rf"{AT_LIMIT} of [^,;]*")
 _LATE_S = 120.0  # Slurm counts in minutes, and ends a job up to two of them later
 HANDED_OVER_S = 120.0  # after its follower began, within which the end of a job is told
 _VERDICT_OF = {"timeout": "timeout", "node_fail": "node_fail", "cancelled": "cancelled", "interrupted": "interrupted"}
@@ -181,7 +183,11 @@ def _ended(state: State, decision: Decision, job: Job) -> None:
         "cancelled": "it was cancelled" if job.requests.cancel else "someone else cancelled it at the scheduler",
         "interrupted": "it was ended from outside",
     }
-    why = reasons[verdict] + (f": {job.report.message}" if job.report.message else "")
+    said = job.report.message
+    if verdict == "timeout" and (known := _LIMIT_SAID.match(said)):
+        why = reasons[verdict] + said[known.end() :]  # whoever ended it says first what stands there already
+    else:
+        why = reasons[verdict] + (f": {said}" if said else "")
     if verdict == "timeout" and _is_cut_short(state, job, run):
         verdict = "interrupted"
     if (launch and verdict == "node_fail") or job.report.message.startswith((OVERRAN, UNHEARD)):
@@ -204,7 +210,7 @@ def _at_limit(state: State, job: Job) -> str:
     limit, elapsed = state.index.cases[job.case].shape.time_limit_s, job.report.facts.get("elapsed_s")
     if elapsed is not None and elapsed < 0.9 * limit:
         return f"the scheduler ended it at a time limit after {elapsed:g} s, although it asks for {limit:g} s"
-    said, began, over = f"it was ended at its time limit of {limit:g} s", job.started, job.report.facts.get("over")
+    said, began, over = f"{AT_LIMIT} of {limit:g} s", job.started, job.report.facts.get("over")
     if began is None or over is None or over - began <= limit + _LATE_S:
         return said
     return f"{said}, {show_duration(over - began)} after it began: the scheduler was late"

@@ -17,6 +17,7 @@ from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import OVER, RUN_OVER, Claim, JobPhase, RunPhase
 from shakedown.engine.state.state import State
 from shakedown.model.events import Event
+from shakedown.model.ports import AT_LIMIT
 
 _BEGUN = frozenset({"running", "ended", "checking"})
 MOST_CUT_SHORT = 3  # attempts that came to a limit that was lowered: after that it is the site's rule, and no accident
@@ -51,7 +52,7 @@ def judge_ends(state: State, decision: Decision) -> None:
         job, words = state.jobs[run.job], run.facts.get("words", "")
         if run.facts.get("state") == "timeout":
             limit = state.index.cases[run.case].shape.time_limit_s
-            _judge(state, decision, job, run, "timeout", f"it was ended at its time limit of {limit:g} s")
+            _judge(state, decision, job, run, "timeout", f"{AT_LIMIT} of {limit:g} s")
         elif run.facts.get("state") == "node_fail":
             unwanted = job.requests.cancel or run.cancelled  # a person's word before the accident's
             verdict = "cancelled" if unwanted else "node_fail"

@@ -27,7 +27,9 @@ class Reservations:
     room: dict[str, int]
     ordered: int = 0
     bundles: dict[int, int] = field(default_factory=dict)  # component -> jobs of several runs
-    stored: dict[str, int] = field(default_factory=dict)  # pool -> jobs that wait at the scheduler for a word, once counted
+    stored: dict[str, int] = field(
+        default_factory=dict
+    )  # pool -> jobs that wait at the scheduler for a word, once counted
 
 
 def room_for(state: State, plan: Reservations, key: QueueKey) -> int:

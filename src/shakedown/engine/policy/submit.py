@@ -43,7 +43,9 @@ def submit(state: State, decision: Decision, now: float) -> None:
     plan = Reservations(outlook(state, now, any(order.kind == "build" for order in decision.orders)), room)
     rolling = mixes(state, decision, now)
     left = release_held(state, decision, plan, rolling, now)
-    _submit_delayed(state, decision, plan, now, deferred=True)  # they had their turn, and the scheduler did not take them
+    _submit_delayed(
+        state, decision, plan, now, deferred=True
+    )  # they had their turn, and the scheduler did not take them
     asked = in_order(_worth_asking(state, plan, rolling))
     for key, queue in sorted(asked, key=lambda item: probe_first(state, item[0])) if state.pools.guards else asked:
         if room_for(state, plan, key) <= 0:
@@ -92,7 +94,9 @@ def _room(state: State, pool: str) -> int:
     limits, live = state.index.pools[pool], state.usage.jobs.get(pool, 0)
     shut = state.pools.backoffs.get(pool)
     if shut is not None:
-        asked = sum(job.phase in UNANSWERED and job.key is not None and job.key.pool == pool for job in state.jobs.values())
+        asked = sum(
+            job.phase in UNANSWERED and job.key is not None and job.key.pool == pool for job in state.jobs.values()
+        )
         return max(0, min(shut.most - asked, limits.high - live))
     return limits.high - live if live <= limits.low else 0
 

@@ -28,7 +28,9 @@ Verdict = Literal["worse", "better", "changed", "no change seen", "too few runs"
 
 
 class Middle(Struct, frozen=True):
-    """One side of a figure, in its unit. ``mean``: without the highest and lowest fifth, of logarithms where all are above 0."""
+    """One side of a figure, in its unit. ``mean``: without the highest and lowest fifth, of logarithms where all values of both
+    sides are above 0: what the change is one of.
+    """
 
     count: int
     median: float
@@ -182,7 +184,7 @@ def _moves(pair: Pair, subject: Pairs, name: str, least: float) -> Iterator[Move
             effect = effect_of(before, after, least)
             sides = pair.before, pair.after, name, _cases(first, second)
             look = figure, spec.unit, _direction(spec, first.specs[figure])
-            yield Move(*sides, *look, _side(before), _side(after), effect, None, "too few runs")
+            yield Move(*sides, *look, _side(before, after), _side(after, before), effect, None, "too few runs")
 
 
 def _cases(first: Cell, second: Cell) -> tuple[str, ...]:
@@ -194,11 +196,12 @@ def _direction(spec: FigureSpec, other: FigureSpec) -> str:
     return spec.better or other.better
 
 
-def _side(values: Sequence[float]) -> Middle | None:
+def _side(values: Sequence[float], other: Sequence[float]) -> Middle | None:
+    """``other``: the values of the other side, for both are measured alike."""
     if not values:
         return None
     sd = statistics.sample_sd(values) if len(values) > 1 else None
-    return Middle(len(values), statistics.median(values), trimmed_mean(values), sd)
+    return Middle(len(values), statistics.median(values), trimmed_mean(values, min((*values, *other)) > 0), sd)
 
 
 def _corrected(moves: list[Move], shares: list[ShareMove], least: float) -> tuple[list[Move], list[ShareMove]]:

@@ -15,7 +15,7 @@ from shakedown.metrics.comparing.cells import Source, cells_of
 from shakedown.metrics.comparing.change_points import change_points
 from shakedown.metrics.comparing.compare import LEVEL, Verdict
 from shakedown.metrics.comparing.names import subject_names
-from shakedown.metrics.comparing.two_samples import Effect, effect_of
+from shakedown.metrics.comparing.two_samples import Effect, effect_of, trimmed_means
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.figures import FigureSpec, Pairs, figure_of
 
@@ -40,7 +40,8 @@ class Line(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """A new level: it begins with ``run`` of ``campaign``; ``after`` is the last run before it, as campaign and run.
 
-    ``effect``: of the new level against the one before; medians in the figure's unit.
+    ``effect``: of the new level against the one before; medians and trimmed means in the figure's unit. The effect is that of
+    these means.
     """
 
     subject: str
@@ -53,6 +54,8 @@ class Change(Struct, frozen=True):
     time: float
     before_median: float
     after_median: float
+    before_mean: float
+    after_mean: float
     effect: Effect
     verdict: Verdict
 
@@ -169,6 +172,7 @@ def _changes(series: _Series, name: str, level: float, least: float) -> list[Cha
                     _began(here.row),
                     statistics.median(before),
                     statistics.median(after),
+                    *trimmed_means(before, after),
                     effect,
                     _verdict(series.spec.better, effect.share),
                 )

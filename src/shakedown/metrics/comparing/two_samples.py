@@ -125,9 +125,17 @@ def _expm1(value: float) -> float:
     return math.expm1(min(value, 700.0))
 
 
-def trimmed_mean(values: Sequence[float]) -> float:
-    """The mean without the highest and the lowest fifth; of positive values that of the logarithms, as a value again."""
-    if min(values) > 0:
+def trimmed_means(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+    """Purpose: the two means that the effect is one of."""
+    ratio = min(*before, *after) > 0
+    return trimmed_mean(before, ratio), trimmed_mean(after, ratio)
+
+
+def trimmed_mean(values: Sequence[float], logarithms: bool = True) -> float:
+    """The mean without the highest and the lowest fifth; of positive values that of the logarithms, as a value again, unless
+    the other side has a value that has none.
+    """
+    if logarithms and min(values) > 0:
         return math.exp(statistics.mean(_kept([math.log(value) for value in values])))
     return statistics.mean(_kept(values))
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.default_criteria import criteria_of
-from shakedown.metrics.words import plural, same, some
+from shakedown.metrics.words import plural, some
+from shakedown.model.bounds import same
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Case, Component, Document, Test

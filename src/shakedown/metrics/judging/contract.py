@@ -129,13 +129,26 @@ def score_row(row: ContractRow, cases: Sequence[CaseRuns]) -> RowScore:
         why = "nothing is judged yet" if coming else f"no run that completed correctly gave a value of {row.figure}"
         return RowScore(row, "undecided", to_come=coming, reason=why, cases=names)
     score = _each(row, values, coming, names) if row.statistic == "each" else _by_side(row, asked, names)
+    score = _with_expected(
+        score, [case.case.id for case in asked if _ended_as_expected(case) and not case.values(row.figure)]
+    )
     return _with_gaps(score, [case.case.id for case in asked if _has_gap(case, row.figure)])
 
 
 def _has_gap(case: CaseRuns, figure: str) -> bool:
     """No value of it counts, although it did not end as expected."""
-    expected = bool(case.rows) and all(as_expected(row, case.case) for row in case.rows)
-    return not expected and not case.values(figure)
+    return not _ended_as_expected(case) and not case.values(figure)
+
+
+def _ended_as_expected(case: CaseRuns) -> bool:
+    return bool(case.rows) and all(as_expected(row, case.case) for row in case.rows)
+
+
+def _with_expected(score: RowScore, cases: Sequence[str]) -> RowScore:
+    """Nothing is asked of cases that ended as expected without a value; they are named."""
+    if not cases or not score.arithmetic:
+        return score
+    return replace(score, arithmetic=f"{score.arithmetic}; no value of {some(list(cases))}, which ended as expected")
 
 
 def _with_gaps(score: RowScore, gaps: Sequence[str]) -> RowScore:

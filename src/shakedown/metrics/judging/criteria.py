@@ -175,7 +175,7 @@ def _with_before(
     judged: CriterionScore, criterion: Criterion, chosen: Chosen, around: MeasureContext
 ) -> CriterionScore:
     everything = _on(replace(criterion, leave_out=()), chosen.everything, around)
-    text = f"{judged.arithmetic}; left out: {left_out_text(chosen.left_out)}"
+    text = f"{judged.arithmetic}; left out: {left_out_text(chosen.left_out)}{_of_the_worst(judged, criterion, chosen, around)}"
     before, value = everything.arithmetic, everything.measured
     return replace(
         judged,
@@ -184,6 +184,17 @@ def _with_before(
         before=before,
         measured_before=value,
     )
+
+
+def _of_the_worst(judged: CriterionScore, criterion: Criterion, chosen: Chosen, around: MeasureContext) -> str:
+    """How many of the runs that are left out are of the case, or the test, whose number stands there; "" where all are."""
+    worst = dict(_parts(criterion, chosen.everything)).get(judged.worst_case) if criterion.per else None
+    if worst is None:
+        return ""
+    mine = choose(criterion, Population(worst, ()), around.record).left_out
+    if mine == chosen.left_out:
+        return f" of {judged.worst_case}" if len(judged.cases) > 1 else ""
+    return f", {left_out_text(mine) or 'none'} of these of {judged.worst_case}"
 
 
 def _waived(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shakedown.metrics.judging.scorecard import CaseScore, Measured, Outcome
-from shakedown.metrics.words import plural, same
+from shakedown.metrics.words import plural
+from shakedown.model.bounds import same
 from shakedown.model.judging import Criterion
 
 

@@ -20,7 +20,8 @@ from shakedown.metrics.modelled import unknown_figures
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.scores.formulas import Combined
 from shakedown.metrics.scores.inputs import Input, inputs_of, take
-from shakedown.metrics.words import plural, same, show_number, show_value, some, with_unit
+from shakedown.metrics.words import plural, show_number, show_value, some, with_unit
+from shakedown.model.bounds import same
 from shakedown.model.entry_points import declared_by, function, words_of
 from shakedown.model.judging import Criterion
 from shakedown.model.nouns import Document

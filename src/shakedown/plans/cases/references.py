@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from shakedown.model.figures import Table
 from shakedown.model.nouns import Check
+from shakedown.model.number_rows import UnreadableNumbers, bad_reference, points_of, rows_of
 from shakedown.model.references import LARGEST, Curve, Numbers, curve_of, format_of, numbers_of
 from shakedown.model.units import show_bytes
 from shakedown.plans.cases.environment import Surroundings
@@ -47,8 +48,30 @@ class Freezer:
         if len(data) > LARGEST:
             said = f"the reference {written} has more than {show_bytes(LARGEST)}, the most that is compared"
             raise InvalidValue(said, "compare a part of it, or its sums: files match golden")
+        _look_into(asked, written, data)
         frozen = replace(asked, reference=path, sha256=hashlib.sha256(data).hexdigest())
         return replace(check, argument=_JSON.encode(frozen).decode())
+
+
+def _look_into(asked: Numbers | Curve, written: str, data: bytes) -> None:
+    """What no run could be held against is told before any runs. Raises InvalidValue."""
+    form = asked.reference_format if isinstance(asked, Curve) else asked.format
+    if form not in ("text", "csv"):
+        return  # variables need packages that only the judging host may have
+    name = f"the reference {written}"
+    try:
+        rows = rows_of(data.decode(errors="replace"), form, name)
+        if isinstance(asked, Curve):
+            wrong = bad_reference(asked.x, sorted(points_of(rows, asked.x, asked.y)), name)
+            if wrong:
+                raise InvalidValue(wrong, "it has a line for each point: x and y")
+        for column in asked.columns if isinstance(asked, Numbers) else ():
+            rows.place(column)
+    except UnreadableNumbers as error:
+        way = "columns: those that it has"
+        if isinstance(asked, Curve):
+            way = f"name its columns {asked.x} and {asked.y}, or give it two columns alone: x and y"
+        raise InvalidValue(str(error), way) from error
 
 
 def reference_check(test: Definition, number: int, word: str, written: dict[str, Any], problems: Problems) -> Check:

@@ -14,6 +14,7 @@ from shakedown.model.nouns import Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
 from shakedown.plans.components.component_parts import follows
 from shakedown.plans.components.identical import IDENTICAL, check_identical
+from shakedown.plans.schema.amounts import unlike
 from shakedown.plans.schema.criteria import GOES_WITH, OF_FIGURES, OUTLIERS, PER, Must
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, listed
@@ -206,10 +207,7 @@ def _in_unit_of(must: Must, units: list[str]) -> float:
         try:
             quantity.to(unit)
         except ValueError as error:
-            shown = (
-                f"'{must.amount}' and the figure, which is in {unit or 'plain numbers'}, do not measure the same thing"
-            )
-            raise InvalidValue(shown, _in(quantity, unit)) from error
+            raise unlike(must.amount, quantity, unit, "the figure") from error
     return quantity.to(units[0])
 
 
@@ -222,14 +220,6 @@ def _quantity(text: str, unit: str) -> Quantity:
     if not abs(quantity.value) < 1e30:
         raise InvalidValue(f"'{text}' is too large a number")
     return quantity
-
-
-def _in(quantity: Quantity, unit: str) -> str | None:
-    """The way out where units do not fit: the figure's own, or one that is nearly spelt so."""
-    if not unit:
-        return "write a plain number"
-    alike = [name for name, (kind, _) in UNITS.items() if name and unit in UNITS and kind == UNITS[unit][0]]
-    return did_you_mean(quantity.unit, alike or [unit]) or f"write '{quantity.value:g} {unit}'"
 
 
 def _share(must: Must, measure: Measure) -> float:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from shakedown.model.errors import did_you_mean
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity, refuse_comma
+from shakedown.plans.schema.amounts import unlike
 from shakedown.plans.schema.scalars import InvalidValue
 
 HOW = "write '<= 4355 s', '>= 12 GB/s', '= 4', '10..20 GB/s', '4148 s +-2%', '4148 s +2%' or '12 GB/s -5%'"
@@ -117,9 +117,7 @@ def _amount(text: str, unit: str, figure: str) -> float:
     try:
         return quantity.to(unit)
     except ValueError as error:
-        inside = f"which is in {unit}" if unit else "which is a plain number"
-        shown = f"'{text.strip()}' and {figure}, {inside}, do not measure the same thing"
-        raise InvalidValue(shown, _way_out(quantity, unit)) from error
+        raise unlike(text, quantity, unit, figure) from error
 
 
 def _quantity(text: str, unit: str) -> Quantity:
@@ -143,11 +141,3 @@ def _duration(text: str) -> float:
         raise InvalidValue(
             f"'{text.strip()}' is not a duration", "write it with its units, such as 90s, 2h or 1h30m"
         ) from error
-
-
-def _way_out(quantity: Quantity, unit: str) -> str:
-    if not unit:
-        return "write a plain number"
-    alike = [name for name, (kind, _) in UNITS.items() if name and unit in UNITS and kind == UNITS[unit][0]]
-    near = did_you_mean(quantity.unit, alike or [unit]) if quantity.unit else None
-    return near or f"write '{quantity.value:g} {unit}'"

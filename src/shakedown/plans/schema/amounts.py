@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from shakedown.model.errors import did_you_mean
-from shakedown.model.units import UNITS, Quantity, example_unit, parse_quantity, show_bytes, show_duration
+from shakedown.model.units import (
+    KNOWN_IN_WORDS,
+    UNITS,
+    USUAL,
+    Quantity,
+    example_unit,
+    near_unit,
+    parse_quantity,
+    show_bytes,
+    show_duration,
+)
 from shakedown.plans.schema.scalars import InvalidValue
 
 _PLAIN = "number"
@@ -13,14 +22,50 @@ def check_dimension(quantity: Quantity, dimension: str, thing: str) -> None:
     """Purpose: raise Wrong where an amount does not measure what ``thing`` is measured in."""
     if quantity.dimension == dimension:
         return
-    fitting = [unit for unit, (kind, _) in UNITS.items() if kind == dimension and unit] or [dimension]
-    if dimension == _PLAIN:
-        hint: str | None = "write a plain number"
-    else:
-        hint = did_you_mean(quantity.unit, fitting) or f"write it in {example_unit(dimension)}"
+    fitting = _alike(dimension) or [dimension]
+    near = None if quantity.unit in UNITS else near_unit(quantity.unit, fitting)
+    hint = "write a plain number" if dimension == _PLAIN else near or f"write it in {example_unit(dimension)}"
     raise InvalidValue(
         f"'{quantity}' and {thing}, which is in {_in_words(dimension)}, do not measure the same thing", hint
     )
+
+
+def unlike(written: str, quantity: Quantity, unit: str, thing: str) -> InvalidValue:
+    """Purpose: why an amount cannot be converted into ``unit``, that of ``thing``, and the way out.
+
+    The way out names no number with another unit, which would be another amount; only one that had no unit gets one.
+    """
+    written = written.strip()
+    if not unit:
+        shown = f"'{written}' and {thing}, which is a plain number, do not measure the same thing"
+        return InvalidValue(shown, "write a plain number")
+    if not quantity.unit:
+        return InvalidValue(f"'{written}' has no unit, and {thing} is in {unit}", _with_unit(written, quantity, unit))
+    if quantity.unit not in UNITS:
+        near = near_unit(quantity.unit, _alike(UNITS[unit][0]) if unit in UNITS else [unit])
+        said = f"'{written}': there is no unit '{quantity.unit}' that is known, and {thing} is in {unit}"
+        return InvalidValue(said, near or f"write it in {unit}; {KNOWN_IN_WORDS}")
+    if unit not in UNITS:
+        said = f"'{written}' cannot be converted into {unit}, which {thing} is in: that unit is not known"
+        return InvalidValue(said, f"write it in {unit}, or give the figure a unit that is known; {KNOWN_IN_WORDS}")
+    said = f"'{written}' and {thing}, which is in {unit}, do not measure the same thing"
+    return InvalidValue(said, f"write it in {unit}")
+
+
+def _with_unit(written: str, quantity: Quantity, unit: str) -> str:
+    """Who writes 0.95 beside percentages hardly means 0.95 %."""
+    if unit == "%":
+        share = 0 < abs(quantity.value) <= 1
+        return (
+            f"write '{quantity.value * 100:g}%', or '{written}%' where that is meant"
+            if share
+            else f"write '{written}%'"
+        )
+    return f"write '{written} {unit}' where that is meant"
+
+
+def _alike(dimension: str) -> list[str]:
+    return [unit for unit, (kind, _) in USUAL.items() if kind == dimension and unit]
 
 
 def known_amount(text: str) -> Quantity:
@@ -31,7 +76,7 @@ def known_amount(text: str) -> Quantity:
         raise InvalidValue(str(error), "write it as 4 GB/s, or 8") from error
     if not 0 < quantity.value < 1e30:
         raise InvalidValue(f"'{text}' is no amount", "it is above zero")
-    near = None if quantity.unit in UNITS else did_you_mean(quantity.unit, UNITS)
+    near = None if quantity.unit in UNITS else near_unit(quantity.unit, USUAL)
     if near:
         raise InvalidValue(f"'{text}': there is no unit '{quantity.unit}'", near)
     return quantity

@@ -54,7 +54,9 @@ def _draw(number: int, group: list[Side]) -> Drawing:
 def _caption(group: list[Side], compared: bool, common: str) -> str:
     text = "Means of the runs that count; lines are 95% intervals of the mean."
     if compared:
-        text += " Right: difference from the vendor's number, positive is better."
+        text += " Right: difference from the vendor's number, positive is better"
+        medians = any(side.held_against(mode) == "median" for side in group for mode, _ in side.modes)
+        text += "; of medians where the vendor's row is on the median." if medians else "."
     text += f" All are of {one_line(common, 160)}." if common else ""
     left = len(group) - CASES_LIMIT
     return text + (f" The first {CASES_LIMIT} of {len(group)} cases are drawn." if left > 0 else "")

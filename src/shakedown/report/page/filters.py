@@ -13,7 +13,8 @@ from shakedown.metrics.judging.scorecard import CriterionScore
 from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rulings import Rate
 from shakedown.metrics.statistics import Summary
-from shakedown.metrics.words import plural, show_number, show_share
+from shakedown.metrics.words import plural, show_number, show_share, with_unit
+from shakedown.model.bounds import converted, written_unit
 from shakedown.model.contracts import where_text
 from shakedown.model.units import show_bytes
 from shakedown.report.figures.style import ACCENT, INK
@@ -70,9 +71,12 @@ def between(item: CriterionScore) -> str:
     """The 95 % interval, in words."""
     if item.interval is None:
         return ""
-    low, high = (show_share(x) if item.unit == "share" else show_number(x) for x in item.interval)
-    unit = "" if item.unit == "share" else f" {item.unit}"
-    return f"95% interval {low} to {high}{unit}"
+    if item.unit == "share":
+        low, high = map(show_share, item.interval)
+        return f"95% interval {low} to {high}"
+    unit = written_unit(item.must, item.unit)  # that of the value beside it
+    low, high = (show_number(converted(end, item.unit, unit)) for end in item.interval)
+    return f"95% interval {low} to {with_unit(high, unit)}"
 
 
 def share(value: float | None) -> str:

@@ -29,7 +29,8 @@ TABLES = {
     "counts = yes the n, mean, sd (divisor n - 1), median, quartiles (type 7) and t interval; without outliers: outlier = no too.",
     "modes.csv": "Isolated, fill and vendor. worse = fill_mean / isolated_mean - 1, where higher is better 1 - fill_mean / "
     "isolated_mean; a mode's better_than_vendor the same against vendor (of a fill vendor_of_fill) with the other sign; "
-    "vendor is the value that the row names, its only bound, or the middle of both; means as in figures.csv.",
+    "vendor is the value that the row names, its only bound, or the middle of both; means as in figures.csv, and of a row "
+    "on the median that median in the place of the mean.",
     "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
     "mean; and the same with outlier = no.",
     "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "

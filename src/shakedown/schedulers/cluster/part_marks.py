@@ -9,6 +9,7 @@ import os
 
 from msgspec import Struct
 
+from shakedown.model.ports import AT_LIMIT
 from shakedown.schedulers.claims import CONDUCTOR
 from shakedown.schedulers.cluster.job_places import JobPlaces, holder_of, read_small
 from shakedown.schedulers.cluster.marks import TROUBLE, as_seconds, as_status, elapsed_of, words_of
@@ -98,5 +99,5 @@ def _ended(mark: PartMark, end: dict[str, str]) -> PartMark:
         return mark
     state, message = "completed" if status == 0 else "failed", ""
     if limit_s is not None:  # what it still did when it was told to end is no end of its own
-        state, message, status = "timeout", f"it was ended at its time limit of {limit_s:g} s; the job went on", None
+        state, message, status = "timeout", f"{AT_LIMIT} of {limit_s:g} s; the job went on", None
     return msgspec.structs.replace(mark, state=state, exit_status=status, elapsed_s=elapsed_s, message=message)

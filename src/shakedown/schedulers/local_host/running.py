@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from shakedown.model.ports import JobOrder
+from shakedown.model.ports import AT_LIMIT, JobOrder
 from shakedown.model.units import show_duration
 from shakedown.processes.reactor import Reactor, Timer
 from shakedown.processes.spawn import reap
@@ -89,7 +89,7 @@ class Running:
     def limit_in_words(self) -> str:
         """Purpose: that it is ended now at its time limit, and where nobody could do so in time, how long it has had."""
         limit = self.order.case.shape.time_limit_s
-        said = f"it was ended at its time limit of {show_duration(limit)}"
+        said = f"{AT_LIMIT} of {show_duration(limit)}"
         had = time.monotonic() - self.launch.child.started
         if had - limit - self.witness.stood_still_s(self.launch.child.started) <= _LATE_S:
             return said

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.units import UNITS
+from shakedown.model.units import USUAL
 
 _LONGEST, _DEEPEST = 300, 40  # characters of an expression, and parentheses within each other
-_UNIT = "|".join(re.escape(unit) for unit in sorted(filter(None, UNITS), key=len, reverse=True))
+_UNIT = "|".join(re.escape(unit) for unit in sorted(filter(None, USUAL), key=len, reverse=True))
 _TOKEN = re.compile(
     rf"\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d{{1,2}})?|\.\d+)(?:\s*(?P<unit>{_UNIT})(?![\w%]))?"
     r"|(?P<name>[A-Za-z_]\w*(?:[.+-]\w+)*)|(?P<sign>[-+*/()]))"
@@ -29,6 +29,8 @@ _PARTS: dict[str, dict[str, int]] = {  # what the dimensions of units are made o
     "ops/s": {"ops": 1, "s": -1},
     "hertz": {"s": -1},
     "seconds": {"s": 1},
+    "joules": {"J": 1},
+    "watts": {"J": 1, "s": -1},
 }
 Dimension = tuple[tuple[str, int], ...]  # of a product of units, in the order of their names; () is a plain number
 
@@ -129,7 +131,7 @@ class _Reader:
         token, self.token = self.token, self._next()
         if token["name"]:
             return _look_up(token["name"], self.names)
-        kind, factor = UNITS[token["unit"] or ""]
+        kind, factor = USUAL[token["unit"] or ""]
         return amount(_finite(float(token["number"]) * factor), kind)
 
     def _within(self) -> Amount:
