@@ -94,6 +94,20 @@ def test_commit_syncs_once_for_a_whole_group_and_not_for_nothing(
     assert len(syncs) == 1
 
 
+def test_what_the_lines_point_to_is_durable_before_they_are(
+    open_writer: Open, events: Events, syncs: list[int]
+) -> None:
+    writer = open_writer(segment_bytes=10**6)
+    syncs.clear()
+    told: list[int] = []
+    writer.before_sync = lambda: told.append(len(syncs))
+    writer.append(events(3))
+    writer.flush()
+    assert told == []
+    writer.commit()
+    assert (told, len(syncs)) == ([0], 1)
+
+
 def test_flush_shows_events_to_readers_without_a_sync(
     open_writer: Open, directory: Path, events: Events, syncs: list[int]
 ) -> None:

@@ -223,6 +223,25 @@ def test_each_conductor_writes_packs_of_its_own(tmp_path: Path) -> None:
     assert names == ["000001.pack", "000002.pack", "000001.pack"]
 
 
+def test_a_pack_is_synced_where_something_was_added_and_its_name_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss of power takes nothing that a verdict points to: the pack is durable before the log is."""
+    done: list[str] = []
+    for name in ("fdatasync", "fsync"):
+        monkeypatch.setattr(os, name, lambda handle, name=name: done.append(name))  # type: ignore[misc]
+    writer = PackWriter(tmp_path / "packs")
+    writer.sync()
+    writer.append(b"one")
+    writer.sync()
+    writer.sync()
+    assert done == ["fdatasync", "fsync"]
+    writer.append(b"two")
+    writer.flush()
+    writer.close()
+    assert done == ["fdatasync", "fsync", "fdatasync"]
+
+
 def test_a_part_of_an_output_can_be_read(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     writer = PackWriter(layout.packs)

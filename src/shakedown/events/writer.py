@@ -7,7 +7,8 @@ stopped for an hour between any two of these steps, and what it then writes must
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -77,6 +78,7 @@ class LogWriter:
         self._lines: list[bytes] = []  # appended
         self._written: list[bytes] = []  # in the file, not yet durable
         self._since: float | None = None
+        self.before_sync: Callable[[], object] = lambda: None  # what the lines point to is durable before they are
         self._dead: RecordError | LeaseHeld | None = None
         self._segment = self._first_segment(header)
         self._end = EndFile(directory)
@@ -240,6 +242,8 @@ class LogWriter:
         raise AssertionError("unreachable")
 
     def _sync(self) -> None:
+        with suppress(OSError):  # who wrote them says what the disk did not take
+            self.before_sync()
         try:
             self._segment.sync()
         except NoRoom:

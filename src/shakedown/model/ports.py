@@ -229,7 +229,8 @@ class Opened(Struct, frozen=True):
 
     ``close`` lets go of what it holds. ``end_runs`` ends what runs, where that cannot outlive the session; None: jobs go on without
     it. ``forsake``: the campaign is another conductor's by now, and nothing in its directory may be tidied up. ``pause_while``: is
-    given a question; while its answer is yes the record cannot be written, and what is queued here may not be started.
+    given a question; while its answer is yes the record cannot be written, and what is queued here may not be started. ``sync``:
+    makes the outputs that were reported survive a loss of power, before the record that points to them does. Raises OSError.
     """
 
     scheduler: Scheduler
@@ -237,6 +238,7 @@ class Opened(Struct, frozen=True):
     end_runs: Callable[[], Sequence[JobReport]] | None = None
     forsake: Callable[[], None] = lambda: None
     pause_while: Callable[[Callable[[], bool]], None] = lambda question: None
+    sync: Callable[[], object] = lambda: None
 
 
 class BuildReport(Struct, frozen=True):

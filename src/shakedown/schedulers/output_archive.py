@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shakedown.events.plain_files import open_plain
+from shakedown.events.segment_file import sync_directory
 from shakedown.model.errors import RecordError
 from shakedown.model.layout import Layout
 
@@ -40,6 +41,7 @@ class PackWriter:
         self._descriptor = -1
         self._name = ""
         self._end = 0  # bytes in the file
+        self._durable = 0  # of these, what a loss of power does not take; -1: not even the file's name
         self._waiting: list[tuple[bytes, dict[str, Any]]] = []
         self._waiting_bytes = 0
         self._trouble = ""  # why the disk did not take what waits
@@ -113,8 +115,12 @@ class PackWriter:
     def sync(self) -> None:
         """Make what was written survive a loss of power. Raises OSError."""
         self.flush()
-        if self._descriptor >= 0:
-            os.fdatasync(self._descriptor)
+        if self._descriptor < 0 or self._durable == self._end:
+            return
+        os.fdatasync(self._descriptor)
+        if self._durable < 0:
+            sync_directory(self._directory)
+        self._durable = self._end
 
     def close(self) -> None:
         """Write what waits and let go of the file; the next output begins another."""
@@ -123,8 +129,11 @@ class PackWriter:
 
     def _leave_pack(self) -> None:
         if self._descriptor >= 0:
+            if self._durable != self._end:
+                with suppress(OSError):
+                    os.fdatasync(self._descriptor)
             os.close(self._descriptor)
-        self._descriptor, self._end = -1, 0
+        self._descriptor, self._end, self._durable = -1, 0, 0
 
     def _begin(self) -> None:
         """A new file under the first free number: made exclusively, so nobody else writes into it."""
@@ -135,7 +144,7 @@ class PackWriter:
             self._name = f"{number:06d}.pack"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             try:
-                self._descriptor = os.open(self._directory / self._name, flags, 0o666)
+                self._descriptor, self._durable = os.open(self._directory / self._name, flags, 0o666), -1
             except FileExistsError:
                 number += 1
 

@@ -109,6 +109,7 @@ def open_ports(
             builder, scheduler = with_builds_in_jobs(layout, document.system, here, scheduler, reactor)
         patient = PatientLog(log, lease, reactor)
         opened.pause_while(lambda: patient.waits)
+        log.before_sync = opened.sync
         clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
         ports = Ports(clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S))
 

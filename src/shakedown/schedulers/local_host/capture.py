@@ -16,6 +16,7 @@ from shakedown.schedulers.output_archive import NO_ROOM, PackWriter
 
 SPILL_BYTES = 64 << 10  # more than this does not stay in memory
 KEEP_BYTES = 4 << 30  # more than this is not kept at all
+_SYNCED_BYTES = 64 << 20  # a larger file takes a disk too long: nobody would be listened to meanwhile
 HELD_BYTES = 16 << 20  # what is kept of it in memory while the disk does not take it
 _MOST_TRIES = 10  # half a second lies between two
 _CHUNK_BYTES = 1 << 20  # read in one call at most; also how large the pipe of a talkative job is made
@@ -88,6 +89,9 @@ class Capture:
     def finish(self, packs: PackWriter) -> tuple[dict[str, Any], str]:
         """Purpose: the pointer to what was kept, and a sentence where that is not all ("" where it is)."""
         if self._file >= 0:
+            if self.kept <= _SYNCED_BYTES:
+                with contextlib.suppress(OSError):  # a loss of power must not leave less than the verdict points to
+                    os.fdatasync(self._file)
             os.close(self._file)
             self._file = -1
             path = self._layout.output(self._run).relative_to(self._layout.root)

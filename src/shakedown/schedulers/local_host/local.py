@@ -57,7 +57,7 @@ def open_local(layout: Layout, document: Document, clusters: Sequence[Cluster], 
     """Purpose: the port of a session on the cores and GPUs that the system's partition has."""
     node = document.system.node_type(clusters[0].partitions[0].type)
     local = LocalScheduler(layout, reactor, cores=node.cores, gpus=node.gpus.count)
-    return Opened(local, local.close, local.end_all, local.forsake, local.pause_while)
+    return Opened(local, local.close, local.end_all, local.forsake, local.pause_while, local.sync)
 
 
 class LocalScheduler:
