@@ -210,7 +210,10 @@ class _Settled:
 
     def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
         first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
-        if act.kind in NOBODY_KNOWS | {"waive", "withdraw", "again"} or first is None or act.lines[0]["time"] < first:
+        early = first is None or act.lines[0]["time"] < first
+        if act.kind in NOBODY_KNOWS | {"waive", "withdraw", "again"} or (
+            early and not (act.kind == "amend" and self.parties)
+        ):
             return False
         other = self.judged({act.number, *gone})
         now = base["components"]

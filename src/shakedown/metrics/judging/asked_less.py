@@ -19,6 +19,7 @@ from shakedown.model.judging import ContractRow, Criterion
 from shakedown.model.nouns import Case, Component, Document, Test
 from shakedown.model.units import show_duration
 
+_STEER = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack")
 Bounds = tuple[float | None, float | None]
 
 
@@ -45,6 +46,17 @@ def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
     judging = {row.name for contract in old.contracts for row in contract.rows if row.verdict}
     rows = [what for what in _of_rows(old, new) if what.split(":", 1)[0].removeprefix("contract row ") in judging]
     return tuple(dict.fromkeys([*found, *_of_cases(old, new), *rows, *_of_precedence(old, new)]))
+
+
+def steers_runs(old: Document, new: Document) -> bool:
+    """Purpose: whether other runs come about by the later plan, as by a cap, a pause or another budget: its limits and windows, its
+    mix and how it is filled, when a case is given up. What would have run without it nobody knows.
+    """
+    now = {part.name: part for part in new.components}
+    pairs = [(part, now[part.name]) for part in old.components if part.name in now]
+    return old.limits != new.limits or any(
+        getattr(one, key) != getattr(two, key) for one, two in pairs for key in _STEER
+    )
 
 
 # ---- components ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from math import inf
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import clocks_of
-from shakedown.metrics.judging.asked_less import eases_runs
+from shakedown.metrics.judging.asked_less import eases_runs, steers_runs
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
@@ -95,7 +95,11 @@ class _Settling:
         unsure = {act.number for act in acts if act.unsure}
         self.times = times_up(record, document_of)
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
-        self.driven_by = [act.number for act in acts if act.number in self.void and self._drove(act)]
+        self.steering = {act.number for act in acts if self._steers(act)}
+        unsure |= self.steering - self.void
+        self.driven_by = [
+            act.number for act in acts if act.number in self.void and (act.number in self.steering or self._drove(act))
+        ]
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
         self.withdrawn = _withdrawn(record, self.void)
@@ -111,6 +115,13 @@ class _Settling:
             return False
         step = self._step(act)
         return bool(eases_runs(*step)) and self._is_relied_on(act, step)
+
+    def _steers(self, act: Act) -> bool:
+        """Whether an amendment had other runs come about: some were ordered while it was in force."""
+        if act.kind != "amend" or not steers_runs(*self._step(act)):
+            return False
+        orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
+        return max(orders, default=0) > act.number
 
     def scorecard(self) -> Scorecard:
         """Everything: the outcome, by whose word, and each act."""
@@ -227,8 +238,7 @@ class _Settling:
 
     def _takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
         """Only what was said after the first order can take anything away. ``gone``: acts that are left out of account."""
-        orders = self.record.first_orders.values()
-        if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or not orders or act.said < min(orders):
+        if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or self._is_before_all(act):
             return ()
         document, clocks, without, counted = self._score(gone | {act.number})
         base_document, base_clocks, _, base_counted = self._score(gone)
@@ -237,6 +247,13 @@ class _Settling:
         relied = step is not None and self._is_relied_on(act, step)
         runs = base_counted, counted
         return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied)
+
+    def _is_before_all(self, act: Act) -> bool:
+        """What was said before the first order takes nothing away; but of a plan that names parties every amendment is weighed."""
+        if act.kind == "amend" and self.consent.parties:
+            return False
+        orders = self.record.first_orders.values()
+        return not orders or act.said < min(orders)
 
     def _step(self, act: Act) -> tuple[Document, Document]:
         """The plan that was in force before an amendment, and the one that it put into force."""
@@ -323,7 +340,9 @@ class _Settling:
         if act.unknown:
             return NOT_KNOWN, ()
         gone = frozenset({act.number})
-        return self._word_without(gone, restricting), tuple(differences(judged, self._score(gone)[2]))
+        word = self._word_without(gone, restricting)
+        word = NOT_KNOWN if act.number in self.steering and word == now else word
+        return word, tuple(differences(judged, self._score(gone)[2]))
 
     def _word_without(self, gone: Acts, restricting: set[int]) -> str:
         """The outcome without these acts. What they covered may take something away again."""

@@ -209,8 +209,14 @@ def _broken_text(score: RowScore) -> str:
 
 
 def judged_by_another_plan(record: Record) -> list[RejudgedRow]:
-    """Purpose: acts of judging again that replaced verdicts by a plan which was never in force."""
-    return [act for act in record.rejudged if act.replaced and act.document and act.document not in record.documents]
+    """Purpose: acts of judging again that replaced verdicts by a plan which was not in force then, whatever became of it later."""
+    amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
+
+    def was_in_force(act: RejudgedRow) -> bool:
+        known = 1 + sum(event < act.seq for event in amended)
+        return act.document in record.documents[:known]
+
+    return [act for act in record.rejudged if act.replaced and act.document and not was_in_force(act)]
 
 
 def changed_conditions(record: Record) -> list[NoteRow]:
@@ -242,7 +248,7 @@ def _of_conditions(record: Record) -> list[str]:
 
 def _by_another_plan(act: RejudgedRow) -> str:
     return (
-        f"{plural(act.replaced, 'verdict')} replaced by those of another plan ({act.document[:16]}), which was never put into"
+        f"{plural(act.replaced, 'verdict')} replaced by those of another plan ({act.document[:16]}), which was not in"
         f" force: judged again by {act.by}, because {act.reason}"
     )
 
