@@ -23,7 +23,7 @@ def record_of(document: str, replaced: int = 2) -> Record:
 def test_verdicts_of_another_plan_are_a_restriction_with_a_name() -> None:
     (said,) = restrictions((), record_of(OTHER))
     assert said == (
-        "2 verdicts replaced by those of another plan (cccccccccccccccc), which was never put into force: judged again by Eve,"
+        "2 verdicts replaced by those of another plan (cccccccccccccccc), which was not in force: judged again by Eve,"
         " because it is nicer"
     )
 
