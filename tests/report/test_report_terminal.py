@@ -200,8 +200,9 @@ def test_a_frozen_plan_that_is_missing(small: CampaignBuilder) -> None:
     path.unlink()
     with pytest.raises(RecordError) as caught:
         shakedown(campaign)
-    assert (
-        str(caught.value) == f"the record is damaged: the frozen plan {path} cannot be read: No such file or directory"
+    assert str(caught.value) == (
+        f"the record of small-0001 is damaged: documents/{path.name}: the log names this frozen plan, and it cannot be read:"
+        " No such file or directory\nhint: put that file back from a backup; 'shakedown verify' says more"
     )
 
 
