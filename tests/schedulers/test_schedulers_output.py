@@ -229,7 +229,7 @@ def test_a_pack_is_synced_where_something_was_added_and_its_name_once(
     """A loss of power takes nothing that a verdict points to: the pack is durable before the log is."""
     done: list[str] = []
     for name in ("fdatasync", "fsync"):
-        monkeypatch.setattr(os, name, lambda handle, name=name: done.append(name))  # type: ignore[misc]
+        monkeypatch.setattr(os, name, lambda handle, name=name: done.append(name))
     writer = PackWriter(tmp_path / "packs")
     writer.sync()
     writer.append(b"one")

@@ -27,6 +27,9 @@ KINDS = {
     "withdrawn": "withdraw", "agreed": "agree", "again": "again",
 }  # fmt: skip
 ENDS = {"drain", "cancel"}
+Ordered = dict[
+    int, tuple[str, float, float]
+]  # first order of a result -> its run, when, and when its component's time was up
 NOBODY_KNOWS = {"resume", "cap", "budget", "exclude", "include", "stop"}
 
 
@@ -37,6 +40,7 @@ class Act:
     by: str
     events: set[int] = field(default_factory=set)
     lines: list[Json] = field(default_factory=list)
+    anew: bool = False  # it had a component run again that had had its time
     timed: bool = False  # it had a component run again that runs for a time: nobody knows
 
     @property
@@ -90,7 +94,9 @@ class _Settled:
         self.events = events
         timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
         for act in self.acts.values():
-            act.timed = act.kind == "again" and act.lines[0]["value"]["component"] in timed
+            said = act.lines[0]["value"] if act.kind == "again" else {}
+            act.anew = said.get("clock") == "restart"
+            act.timed = said.get("component") in timed and not act.anew
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
         self.ended = replay(events).ended
         self.missing = self._agreements()
@@ -149,7 +155,7 @@ class _Settled:
             found = Judge(self.plans[campaign.document], campaign).scorecard()
         return found | {"plan": campaign.document}
 
-    def _times_up(self, lines: list[Json]) -> dict[int, tuple[str, float, float]]:
+    def _times_up(self, lines: list[Json]) -> Ordered:
         """First order of a result -> its run, when it was given, and when its component's time was up as the log stood then."""
         campaign, last, known = Campaign(), max(line["time"] for line in self.events), dict[Any, float]()
         found = {}
@@ -192,7 +198,7 @@ class _Settled:
 
     def _without_all(self, known: set[int]) -> str:
         """Where one act is not known, nor is the whole."""
-        outcome = self.judged(known)["outcome"]
+        outcome = str(self.judged(known)["outcome"])
         if len(known) == len(self.live):
             return outcome
         those = "the one" if len(known) == 1 else f"those {len(known)}"
@@ -211,9 +217,8 @@ class _Settled:
     def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
         first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
         early = first is None or act.lines[0]["time"] < first
-        if act.kind in NOBODY_KNOWS | {"waive", "withdraw", "again"} or (
-            early and not (act.kind == "amend" and self.parties)
-        ):
+        nothing = NOBODY_KNOWS | {"waive", "withdraw"} | (set() if act.anew else {"again"})
+        if act.kind in nothing or (early and not (act.kind == "amend" and self.parties)):
             return False
         other = self.judged({act.number, *gone})
         now = base["components"]
@@ -269,7 +274,7 @@ class _Settled:
         return missing
 
 
-def leave_out_late(campaign: Campaign, mine: Json, whole: Json) -> None:
+def leave_out_late(campaign: Campaign, mine: Ordered, whole: Ordered) -> None:
     """Runs that nobody would have ordered, as the component's time was up: they are in no count."""
     late = set()
     for seq, (run, given, up) in mine.items():
@@ -295,7 +300,8 @@ def is_up_at(part: Json, campaign: Campaign, last: float) -> float:
     begun = max((at for at, act in told if act in BEGINS), default=None)
     if begun is None:
         return float("inf")
-    moments, left = sorted({at for at, _ in told if begun <= at <= last} | {max(begun, full)}), part["duration_s"]
+    left = float(part["duration_s"])
+    moments = sorted({at for at, _ in told if begun <= at <= last} | {max(begun, full)})
     for begin, end in zip(moments, [*moments[1:], None], strict=True):
         act = [act for at, act in told if at <= begin][-1]
         if act == "stop" or begin < full:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,12 @@ def test_few_of_many_different_lines_are_looked_at_in_full(
 ) -> None:
     asked: list[str] = []
     best = KNOWN.best
-    monkeypatch.setattr(KNOWN, "best", lambda line, **more: asked.append(line) or best(line, **more))
+
+    def asking(line: str, **more: Any) -> Any:
+        asked.append(line)
+        return best(line, **more)
+
+    monkeypatch.setattr(KNOWN, "best", asking)
     scan = Scan(lambda: KNOWN)
     scan.feed(different_lines)
     assert len(asked) <= reading.MOST_LOOKS * (len(different_lines) // reading.BLOCK + 1)

@@ -26,7 +26,7 @@ class Act(Struct, frozen=True):
     """``number``: that of its first event, which names it. ``what``: what was done, in words. ``as_of``: the moment in the past or
     now that it speaks of, None where it speaks of none. ``events``: all of its own; ``follows``: what the log has because of it.
     ``digest`` stands for all that it says. ``plain``: it had results run again that are counted one by one: without it they are not
-    asked for.
+    asked for. ``anew``: it had a component run again that had had its time: its clock was started anew.
     """
 
     number: int
@@ -41,6 +41,7 @@ class Act(Struct, frozen=True):
     as_of: float | None = None
     follows: frozenset[int] = frozenset()
     plain: bool = False
+    anew: bool = False
 
     @property
     def backdated(self) -> bool:
@@ -85,10 +86,13 @@ def acts_of(record: Record) -> tuple[Act, ...]:
 
 
 def known_agains(acts: Sequence[Act], document: Document) -> tuple[Act, ...]:
-    """Purpose: the acts, with what is known of those that had a component run again: everything, unless it runs for a time."""
+    """Purpose: the acts, with what is known of those that had a component run again: everything, unless it runs for a time and had
+    not had it yet.
+    """
     timed = {part.name for part in document.components if part.duration_s}
     return tuple(
-        replace(act, plain=True) if act.kind == "again" and act.component not in timed else act for act in acts
+        replace(act, plain=True) if act.kind == "again" and (act.anew or act.component not in timed) else act
+        for act in acts
     )
 
 
@@ -106,6 +110,7 @@ def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) ->
         component=str(first.value.get("component") or ""),
         as_of=_as_of(rows),
         follows=_follows(first, record),
+        anew=first.kind == "again" and first.value.get("clock") == "restart",
     )
 
 

@@ -238,7 +238,7 @@ class _Settling:
 
     def _takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
         """Only what was said after the first order can take anything away. ``gone``: acts that are left out of account."""
-        if act.kind in NO_ROWS or act.kind in ("waive", "withdraw") or self._is_before_all(act):
+        if (act.kind in NO_ROWS and not act.anew) or act.kind in ("waive", "withdraw") or self._is_before_all(act):
             return ()
         document, clocks, without, counted = self._score(gone | {act.number})
         base_document, base_clocks, _, base_counted = self._score(gone)
