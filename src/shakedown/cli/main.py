@@ -161,6 +161,7 @@ def main() -> None:
     """Purpose: run a command and end with its status. What people can cause is said in a sentence, never a traceback."""
     try:
         status = cli.main(standalone_mode=False)
+        sys.stdout.flush()  # what waits in a buffer may be refused as well, and at the exit nobody could say so
     except ShakedownError as error:
         _say(str(error))
         sys.exit(error.status)
@@ -179,7 +180,12 @@ def main() -> None:
         fall_silent(1)  # the reader of our output has seen enough
         sys.exit(OUR_FAULT)
     except OSError as error:
-        _say(f"{error.filename or _place_without_name(error)}: {error.strerror or error}")
+        place = error.filename or _place_without_name(error)
+        _say(f"{place}: {error.strerror or error}")
+        if place == _OUTPUT:
+            from shakedown.cli.output import fall_silent
+
+            fall_silent(1)
         sys.exit(OUR_FAULT)
     except Exception as error:
         if os.environ.get("SHAKEDOWN_DEBUG"):
@@ -191,7 +197,8 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-_PRINTERS = frozenset({"click.utils", "rich.console", "shakedown.cli.log"})  # what they write goes to standard output
+_OUTPUT = "standard output"
+_PRINTERS = frozenset({"click.utils", "rich.console", "shakedown.cli.log", __name__})  # what they write goes to standard output
 
 
 def _place_without_name(error: OSError) -> str:
@@ -200,7 +207,7 @@ def _place_without_name(error: OSError) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     writer = trace.tb_frame.f_globals.get("__name__") if trace is not None else None
-    return "standard output" if writer in _PRINTERS else "the system"
+    return _OUTPUT if writer in _PRINTERS else "the system"
 
 
 def _say(text: str) -> None:
