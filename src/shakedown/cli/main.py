@@ -161,7 +161,8 @@ def main() -> None:
     """Purpose: run a command and end with its status. What people can cause is said in a sentence, never a traceback."""
     try:
         status = cli.main(standalone_mode=False)
-        sys.stdout.flush()  # what waits in a buffer may be refused as well, and at the exit nobody could say so
+        if sys.stdout is not None:  # closed by whoever called us
+            sys.stdout.flush()  # what waits in a buffer may be refused as well, and at the exit nobody could say so
     except ShakedownError as error:
         _say(str(error))
         sys.exit(error.status)
@@ -198,7 +199,9 @@ def main() -> None:
 
 
 _OUTPUT = "standard output"
-_PRINTERS = frozenset({"click.utils", "rich.console", "shakedown.cli.log", __name__})  # what they write goes to standard output
+_PRINTERS = frozenset(
+    {"click.utils", "rich.console", "shakedown.cli.log", __name__}
+)  # what they write goes to standard output
 
 
 def _place_without_name(error: OSError) -> str:
