@@ -111,11 +111,7 @@ class Spool:
                 ready = job["state"] == "waiting" and before not in ("held", "waiting", "running")
                 if ready and len(free) >= job["count"]:
                     job.update(state="running", nodes=free[: job["count"]])
-                    words = {
-                        "SPOOL_JOB": number,
-                        "SPOOL_NODES": ",".join(job["nodes"]),
-                        "SPOOL_RESTART": str(job["restart"]),
-                    }
+                    words = {"SPOOL_JOB": number, "SPOOL_NODES": ",".join(job["nodes"]), "SPOOL_RESTART": str(job["restart"])}
                     self._child = subprocess.Popen(
                         ["/bin/sh", job["script"]], env=os.environ | words, start_new_session=True
                     )

@@ -116,9 +116,7 @@ class SpoolScheduler:
         over = state in ("timeout", "cancelled", "node_fail", "failed")
         status = found["status"] if state == "failed" else None
         message = f"the spool calls its state '{found['state']}'" if state == "unknown" else ""
-        return say(
-            state, message=message, exit_status=status, output=self._output(job) if over and marks.claimed else {}
-        )
+        return say(state, message=message, exit_status=status, output=self._output(job) if over and marks.claimed else {})
 
     def _output(self, job):
         file, place = self.places.output(job.id, job.restart), self.places.directory(job.id, job.restart)
