@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from engine_by_hand import ByHand
+from engine_by_hand import begun
 from msgspec.structs import replace
 from stage import small_document
 
 from shakedown.conductor.driver.shutdown import Interruptions
-from shakedown.engine import State, index_plan
+from shakedown.engine import State
 from shakedown.engine.policy.explain import Waiting
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import Event
@@ -26,13 +26,7 @@ def here() -> State:
     plan = small_document(tests=1, repeats=6)
     clusters = tuple(replace(cluster, scheduler="local") for cluster in plan.system.clusters)
     plan = replace(plan, system=replace(plan.system, clusters=clusters), builds=())
-    hand = ByHand(State(plan=index_plan(plan)))
-    hand.play("campaign_start")
-    hand.play("driver_start")
-    hand.settle()
-    for build in hand.state.builds:
-        hand.play("build_end", build=build, value={"state": "done"})
-    hand.settle()
+    hand = begun(plan)
     hand.play("submit_accepted", job="j000001", value={"id": "7"})
     return hand.state
 

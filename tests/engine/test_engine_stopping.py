@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from engine_by_hand import ByHand
+from engine_by_hand import ByHand, begun
 from stage import small_document
 
-from shakedown.engine import State, explain, index_plan
+from shakedown.engine import explain, index_plan
 from shakedown.engine.constraints.overrides import in_force
 from shakedown.engine.policy.decide import decide
 from shakedown.engine.state.keys import CaseKey, LimitKey, RunVerdict, YieldKey
@@ -24,17 +24,6 @@ def plan_of(*components: Component, nodes: int = 16, **limits: Any) -> Document:
     return structs(
         small_document(nodes=nodes, tests=2, budgets={}), components=components, limits=Limits(queued=400, **limits)
     )
-
-
-def begun(document: Document) -> ByHand:
-    hand = ByHand(State(plan=index_plan(document)))
-    hand.play("campaign_start")
-    hand.play("driver_start")
-    hand.settle()
-    for build in hand.state.builds:
-        hand.play("build_end", build=build, value={"state": "done"})
-    hand.settle()
-    return hand
 
 
 def judge(hand: ByHand, number: int, verdict: str, **facts: Any) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from engine_by_hand import ByHand
+from engine_by_hand import ByHand, begun
 from msgspec.structs import replace
 from stage import small_document
 
-from shakedown.engine import State, index_plan
 from shakedown.model.nouns import Retry
 
 RULES = (Retry("node_fail", 1), Retry("interrupted", 2), Retry("failed", 1, 10.0))
@@ -16,14 +15,7 @@ RULES = (Retry("node_fail", 1), Retry("interrupted", 2), Retry("failed", 1, 10.0
 def campaign() -> ByHand:
     document = small_document(tests=1, repeats=1)
     first, *rest = document.components
-    hand = ByHand(State(plan=index_plan(replace(document, components=(replace(first, retry=RULES), *rest)))))
-    hand.play("campaign_start")
-    hand.play("driver_start")
-    hand.settle()
-    for build in hand.state.builds:
-        hand.play("build_end", build=build, value={"state": "done"})
-    hand.settle()
-    return hand
+    return begun(replace(document, components=(replace(first, retry=RULES), *rest)))
 
 
 def ends(hand: ByHand, verdict: str) -> list[str]:

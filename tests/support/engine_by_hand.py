@@ -9,6 +9,7 @@ from stage import small_document
 
 from shakedown.engine import State, decide, evolve, index_plan
 from shakedown.model.events import Event
+from shakedown.model.nouns import Document
 
 
 class ByHand:
@@ -31,15 +32,21 @@ class ByHand:
         return done
 
 
-def seen_running(source: str) -> ByHand:
-    """A campaign of one test, of whose one job a source says that it runs."""
-    hand = ByHand(State(plan=index_plan(small_document(tests=1, repeats=1))))
+def begun(document: Document) -> ByHand:
+    """A campaign whose builds are done and whose first jobs are ordered."""
+    hand = ByHand(State(plan=index_plan(document)))
     hand.play("campaign_start")
     hand.play("driver_start")
     hand.settle()
     for build in hand.state.builds:
         hand.play("build_end", build=build, value={"state": "done"})
     hand.settle()
+    return hand
+
+
+def seen_running(source: str) -> ByHand:
+    """A campaign of one test, of whose one job a source says that it runs."""
+    hand = begun(small_document(tests=1, repeats=1))
     hand.play("submit_accepted", job="j000001", value={"id": "7"})
     hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": source})
     return hand
