@@ -287,6 +287,9 @@ class Case(Struct, frozen=True):
     ] = ()  # text of the test's check -> that check with this case's names filled in
     figures: tuple[FigureSpec, ...] = ()  # in place of the test's of the same name, for the same reason
     sides: Pairs = ()  # row -> low or high: of these rows only that bound applies, a more specific row has the other
+    container: str = (
+        ""  # the image that its programs run in, with its sha256 and what starts it; "" where there is none
+    )
 
 
 class Test(Struct, frozen=True):

@@ -13,6 +13,7 @@ from shakedown.model.dialects import EMBEDDED
 from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Cluster, Pairs, Partition, Patience, System, Toolchain
 from shakedown.model.printed import Published
+from shakedown.plans.cases.containers import Settings, settings_from
 from shakedown.plans.components.budgets import read_budgets
 from shakedown.plans.files import CATALOGUE
 from shakedown.plans.schema.problems import Problems
@@ -39,7 +40,7 @@ class Machine:
     """A system, and what its file says beside: a campaign needs none of it.
 
     ``dimensions``: of each budget (bytes/s, number), which its numbers no longer show. ``published``: what documents print of the
-    machine; ``assumed``: key of the file -> why it holds what no source prints.
+    machine; ``assumed``: key of the file -> why it holds what no source prints. ``containers``: how they are started.
     """
 
     system: System
@@ -48,6 +49,7 @@ class Machine:
     sha256: str = ""
     published: tuple[Published, ...] = ()
     assumed: Pairs = ()
+    containers: Settings = field(default_factory=Settings)
 
     @property
     def shipped(self) -> bool:
@@ -91,7 +93,15 @@ def system_from(root: MappingNode, data: bytes, name: str, problems: Problems) -
         budget_units=budgets.units,
     )
     printed = published(root, values.get("published", []))
-    return Machine(system, dict(budgets.dimensions), name, hashlib.sha256(data).hexdigest(), printed, unprinted)
+    return Machine(
+        system=system,
+        dimensions=dict(budgets.dimensions),
+        file=name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        published=printed,
+        assumed=unprinted,
+        containers=settings_from(values.get("containers", {})),
+    )
 
 
 def count_nodes(text: str) -> int:

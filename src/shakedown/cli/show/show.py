@@ -272,6 +272,7 @@ def _render_case(case: Case, test: Test, build: Build | None, local: bool) -> st
         ("files", pairs(case.files)),
         ("staged", "" if case.stage == "link" else case.stage),
         ("works on", _works_on(case)),
+        ("container", case.container),
         ("script", case.script),
         ("checks", _checks(test.checks)),
         ("figures", "\n".join(map(_figure, test.figures))),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from shakedown.model.nouns import Case, Pairs, Shape, Test, Toolchain
 from shakedown.plans.cases.availability import missing_programs, missing_tools, over_budgets, over_limits, too_large
 from shakedown.plans.cases.build_keys import build_for, build_plan, compilers_of, why_not_built, with_modules
-from shakedown.plans.cases.combinations import Path, WrongAt, check_names, combinations
+from shakedown.plans.cases.combinations import Path as Steps
+from shakedown.plans.cases.combinations import WrongAt, check_names, combinations
+from shakedown.plans.cases.containers import Container
+from shakedown.plans.cases.environment import Surroundings
 from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
 from shakedown.plans.cases.figure_specs import without_peak
 from shakedown.plans.cases.filling import Filler
@@ -25,6 +30,7 @@ from shakedown.plans.schema.scalars import InvalidValue, near_or_all
 from shakedown.plans.schema.source_positions import key_place, place
 
 _KERNEL_TOOLS = ("make", "mpicc")
+_STARTS_INSIDE = re.compile(r"\{(launch|container)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,19 @@ def _check_stage(test: Definition, context: Context) -> None:
         context.problems.at(at, "'stage' has no meaning without files", "files: what a run finds in its directory")
 
 
+def _check_container(test: Definition, context: Context) -> None:
+    """A container that no program is started in is a mistake."""
+    run = test.values["run"]
+    if "container" not in run:
+        return
+    at = key_place(test.root, "run", "container")
+    if not _STARTS_INSIDE.search(run.get("command", "")):
+        hint = "write {launch} before a program with ranks, {container} before any other"
+        context.problems.at(at, "the command starts nothing in the container", hint)
+    if run.get("stage") == "per-target":
+        context.problems.at(at, "a container cannot see files that lie on each target once", "stage: copy")
+
+
 class _Maker:
     """Makes the cases of one test, one after another."""
 
@@ -84,6 +103,7 @@ class _Maker:
         self.files: Pairs = ()
         self.absent: list[str] = []
         _check_stage(test, context)
+        _check_container(test, context)
         if "files" in test.values["run"]:
             self.files, absent = input_files(test, context.library, context.around, context.problems)
             self.absent = [f"{absent} is not on this machine"] if absent else []
@@ -137,11 +157,14 @@ class _Maker:
         loads = with_licences(self.filler, stage, names, self.filler.loads(names))
         place_of_work = workplace(self.filler, loads, names)
         build = self._build_key(stage, toolchain, names)
-        launch = self.filler.launch(stage, shape, toolchain, self.build, names)
+        container = self.filler.container(stage, names, self._seen_inside(), self._is_here(stage, toolchain))
+        launch = self.filler.launch(stage, shape, toolchain, self.build, names, container)
         script = self.filler.text(("run", "command"), self.filler.run["command"], names).rstrip()
         environment = self.filler.environment(stage, shape, toolchain, names)
         checks, figures = own_evidence(self.noun, names, self._look_at, self.freezer)
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
+        alone = self._is_here(stage, toolchain) and not names.used("launch")  # else it is among the launch's tools
+        reasons += _why_no_container(container, alone, self.context.around)
         reasons += filter(None, (place_of_work.unavailable,))
         reasons += without_peak(self.noun.figures, names)
         reasons += [*over_limits(shape, stage), *too_little(shape, stage), *over_budgets(loads, stage, self.context)]
@@ -165,9 +188,24 @@ class _Maker:
             work=place_of_work.path,
             targets=place_of_work.targets,
             stage=place_of_work.stage,
+            container=container.identity() if container else "",
         )
 
-    def _look_at(self, path: Path) -> None:
+    def _seen_inside(self) -> list[str]:
+        """Directories that a container must see beside the run's own: those of linked input files, and of the build."""
+        linked = self.test.values["run"].get("stage", "link") == "link"
+        files = [Path(path) for _, path in self.files if linked]
+        places = [str(place.parent) for path in files for place in (path, path.resolve())]
+        return [*(["{build}"] if self.build is not None else []), *places]
+
+    def _is_here(self, stage: Stage, toolchain: Toolchain | None) -> bool:
+        """Whether what this machine has tells what the case finds: modules may bring anything on a cluster."""
+        if stage.local:
+            return True
+        modules = toolchain is not None and bool(toolchain.modules)
+        return not modules and on_login_node(self.context.machine.system, self.context.around)
+
+    def _look_at(self, path: Steps) -> None:
         self.filler.at = path
 
     def _toolchain(self, combination: dict[str, str]) -> tuple[Toolchain | None, str]:
@@ -185,7 +223,7 @@ class _Maker:
             raise WrongAt(where, message, hint, f"toolchain {name}")
         return None, f"system {self.context.machine.system.name} has no toolchain {name}"
 
-    def _place_of(self, parameter: str, value: str) -> Path:
+    def _place_of(self, parameter: str, value: str) -> Steps:
         """Where a parameter's value was written; the parameter itself where an expression made it."""
         written = self.test.values["parameters"][parameter]
         known = isinstance(written, list) and value in written
@@ -228,6 +266,14 @@ class _Maker:
             *missing_tools(tools, around),
             *self.absent,
         ]
+
+
+def _why_no_container(container: Container | None, look: bool, around: Surroundings) -> list[str]:
+    """Why the container of a case cannot be had; ``look``: for its runtime on this machine."""
+    if container is None:
+        return []
+    absent = missing_tools(list(container.tools), around) if look and not container.fault else []
+    return [*([container.fault] if container.fault else []), *absent]
 
 
 def _ident(test: str, combination: dict[str, str]) -> str:

@@ -4,7 +4,7 @@ It remembers everything it was asked and what it saw, so that a cache can tell w
 """
 
 # paths are text in this room: a Path for each of thousands of files costs too much
-# ruff: noqa: PTH115, PTH116, PTH120, PTH123
+# ruff: noqa: PTH112, PTH115, PTH116, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -101,6 +101,21 @@ class Surroundings:
             data = file.read(limit)
         self.contents[path] = hashlib.sha256(data).hexdigest()
         return data
+
+    def digest(self, path: str) -> str:
+        """The sha256 of a file, or the digest of a directory's tree. Raises IsADirectoryError where not all of a tree can be
+        read, and OSError where a file cannot be.
+        """
+        if os.path.isdir(path):
+            try:
+                return self.tree(path)
+            except OSError as error:
+                raise IsADirectoryError(error.errno, str(error)) from error
+        if path not in self._digests:
+            self.seen.files[path] = _signature(path)
+            with open(path, "rb") as file:
+                self._digests[path] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._digests[path]
 
     def tree(self, directory: str) -> str:
         """The digest of everything in a source directory: names, modes, contents. Raises OSError."""

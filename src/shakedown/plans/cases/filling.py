@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from shakedown.model.nouns import Pairs, Shape, Toolchain
@@ -10,6 +10,7 @@ from shakedown.model.units import Quantity
 from shakedown.plans.braces import doubled
 from shakedown.plans.cases.build_keys import Plan
 from shakedown.plans.cases.combinations import Path
+from shakedown.plans.cases.containers import Chooser, Container
 from shakedown.plans.cases.launching import Launch, Launching, wish_from
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
@@ -17,6 +18,7 @@ from shakedown.plans.partition_scopes import Names, Stage
 from shakedown.plans.schema.amounts import check_dimension, known_amount
 from shakedown.plans.schema.expressions import fill, number
 from shakedown.plans.schema.scalars import Duration, InvalidValue, near_or_all
+from shakedown.plans.schema.source_positions import place
 from shakedown.plans.schema.test import BINDING, GPU_BINDING, LAUNCHER, YES_NO, mpi_word
 
 _SHAPE = ("nodes", "tasks_per_node", "cpus_per_task")
@@ -37,6 +39,7 @@ class Filler:
         self.small = ""
         texts = [self.run.get("command", ""), *self.run.get("environment", {}).values()]
         self.launches = any("launch" in text for text in texts)
+        self.contains = "container" in self.run
 
     def names(self, stage: Stage, combination: dict[str, str], toolchain: Toolchain | None, built: bool) -> Names:
         """What expressions can name in one case. A parameter goes before a number of the shape of that name."""
@@ -48,6 +51,7 @@ class Filler:
             "ranks": "{nodes * tasks_per_node}",
             "cores": "{tasks_per_node * cpus_per_task}",
             "launch": stage.launch,
+            **({"container": ""} if self.contains else {}),
         }
         names = Names(stage.names, pending)
         names["campaign"] = "{campaign}"
@@ -84,7 +88,13 @@ class Filler:
         return bool(self.parsed(("run", key), written, names, YES_NO.convert) if isinstance(written, str) else written)
 
     def launch(
-        self, stage: Stage, shape: Shape, toolchain: Toolchain | None, build: Plan | None, names: Names
+        self,
+        stage: Stage,
+        shape: Shape,
+        toolchain: Toolchain | None,
+        build: Plan | None,
+        names: Names,
+        container: Container | None = None,
     ) -> Launch | None:
         """What ``{launch}`` stands for in this case, from here on in the names; None where the test does not ask for it."""
         if not self.launches:
@@ -95,9 +105,32 @@ class Filler:
             lambda at, text: self.parsed(at, text, names, _OF_LAUNCH.get(str(at[-1]), LAUNCHER.convert)),
         )
         programs = self.values.get("needs", {}).get("programs", [])
-        launch = Launching(stage, shape, wish, toolchain, build, programs, self.context).choose()
-        names.pending["launch"] = launch.text.replace("{", "{{").replace("}", "}}")
+        launch = Launching(stage, shape, wish, toolchain, build, programs, self.context, container).choose()
+        names.pending["launch"] = _literal(launch.text)
         return launch
+
+    def container(self, stage: Stage, names: Names, places: Iterable[str], here: bool) -> Container | None:
+        """The container of this case, and what ``{container}`` stands for from here on; None where the test has none.
+
+        ``places``: directories that it must see beside the run's own. ``here``: what this machine has tells what its nodes have.
+        """
+        if not self.contains:
+            return None
+        written, library = self.run["container"], self.context.library
+        mark: Any = place(self.test.root, "run", "container").start_mark
+        chooser = Chooser(
+            written,
+            self.context.machine.containers,
+            self.context.around,
+            lambda path: library.beside(mark.name, path),
+            here,
+        )
+        found = chooser.choose(lambda at, text: self.text(at, text, names), places, self._look_at, stage.local)
+        names.pending["container"] = _literal(found.words())
+        return found
+
+    def _look_at(self, at: Path) -> None:
+        self.at = at
 
     def environment(self, stage: Stage, shape: Shape, toolchain: Toolchain | None, names: Names) -> Pairs:
         """Threads for each rank on a cluster, what the toolchain sets, and what the test says, which goes before."""
@@ -174,3 +207,8 @@ class Filler:
             raise InvalidValue(f"no system has a budget '{name}'", hint, f"budget {name}")
         check_dimension(amount, known[name][1], "the budget")
         return True
+
+
+def _literal(text: str) -> str:
+    """Shell text that holds no expression, whatever braces are in it."""
+    return text.replace("{", "{{").replace("}", "}}")

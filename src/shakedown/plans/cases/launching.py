@@ -10,6 +10,7 @@ from typing import Any
 
 from shakedown.model.nouns import Shape, Toolchain
 from shakedown.plans.cases.build_keys import Plan
+from shakedown.plans.cases.containers import Container
 from shakedown.plans.context import Context
 from shakedown.plans.mpi import (
     NAMES,
@@ -58,9 +59,24 @@ class Launching:
     build: Plan | None
     programs: list[str]  # that the test needs
     context: Context
+    container: Container | None = None  # in which each rank runs
 
     def choose(self) -> Launch:
         """Purpose: how the ranks of a case are started on its partition."""
+        if self.container is None:
+            return self._started()
+        if self.container.launcher == "image":
+            return self._by_image(self.container)
+        launch = self._started()
+        inside = self.container.srun_options() if self.container.in_srun else self.container.words()
+        if self.container.in_srun and launch.text.split(maxsplit=1)[0] != "srun":
+            return Launch(
+                launch.text, launch.tools, "Enroot is used through srun: leave launch.with out, or write srun"
+            )
+        return Launch(f"{launch.text} {inside}", (*launch.tools, *self.container.tools), launch.fault)
+
+    def _started(self) -> Launch:
+        """How they are started where no container is between."""
         if self.stage.local:
             return self._local()
         here = on_login_node(self.context.machine.system, self.context.around)
@@ -80,7 +96,7 @@ class Launching:
         starter, around, mpi = self.wish.starter, self.context.around, self.wish.mpi
         if not starter.startswith("mpi"):
             starter = "mpiexec"
-            if not mpi and self.build is None and linked_to_openmpi(self.programs, around):
+            if not mpi and self._own_program() and linked_to_openmpi(self.programs, around):
                 mpi = "openmpi"
             if mpi == "openmpi":
                 starter = "mpirun.openmpi" if around.place("mpirun.openmpi") else "mpirun"
@@ -90,11 +106,26 @@ class Launching:
         words += ["-n", str(self.shape.ranks), *_bound_by_mpiexec(self.wish.binding), *self.wish.options]
         return Launch(shlex.join(words), (starter,))
 
+    def _by_image(self, container: Container) -> Launch:
+        """By the image's own launcher, in one container: it knows no other node."""
+        nodes, openmpi = self.shape.nodes, self.wish.mpi == "openmpi"
+        fault = f"launcher: image starts all ranks in one container, on one node, and the case takes {nodes} nodes"
+        words = ["mpiexec", *(["--oversubscribe"] if openmpi else []), "-n", str(self.shape.ranks)]
+        words += [*_bound_by_mpiexec(self.wish.binding), *self.wish.options]
+        return Launch(f"{container.words()} {shlex.join(words)}", container.tools, fault if nodes > 1 else "")
+
+    def _own_program(self) -> bool:
+        """Whether what runs is a program of this machine that the test does not build."""
+        return self.build is None and self.container is None
+
     def _known_mpi(self) -> str:
-        """What the system's file says of the toolchain that the program is built with."""
-        return self.toolchain.mpi if self.toolchain is not None else ""
+        """What the system's file says of the toolchain that the program is built with; nobody knows an image's MPI."""
+        inside = self.container is not None and self.build is None
+        return self.toolchain.mpi if self.toolchain is not None and not inside else ""
 
     def _found_mpi(self) -> str:
+        if self.container is not None and self.build is None:
+            return ""
         around = self.context.around
         found = mpi_of_programs(self.programs, around) if self.build is None else ""
         return found or ("" if self.build is None and self.programs else mpi_of_compiler(self.toolchain, around))
@@ -116,6 +147,11 @@ class Launching:
         return wanted[0], f"{listed}: have Slurm's plugin for it installed, or write 'launch: mpiexec' in run"
 
     def _unknown(self) -> str:
+        if self.container is not None:
+            way = (
+                "add 'launch: {mpi: mpich}' to run of the test (or openmpi, intel, cray; none for programs without MPI)"
+            )
+            return f"it is not known whose MPI the image has: {way}"
         system = self.context.machine.system.name
         at = f"to toolchain {self.toolchain.name} of system {system}" if self.toolchain else "to a toolchain"
         run = "'launch: {mpi: mpich}' to run of the test"

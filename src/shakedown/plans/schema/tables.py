@@ -5,6 +5,7 @@ from __future__ import annotations
 from shakedown.model.dialects import dialects
 from shakedown.plans.components.budgets import BUDGET
 from shakedown.plans.schema.cluster_words import submission_option
+from shakedown.plans.schema.containers import CONTAINERS
 from shakedown.plans.schema.contract import CONTRACT
 from shakedown.plans.schema.failures import FAILURES
 from shakedown.plans.schema.plan import PLAN
@@ -131,6 +132,7 @@ SYSTEM = Record(
             MapOf(Name("a toolchain's name"), _TOOLCHAIN, "a map of toolchains", "TOOLCHAIN"),
             "how programs are built; the first is taken where a test names none",
         ),
+        "containers": Key(CONTAINERS, "how containers are started; without it by the first runtime that is found"),
         "budgets": Key(
             MapOf(BUDGET_NAME, BUDGET, "amounts by name", "BUDGET"),
             "how much there is of what tests share, in all or on each target; tests say what they load",

@@ -7,6 +7,7 @@ import re
 from shakedown.model.events import UNDETERMINED, VERDICTS
 from shakedown.plans.schema.amounts import known_amount
 from shakedown.plans.schema.check_items import CheckItem
+from shakedown.plans.schema.containers import CONTAINER
 from shakedown.plans.schema.figures import FIGURE
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.resources import RESOURCES
@@ -69,7 +70,7 @@ class _ParameterName(Identifier):
         return super().convert(text)
 
 
-_MEANT = frozenset({"system", "partition", "launch", "build", "campaign", "ranks", "cores"})
+_MEANT = frozenset({"system", "partition", "launch", "container", "build", "campaign", "ranks", "cores"})
 _VALUE = _ParameterValue()
 _SOME = MapOf(Identifier("a parameter"), _VALUE, "parameters and their values", "PARAMETER")
 
@@ -162,6 +163,7 @@ _RUN = Record(
         "launch": Key(
             Either(scalar=LAUNCHER, keys=_LAUNCH), "what {launch} stands for: a launcher, or a map; without it srun"
         ),
+        "container": Key(CONTAINER, "the image that {launch} and {container} start programs in; without it none"),
         "files": Key(
             ListOf(Text("a file"), "a list of files"), "input files, from this file; placed in the run's directory"
         ),
