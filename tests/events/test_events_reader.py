@@ -157,6 +157,11 @@ GOOD = b'{"v":1,"event":"campaign_start","seq":1}'
         (b"[1]", "it has no version"),
         (b'{"event":[],"seq":2}', "it has no version"),
         (b'{"v":1,"event":7,"seq":2}', "it is no event: Expected `str`, got `int` - at `$.event`"),
+        (
+            b'{"v":1,"event":"note","seq":2,"time":1e17}',
+            "it is no event: Expected `float` <= 250000000000.0 - at `$.time`",
+        ),
+        (b'{"v":1,"event":"note","seq":2,"time":-5}', "it is no event: Expected `float` >= 0.0 - at `$.time`"),
         (b'{"v":1,"event":"a"} {"v":1,"event":"b"}', "it is not JSON: JSON is malformed: trailing characters"),
         (b'{"v":1,"event":"finding","seq":4}', "event 4 is where event 2 should be"),
         (b'{"v":1,"event":"finding","seq":1}', "event 1 is where event 2 should be"),

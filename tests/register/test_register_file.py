@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,14 @@ def test_a_line_that_is_taken_out_is_seen(tmp_path: Path, line: int) -> None:
     assert read_register(tmp_path).damage == f"line {line + 1} is entry {line + 2}: lines were taken out or put in"
     with open_register(tmp_path) as register, pytest.raises(RecordError, match="the register of this site is damaged"):
         register.add(BEGUN, campaign="p-3")
+
+
+@pytest.mark.parametrize("time", ["1e17", "-5"])
+def test_a_last_line_whose_time_is_no_date_is_damage(tmp_path: Path, time: str) -> None:
+    path = opened(tmp_path, "p-1")
+    *others, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(others) + re.sub(rb'"time":[0-9.]+', f'"time":{time}'.encode(), last))
+    assert read_register(tmp_path).damage == "line 2 cannot be read"
 
 
 def test_a_line_without_its_end_is_seen_and_the_next_one_says_so(tmp_path: Path) -> None:

@@ -7,8 +7,11 @@ import pwd
 import time
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+
+from shakedown.model.events import MOMENTS
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -23,7 +26,7 @@ class Identity(msgspec.Struct, frozen=True):
     pid: int
     start: int
     user: str
-    since: float
+    since: Annotated[float, MOMENTS]
     space: str = ""
 
     def same_place(self, other: Identity) -> bool:

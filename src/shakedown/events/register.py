@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
@@ -26,6 +26,7 @@ from shakedown.events.plain_files import NotPlain, read_plain
 from shakedown.events.register_lock import hold
 from shakedown.events.segment_file import sync_directory
 from shakedown.model.errors import RecordError
+from shakedown.model.events import MOMENTS
 
 FILE = "register.jsonl"
 VERSION = 1
@@ -56,7 +57,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     v: int
     entry: int
     previous: str
-    time: float
+    time: Annotated[float, MOMENTS]
     fact: str
     who: str
     register: str = ""

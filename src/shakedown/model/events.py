@@ -7,7 +7,7 @@ seconds since 1970, never backwards), ``event`` (a name below), the ids it conce
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -15,6 +15,8 @@ from shakedown.model.event_kinds import EVENT_KINDS
 
 LINE_VERSION: Final = 1
 VALUE_LIMIT: Final = 4096  # bytes of an event's value; what is larger is kept in a file and pointed to
+
+MOMENTS = msgspec.Meta(ge=0.0, le=250e9)  # seconds since 1970; what is beyond has no date that people could be shown
 
 EVENTS: Final[dict[str, str]] = {kind.name: kind.about for kind in EVENT_KINDS}
 
@@ -24,7 +26,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     event: str
     seq: int = 0
-    time: float = 0.0
+    time: Annotated[float, MOMENTS] = 0.0
     v: int = LINE_VERSION
     case: str = ""
     run: str = ""
