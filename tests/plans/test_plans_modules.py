@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shakedown.model.nouns import Toolchain
-from shakedown.plans.cases.build_keys import with_modules
+from shakedown.plans.cases.software import loading
 
 # what Lmod and Environment Modules do, as far as anyone outside them sees
 INIT = """\
@@ -23,11 +23,12 @@ module() {
     export LOADEDMODULES
     PATH=/opt/$2/bin:$PATH
 }
+export MODULEPATH=/modulefiles
 """
 
 
 def run(modules: tuple[str, ...], tmp_path: Path, how: str = "", **environment: str) -> tuple[int, str, str]:
-    text = how + with_modules(Toolchain("t", modules=modules), 'echo "$LOADEDMODULES|${PATH%%:*}"')
+    text = how + loading(Toolchain("t", modules=modules), 'echo "$LOADEDMODULES|${PATH%%:*}"')
     known = {"PATH": os.environ["PATH"], **environment}
     done = subprocess.run(
         ["/bin/sh", "-c", text], env=known, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path

@@ -137,7 +137,7 @@ def test_a_case_is_complete_but_for_what_only_a_campaign_knows(example: Any) -> 
     assert case.files == (("in.nml", str(example.path / "tests/inputs/in.nml")),)
     assert (case.work, case.targets, case.stage) == ("/lustre/f2/{mdt}/acceptance", (("mdt", "f2/mdt"),), "per-target")
     assert case.unavailable == ""
-    loading, _, own = case.script.rpartition("\ndone\n")
+    loading, _, own = case.script.rpartition("} >loaded-software.txt\n")
     assert "\nfor sd_module in PrgEnv-intel intel-classic/2022.2.1; do\n" in loading
     assert own.splitlines() == [
         "cd ${TMPDIR}",
@@ -158,7 +158,7 @@ def test_cases_of_one_toolchain_share_a_build(example: Any) -> None:
     assert classic.name == "cm4"
     assert classic.source == str(example.path / "tests/src")
     assert "sd_module in PrgEnv-intel intel-classic/2022.2.1; do\n" in classic.script
-    assert classic.script.endswith("\ndone\nmake CC=cc FC=ftn")
+    assert classic.script.endswith("} >loaded-software.txt\nmake CC=cc FC=ftn")
     assert (classic.where, classic.partition, classic.cpus) == ("job", "c5:batch", 16)
     assert classic.environment == (("A", "b"),)
     assert classic.time_limit_s == oneapi.time_limit_s == 1200.0

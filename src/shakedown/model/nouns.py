@@ -133,8 +133,20 @@ class FileSystem(Struct, frozen=True):
     classes: tuple[TargetClass, ...] = ()
 
 
+class Spack(Struct, frozen=True):
+    """What Spack loads. ``environment``: the Spack environment that has it; ``root``: of Spack, "" = as found."""
+
+    specs: tuple[str, ...] = ()
+    environment: str = ""
+    root: str = ""
+    install: bool = False
+
+
 class Toolchain(Struct, frozen=True):
-    """How programs are built: modules to load, compiler names, environment."""
+    """How programs are built: software to load, compiler names, environment.
+
+    ``initialise``: shell files that bash reads before modules are loaded; Spack loads after them.
+    """
 
     name: str
     modules: tuple[str, ...] = ()
@@ -143,6 +155,8 @@ class Toolchain(Struct, frozen=True):
     fc: str = "fc"
     environment: Pairs = ()
     mpi: str = ""  # whose MPI it builds with: mpich, openmpi, intel, cray...; "" not known
+    initialise: tuple[str, ...] = ()
+    spack: Spack = Spack()
 
 
 class System(Struct, frozen=True):

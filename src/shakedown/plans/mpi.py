@@ -9,6 +9,7 @@ import shlex
 from shakedown.model.dialects import dialects
 from shakedown.model.nouns import System, Toolchain
 from shakedown.plans.cases.environment import Surroundings
+from shakedown.plans.cases.software import loads_software
 
 # What srun's --mpi has to be, the best first. A word that is none of these is taken for a type of srun's own.
 TYPES = {
@@ -74,7 +75,7 @@ def mpi_of_compiler(toolchain: Toolchain | None, around: Surroundings) -> str:
 
     Modules may bring another compiler than the one that is found without them, so nothing is told of a toolchain that has some.
     """
-    if toolchain is not None and toolchain.modules:
+    if loads_software(toolchain):
         return ""
     place = around.place(_compiler(toolchain))
     if not place:

@@ -14,6 +14,7 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Cluster, Pairs, Partition, Patience, System, Toolchain
 from shakedown.model.printed import Published
 from shakedown.plans.cases.containers import Settings, settings_from
+from shakedown.plans.cases.software import spack_from
 from shakedown.plans.components.budgets import read_budgets
 from shakedown.plans.files import CATALOGUE
 from shakedown.plans.schema.problems import Problems
@@ -218,4 +219,6 @@ def _toolchain(name: str, entry: dict[str, Any]) -> Toolchain:
         fc=entry.get("fc", usual.fc),
         environment=tuple(entry.get("environment", {}).items()),
         mpi=entry.get("mpi", ""),
+        initialise=tuple(entry.get("initialise", ())),
+        spack=spack_from(entry.get("spack")),
     )

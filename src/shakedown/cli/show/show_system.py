@@ -281,5 +281,6 @@ def _gpus(gpus: Gpus) -> str:
 
 
 def _toolchain(entry: Toolchain) -> str:
-    modules = f" with {' '.join(entry.modules)}" if entry.modules else ""
-    return f"{entry.name}: {entry.cc}, {entry.cxx}, {entry.fc}{modules}"
+    loaded = [*entry.initialise, *entry.modules, *(f"{spec} (Spack)" for spec in entry.spack.specs)]
+    software = f" with {' '.join(loaded)}" if loaded else ""
+    return f"{entry.name}: {entry.cc}, {entry.cxx}, {entry.fc}{software}"

@@ -18,6 +18,7 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.nouns import Build, Toolchain
 from shakedown.model.units import show_duration
 from shakedown.plans.braces import names_of_the_campaign
+from shakedown.plans.cases.software import loading
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
 from shakedown.plans.partition_scopes import Names, Stage
@@ -26,6 +27,7 @@ from shakedown.plans.schema.scalars import InvalidValue, near_or_all
 from shakedown.plans.schema.source_positions import place
 
 _NO_TOOLCHAIN = Toolchain("")
+_INSTALLS_S = 4 * 3600.0  # how long Spack may take: it builds compilers, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def build_for(plan: Plan, stage: Stage, toolchain: Toolchain | None, names: Name
     What is built in a job may be made for the nodes of its partition, so that belongs to the key.
     """
     toolchain = toolchain or _NO_TOOLCHAIN
-    script = with_modules(toolchain, fill(plan.run, names))
+    script = loading(toolchain, fill(plan.run, names), install=True)
     parts: tuple[Any, ...] = (plan.digest, toolchain.name, toolchain.modules, script, toolchain.environment)
     where, partition = "login", ""
     if plan.in_job and not stage.local:
@@ -90,6 +92,15 @@ def build_for(plan: Plan, stage: Stage, toolchain: Toolchain | None, names: Name
         if where == "job":
             build = msgspec.structs.replace(build, where="job", partition=partition, cpus=plan.cpus)
         context.builds[key] = build
+    return context.builds[key]
+
+
+def installation_for(toolchain: Toolchain, context: Context) -> Build:
+    """Purpose: the build in which Spack installs what a case loads that builds nothing itself; cases of one software share it."""
+    script = loading(toolchain, "", install=True)
+    key = hashlib.sha256(json.dumps(("spack", script, toolchain.environment)).encode()).hexdigest()
+    if key not in context.builds:
+        context.builds[key] = Build(key, "spack-install", "", script, toolchain.environment, _INSTALLS_S)
     return context.builds[key]
 
 
@@ -120,37 +131,6 @@ def why_not_built(plan: Plan, stage: Stage, context: Context) -> str:
         )
         return f"its build may take {limits}"
     return ""
-
-
-# ``module`` is a function that only login shells know by themselves; a job's sh has to be told it, from the file of whichever
-# system for modules there is. Old ones report no failure: then the list of what is loaded has not changed.
-_MODULES = r"""for sd_init in "${LMOD_PKG:-/usr/share/lmod/lmod}/init/sh" "${MODULESHOME:-/usr/share/modules}/init/sh" \
-    /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /etc/profile; do
-    command -v module >/dev/null 2>&1 && break
-    [ -r "$sd_init" ] && { . "$sd_init" || :; }
-done
-command -v module >/dev/null 2>&1 || {
-    echo "error: modules cannot be loaded: this shell knows no 'module' (set LMOD_PKG or MODULESHOME to where they are)" >&2
-    exit 1
-}
-for sd_module in MODULES; do
-    sd_before=${LOADEDMODULES-}
-    module load "$sd_module" || { echo "error: module $sd_module cannot be loaded" >&2; exit 1; }
-    case :${LOADEDMODULES-}: in ":$sd_before:")
-        case :$sd_before: in *":$sd_module:"* | *":$sd_module/"*) ;; *)
-            echo "error: module $sd_module cannot be loaded: 'module load' changed nothing" >&2
-            exit 1 ;;
-        esac ;;
-    esac
-done
-"""
-
-
-def with_modules(toolchain: Toolchain | None, script: str) -> str:
-    """A script that first loads the toolchain's modules, or fails with a sentence."""
-    if toolchain is None or not toolchain.modules:
-        return script
-    return _MODULES.replace("MODULES;", f"{' '.join(map(shlex.quote, toolchain.modules))};") + script
 
 
 def compilers_of(plan: Plan, toolchain: Toolchain, names: Names) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shakedown.model.nouns import Case, Pairs, Shape, Test, Toolchain
 from shakedown.plans.cases.availability import missing_programs, missing_tools, over_budgets, over_limits, too_large
-from shakedown.plans.cases.build_keys import build_for, build_plan, compilers_of, why_not_built, with_modules
+from shakedown.plans.cases.build_keys import build_for, build_plan, compilers_of, installation_for, why_not_built
 from shakedown.plans.cases.combinations import Path as Steps
 from shakedown.plans.cases.combinations import WrongAt, check_names, combinations
 from shakedown.plans.cases.containers import Container
@@ -20,6 +20,7 @@ from shakedown.plans.cases.launching import Launch
 from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
+from shakedown.plans.cases.software import loading, loads_software, with_software
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
@@ -153,6 +154,7 @@ class _Maker:
             given, name = "; ".join(filter(None, (reason, absent))), combination.get("toolchain", "")
             return Case(ident, self.test.name, stage.id, name, parameters, unavailable=given)
         names = self.filler.names(stage, combination, toolchain, self.build is not None)
+        own, toolchain = toolchain.name if toolchain else "", self._with_software(toolchain, names)
         shape = asked(self.filler, stage, self.filler.shape(stage, names), names)
         loads = with_licences(self.filler, stage, names, self.filler.loads(names))
         place_of_work = workplace(self.filler, loads, names)
@@ -165,19 +167,18 @@ class _Maker:
         reasons = self._reasons(stage, shape, toolchain, names, launch if names.used("launch") else None)
         alone = self._is_here(stage, toolchain) and not names.used("launch")  # else it is among the launch's tools
         reasons += _why_no_container(container, alone, self.context.around)
-        reasons += filter(None, (place_of_work.unavailable,))
-        reasons += without_peak(self.noun.figures, names)
+        reasons += [*filter(None, (place_of_work.unavailable,)), *without_peak(self.noun.figures, names)]
         reasons += [*over_limits(shape, stage), *too_little(shape, stage), *over_budgets(loads, stage, self.context)]
         return Case(
             id=ident,
             test=self.test.name,
             partition=stage.id,
-            toolchain=toolchain.name if toolchain else "",
+            toolchain=own,
             parameters=parameters,
             shape=shape,
             checks=checks,
             figures=figures,
-            script=with_modules(toolchain, script),
+            script=loading(toolchain, script),
             environment=environment,
             build="" if reasons else build,
             loads=loads,
@@ -191,6 +192,11 @@ class _Maker:
             container=container.identity() if container else "",
         )
 
+    def _with_software(self, toolchain: Toolchain | None, names: Names) -> Toolchain | None:
+        """The toolchain with what the test itself has loaded."""
+        written = self.test.values.get("software", {})
+        return with_software(toolchain, written, lambda at, text: self.filler.text(at, text, names))
+
     def _seen_inside(self) -> list[str]:
         """Directories that a container must see beside the run's own: those of linked input files, and of the build."""
         linked = self.test.values["run"].get("stage", "link") == "link"
@@ -199,11 +205,10 @@ class _Maker:
         return [*(["{build}"] if self.build is not None else []), *places]
 
     def _is_here(self, stage: Stage, toolchain: Toolchain | None) -> bool:
-        """Whether what this machine has tells what the case finds: modules may bring anything on a cluster."""
-        if stage.local:
-            return True
-        modules = toolchain is not None and bool(toolchain.modules)
-        return not modules and on_login_node(self.context.machine.system, self.context.around)
+        """Whether what this machine has tells what the case finds: software that is loaded first may bring anything."""
+        if loads_software(toolchain):
+            return False
+        return stage.local or on_login_node(self.context.machine.system, self.context.around)
 
     def _look_at(self, path: Steps) -> None:
         self.filler.at = path
@@ -231,7 +236,8 @@ class _Maker:
 
     def _build_key(self, stage: Stage, toolchain: Toolchain | None, names: Names) -> str:
         if self.build is None:
-            return ""
+            installs = toolchain is not None and toolchain.spack.install
+            return installation_for(toolchain, self.context).key if toolchain and installs else ""
         self.filler.at = ("build", "run")
         return build_for(self.build, stage, toolchain, names, self.context).key
 
@@ -250,10 +256,11 @@ class _Maker:
         return [text for text in reasons if text]
 
     def _missing(self, stage: Stage, toolchain: Toolchain | None, names: Names, launch: Launch | None) -> list[str]:
-        """What is not installed. Modules may bring anything on a cluster, and a build's job may find other compilers."""
+        """What is not installed. Software that is loaded first may bring anything, and a build's job may find other compilers."""
         around, build = self.context.around, self.build
-        if not stage.local and toolchain is not None and toolchain.modules:
-            return [*missing_tools(list(launch.tools) if launch else [], around), *self.absent]
+        if loads_software(toolchain):
+            told = [tool for tool in launch.tools if tool == "srun"] if launch else []
+            return [*missing_tools(told, around), *self.absent]
         tools = list(launch.tools) if launch else []
         if build is not None and (stage.local or not build.in_job):
             tools += _KERNEL_TOOLS if build.kernel else ()

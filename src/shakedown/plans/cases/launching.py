@@ -11,6 +11,7 @@ from typing import Any
 from shakedown.model.nouns import Shape, Toolchain
 from shakedown.plans.cases.build_keys import Plan
 from shakedown.plans.cases.containers import Container
+from shakedown.plans.cases.software import loads_software
 from shakedown.plans.context import Context
 from shakedown.plans.mpi import (
     NAMES,
@@ -131,7 +132,7 @@ class Launching:
         return found or ("" if self.build is None and self.programs else mpi_of_compiler(self.toolchain, around))
 
     def _from_path(self) -> bool:
-        return self.toolchain is None or not self.toolchain.modules
+        return not loads_software(self.toolchain)
 
     def _type(self, mpi: str, here: bool) -> tuple[str, str]:
         """What --mpi is to be, "" for srun's own default, and why it cannot be had."""

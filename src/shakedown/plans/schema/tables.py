@@ -12,6 +12,7 @@ from shakedown.plans.schema.plan import PLAN
 from shakedown.plans.schema.records import Key, ListOf, MapOf, Record
 from shakedown.plans.schema.rehearsal import REHEARSAL, TWIN
 from shakedown.plans.schema.scalars import Choice, Duration, Identifier, Name, Parsed, Text, Whole, Word
+from shakedown.plans.schema.software import software_keys
 from shakedown.plans.schema.system import ASSUMED, FILESYSTEM, FREE, NETWORK, NODE_TYPE, PUBLISHED
 from shakedown.plans.schema.test import BUDGET_NAME, NO_CREDENTIALS, TEST, mpi_word
 
@@ -90,10 +91,7 @@ _CLUSTER = Record(
 _TOOLCHAIN = Record(
     "a map that describes a toolchain",
     {
-        "modules": Key(
-            ListOf(Word("a module", r"[^\s;&|<>`$]+", "a name without blanks"), "a list of modules"),
-            "modules to load, in order",
-        ),
+        **software_keys(templated=False),
         "cc": Key(Text("a compiler"), "the C compiler; without it cc"),
         "cxx": Key(Text("a compiler"), "the C++ compiler; without it c++"),
         "fc": Key(Text("a compiler"), "the Fortran compiler; without it fc"),

@@ -23,6 +23,7 @@ from shakedown.plans.schema.scalars import (
     Word,
     YesNo,
 )
+from shakedown.plans.schema.software import SOFTWARE
 
 AMOUNT = "a number with its unit, such as 4 GB/s, or a plain number"
 BUDGET_NAME = Name(
@@ -234,6 +235,7 @@ TEST = Record(
             ),
             "where it runs; without it on every partition",
         ),
+        "software": SOFTWARE,
         "build": Key(Either(scalar=Choice(("none",)), keys=_BUILD), "what is built before it can run; or none"),
         "run": Key(_RUN, "what one run is and takes"),
         "loads": Key(
