@@ -108,6 +108,18 @@ def test_an_item_of_a_list_and_a_free_key_say_what_they_are() -> None:
     assert properties["run"]["description"] == "what one run is and takes"  # the key's own words go first
 
 
+def test_each_shape_of_a_value_says_what_its_key_is_for() -> None:
+    """An editor shows the words of the shape that is written, and not those of the key."""
+    run = json_schema("test")["properties"]["run"]["properties"]
+    launch = "what {launch} stands for: a launcher, or a map; without it srun"
+    assert [one["description"] for one in run["launch"]["anyOf"]] == [
+        f"{launch}\n\nHere: a launcher",
+        f"{launch}\n\nHere: a map that says how ranks are started",
+    ]
+    assert run["launch"]["description"] == launch
+    assert ["description" in one for one in run["time_limit"]["anyOf"]] == [False, False]  # shown once, from the key
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

@@ -28,6 +28,20 @@ def described(kind: Kind) -> dict[str, Any]:
     return {"description": kind.words, **kind.schema()}
 
 
+def _of_key(key: Key) -> dict[str, Any]:
+    """The schema of a key's value with what the key is for. Where a value has several shapes an editor shows the words of the one
+    that is written, so each that has words of its own says the key's, too.
+    """
+    schema = key.kind.schema()
+    if "anyOf" in schema:
+        schema["anyOf"] = [_said(key.about, choice) for choice in schema["anyOf"]]
+    return {**schema, "description": key.about}
+
+
+def _said(about: str, choice: dict[str, Any]) -> dict[str, Any]:
+    return {**choice, "description": f"{about}\n\nHere: {choice['description']}"} if "description" in choice else choice
+
+
 class Record:
     """A map with known keys. It is read into a dictionary of those that are written."""
 
@@ -63,7 +77,7 @@ class Record:
         return f"known here: {', '.join(self.keys)}"
 
     def schema(self) -> dict[str, Any]:
-        properties = {name: {**key.kind.schema(), "description": key.about} for name, key in self.keys.items()}
+        properties = {name: _of_key(key) for name, key in self.keys.items()}
         required = {"required": self.required} if self.required else {}
         return {"type": "object", "properties": properties, "additionalProperties": False, **required}
 
@@ -195,7 +209,7 @@ class OneKey:
         return name, self.keys[name].kind.read(value_node, name, problems)
 
     def schema(self) -> dict[str, Any]:
-        properties = {name: {**key.kind.schema(), "description": key.about} for name, key in self.keys.items()}
+        properties = {name: _of_key(key) for name, key in self.keys.items()}
         return {
             "type": "object",
             "properties": properties,
