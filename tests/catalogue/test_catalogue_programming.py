@@ -50,7 +50,7 @@ def said(folder: Path, *command: str, **environment: str) -> tuple[int, list[str
 
 
 @needs_fortran
-@pytest.mark.parametrize("way", ways("programming"))
+@pytest.mark.parametrize("way", [*ways("programming"), *ways("programming-fortran")])
 def test_languages_and_libraries(tmp_path: Path, way: str) -> None:
     done = built(tmp_path, way)
     assert done.returncode == 0, done.stderr
@@ -65,7 +65,9 @@ def test_openmp_has_the_threads_that_it_is_given(tmp_path: Path, threads: int) -
 
 
 @needs_mpich
-@pytest.mark.parametrize("way", [*ways("programming-mpi"), *ways("programming-hybrid")])
+@pytest.mark.parametrize(
+    "way", [*ways("programming-mpi"), *ways("programming-mpi-fortran"), *ways("programming-hybrid")]
+)
 def test_the_wrappers_of_mpi(tmp_path: Path, way: str) -> None:
     done = built(tmp_path, way, **MPICH)
     assert done.returncode == 0, done.stderr
@@ -75,7 +77,7 @@ def test_the_wrappers_of_mpi(tmp_path: Path, way: str) -> None:
 
 
 @needs_mpich
-@pytest.mark.parametrize("way", ways("programming-mpi"))
+@pytest.mark.parametrize("way", [*ways("programming-mpi"), *ways("programming-mpi-fortran")])
 def test_ranks_that_do_not_find_each_other_are_told(tmp_path: Path, way: str) -> None:
     """As where the launcher is of another MPI than the wrapper: each rank is alone."""
     assert built(tmp_path, way, **MPICH).returncode == 0

@@ -184,3 +184,26 @@ def test_wrong_places_are_told(site: Any, more: str, message: str) -> None:
     with pytest.raises(FileProblems) as caught:
         job_build(site, more)
     assert message in str(caught.value)
+
+
+LOCAL_WITHOUT = """\
+system: bare
+clusters: {local: {scheduler: local, partitions: {local: {nodes: localhost, type: t}}}}
+node_types: {t: {cores: 2}}
+"""
+
+
+def test_a_system_without_toolchains_has_the_usual_compilers(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test of the catalogue that names a compiler is no error on any system."""
+    for name in ("cc", "c++"):
+        (tmp_path / name).symlink_to("/bin/sh")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    site.write("systems/bare.yaml", LOCAL_WITHOUT)
+    site.test('test: a\nbuild: {run: "CC={toolchain.cc} CXX={toolchain.cxx} make"}\nrun: {command: "{build}/a"}\n')
+    (build,) = site.listing("bare").builds
+    assert build.script == "CC=cc CXX=c++ make"
+    assert (site.case("bare").toolchain, site.case("bare").build) == ("", build.key)
+    site.test('test: a\nbuild: {run: "FC={toolchain.fc} make"}\nrun: {command: "{build}/a"}\n')
+    assert site.case("bare").unavailable.startswith("fc is not ")

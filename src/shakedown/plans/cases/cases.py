@@ -264,10 +264,7 @@ class _Maker:
         tools = list(launch.tools) if launch else []
         if build is not None and (stage.local or not build.in_job):
             tools += _KERNEL_TOOLS if build.kernel else ()
-            if toolchain is not None:
-                tools += compilers_of(build, toolchain, names)
-            elif build.kernel:
-                tools.append("cc")
+            tools += compilers_of(build, toolchain or Toolchain(""), names)
         return [
             *missing_programs(self.test.values.get("needs", {}), around),
             *missing_tools(tools, around),

@@ -14,7 +14,7 @@ from shakedown.plans.cases.containers import Chooser, Container
 from shakedown.plans.cases.launching import Launch, Launching, wish_from
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
-from shakedown.plans.partition_scopes import Names, Stage
+from shakedown.plans.partition_scopes import Names, Stage, toolchain_names
 from shakedown.plans.schema.amounts import check_dimension, known_amount
 from shakedown.plans.schema.expressions import fill, number
 from shakedown.plans.schema.scalars import Duration, InvalidValue, near_or_all
@@ -24,6 +24,7 @@ from shakedown.plans.schema.test import BINDING, GPU_BINDING, LAUNCHER, YES_NO, 
 _SHAPE = ("nodes", "tasks_per_node", "cpus_per_task")
 _MOST = 10**9  # nodes, ranks or cores: beyond any machine, and within what a frozen plan can hold
 _DURATION = Duration()
+_USUAL = toolchain_names(Toolchain(""))  # of a build on a system that has no toolchain
 _OF_LAUNCH = {"binding": BINDING.convert, "gpu_binding": GPU_BINDING.convert, "mpi": mpi_word}
 
 
@@ -60,6 +61,8 @@ class Filler:
         if toolchain is not None:
             names["toolchain"] = toolchain.name
             pending.update(self.context.toolchains[toolchain.name][1])
+        elif built:
+            pending.update(_USUAL)
         names.update(combination)
         return names
 
