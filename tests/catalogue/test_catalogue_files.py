@@ -28,7 +28,7 @@ KERNELS = ["hello", "io", "noise", "pairs", "stream"]
 APPLICATIONS = ["hpcc", "lammps-reaxff", "lammps-silicon", "lammps-tersoff"]
 MACHINE = [  # what a machine needs before any program: no program is published for it
     *("launch-time", "node-health", "programming", "programming-fortran", "programming-hybrid", "programming-mpi"),
-    *("programming-mpi-fortran", "programming-openmp"),
+    *("programming-mpi-fortran", "programming-openmp", "scheduler-storm"),
 ]
 SOURCES = {"json", "regex", "table", "yaml", "formula"}
 WITHOUT_DIRECTION = ("energy", "share", "steps", "iterations", "calls", "counts", "samples_taken", "looks")

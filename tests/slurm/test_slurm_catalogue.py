@@ -125,6 +125,25 @@ def test_kernels_find_each_other_across_nodes(site: Site) -> None:
     assert verdict(verdicts["stream-2"]) in ("passed", "incorrect")  # on a busy machine its budget may not do
 
 
+def test_the_machine_itself(site: Site) -> None:
+    """A storm of jobs of which none is lost, ranks that are launched, and a node that is not what the system's file says."""
+    site.test("storm", "extends: scheduler-storm\nparameters: {jobs: [6], at_once: [2]}")
+    site.test("launch", "extends: launch-time\nrun: {nodes: 2}")
+    site.test(
+        "health", "extends: node-health\nrun: {environment: {HEALTH_PROCESSORS: '1', HEALTH_MOUNTS: /proc /lustre}}"
+    )
+    verdicts = site.run()
+    assert_passed(verdicts, "storm", "launch")
+    found = verdicts["storm"]["value"]["figures"]
+    assert set(found) == {"submission", "throughput", "sbatch", "wait", "longest_wait", "longest_squeue"}
+    assert 0 < found["throughput"] <= found["submission"] and found["wait"] <= found["longest_wait"]
+    assert verdicts["launch"]["value"]["figures"]["ranks"] == 4
+    assert verdict(verdicts["health"]) == "incorrect"
+    assert verdicts["health"]["reason"].endswith(
+        "the output has the line 'BAD mount /lustre: nothing is mounted there'"
+    )
+
+
 def test_programs_of_the_distribution_run_under_srun(site: Site) -> None:
     """Debian links both to Open MPI: what srun is told comes from the programs, and it has to be pmix."""
     site.test("hpcc-2", "extends: hpcc\nparameters: {n: [100]}\nrun: {nodes: 2, tasks_per_node: 1}")
