@@ -63,6 +63,11 @@ def test_nothing_follows_a_job_that_may_live_on(seed: int) -> None:
     assert any(event.value.get("state") == "void" for event in campaign.log.events() if event.event == "job_report")
 
 
+def test_nothing_follows_a_job_whose_follower_began() -> None:
+    """Its end was not told yet: what followed it would begin at once, within the time that starts are to lie apart."""
+    play_or_say(3692)
+
+
 def test_the_same_seed_gives_the_same_log_to_the_byte() -> None:
     """Of each kind of campaign, under another hash seed, time zone, directory and process."""
     program = (

@@ -206,8 +206,9 @@ def _pass_on(state: State, job: Job) -> None:
     """The job that waited for this one may start now. If this one never ran, its follower would start beside the job
     before it, so the follower is taken back."""
     successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
-    if before is not None and before.successor == job.id:
-        before.successor = ""
+    began = job.started is not None or job.report.state in ("completed", "failed")
+    if before is not None and before.successor == job.id and not began:
+        before.successor = ""  # else that is over, told or not, and who followed it now would begin at once
     if successor is None:
         return
     successor.after = ""
