@@ -68,6 +68,12 @@ def test_nothing_follows_a_job_whose_follower_began() -> None:
     play_or_say(3692)
 
 
+@pytest.mark.parametrize("seed", [5170, 5246])
+def test_clocks_that_are_taken_up_again_and_runs_that_nobody_reaches(seed: int) -> None:
+    """An amendment takes a drained component up again; a slow run whose node is lost ends at its time limit."""
+    play_or_say(seed)
+
+
 def test_the_same_seed_gives_the_same_log_to_the_byte() -> None:
     """Of each kind of campaign, under another hash seed, time zone, directory and process."""
     program = (

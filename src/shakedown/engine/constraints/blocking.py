@@ -13,7 +13,7 @@ from shakedown.engine.constraints.overrides import component_reason, standing_re
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.modes import base, warm_up
+from shakedown.engine.state.modes import FILLER, base, warm_up
 from shakedown.engine.state.phases import BuildPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
@@ -32,7 +32,8 @@ class Outlook:
 
     ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
     it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
-    ``reserved``: pool -> the wide job that its nodes are kept for.
+    ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the classes of the jobs that may start,
+    one entry each.
     """
 
     loads: ReservedLoads = field(default_factory=ReservedLoads)
@@ -43,6 +44,7 @@ class Outlook:
     building: bool = False
     allowed: set[str] = field(default_factory=set)
     reserved: dict[str, str] = field(default_factory=dict)
+    starting: dict[str, list[QueueKey]] = field(default_factory=dict)
     known: dict[QueueKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
     whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
 
@@ -61,6 +63,7 @@ class Outlook:
         """A job that is there may start."""
         self.known.clear()
         self.units[key.pool] = self.units.get(key.pool, 0) + key.units
+        self.starting.setdefault(key.pool, []).append(key)
         if key.stage:
             self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
         if key.test:
@@ -141,7 +144,12 @@ def reservations(state: State, now: float) -> dict[str, str]:
 
 
 def _reserved(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
-    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it."""
+    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it.
+
+    A filler has a rule of its own beside any wide job (``policy.fillers``): it is over before that begins.
+    """
+    if key.mode == FILLER:
+        return None
     job = state.jobs.get(ahead.reserved.get(key.pool, ""))
     if job is None or job.key is None:
         return None

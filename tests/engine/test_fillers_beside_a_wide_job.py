@@ -1,0 +1,83 @@
+"""A filler takes what is idle beside a wide job that waits, and is over before that can be expected to begin."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+from engine_by_hand import ByHand, begun
+from stability_plan import Filled, case, document, machine, play
+
+from shakedown.engine import explain
+from shakedown.model.filling import Fill
+from shakedown.model.nouns import Component, Document, Limits
+
+NODES = 100
+TIMES = {"narrow": (600.0, 60.0), "wide": (900.0, 60.0), "filler": (50.0, 8.0)}
+
+
+def plan(filler: str = "filler", limit_s: float = 60.0, hours: float = 6.0) -> Document:
+    """One test of 80 nodes, one of 20 of which two may run at once, and what fills the rest."""
+    cases = (
+        case("narrow", 20, 3600.0, load=0.0),
+        case("wide", 80, 3600.0, load=0.0),
+        case("filler", 1, limit_s, load=0.0),
+    )
+    mix = (("narrow", 0.3), ("wide", 0.7))
+    fillers = (filler,) if filler else ()
+    steady = Component(
+        "steady", "stability", ("narrow", "wide"), duration_s=hours * 3600.0, mix=mix, fillers=fillers, fill=Fill()
+    )
+    return document(machine(NODES, targets=False), cases, steady, limits=Limits(copies=(("narrow", 2),)))
+
+
+def work(campaign: Filled, test: str) -> float:
+    """Node-seconds."""
+    nodes = {one.id: one.shape.nodes for one in campaign.document.cases}
+    runs = [one for one in campaign.world.executions if one.case == test]
+    return float(nodes[test] * sum((one.end or one.start) - one.start for one in runs))
+
+
+def waits(campaign: Filled) -> float:
+    """For how long wide runs wait, on the mean."""
+    ordered = {event.job: event.time for event in campaign.events() if event.event == "submit_order"}
+    return mean(one.start - ordered[one.job] for one in campaign.world.executions if one.case == "wide")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_idle_beside_a_wide_job_is_filled_and_the_wide_job_is_not_late(seed: int) -> None:
+    campaign = play(plan(), TIMES, seed=seed, watched=False)
+    bare = play(plan(filler="", hours=6.0), TIMES, seed=seed, watched=False)
+    whole = NODES * 6 * 3600.0
+    idle = 1.0 - sum(work(campaign, test) for test in ("narrow", "wide")) / whole
+    assert work(campaign, "filler") / whole > 0.6 * idle, "most of what the mix leaves idle"
+    assert waits(campaign) < waits(bare) + 120.0, "two runs of the filler"
+
+
+def beside(filler_limit_s: float) -> ByHand:
+    """Two narrow runs have 40 nodes, a wide one waits for 80; what of the filler is ordered is ordered."""
+    hand = begun(plan(limit_s=filler_limit_s))
+    for job in [job for job in hand.state.jobs.values() if job.case == "narrow"]:
+        hand.play("submit_accepted", job=job.id, value={"id": job.id[1:]})
+        hand.play("job_report", job=job.id, run=job.run, value={"state": "running", "source": "queue"})
+    hand.settle()
+    return hand
+
+
+def ordered(hand: ByHand, case_id: str) -> int:
+    return sum(job.case == case_id for job in hand.state.jobs.values())
+
+
+def test_nodes_that_a_waiting_wide_job_leaves_idle_are_filled() -> None:
+    hand = beside(filler_limit_s=60.0)
+    assert ordered(hand, "narrow") == 2 and ordered(hand, "wide") >= 1
+    assert ordered(hand, "filler") == 60
+
+
+def test_a_filler_that_would_not_be_over_in_time_says_what_it_waits_for() -> None:
+    """Its runs take up to two hours, and the narrow ones are over in one."""
+    hand = beside(filler_limit_s=7200.0)
+    assert ordered(hand, "filler") == 0
+    waiting = {one.case: one for one in explain(hand.state, "filler", hand.state.time)}
+    assert waiting["filler"].key == "reserved:c:batch"
+    assert "drains for" in waiting["filler"].text and "a run of this filler takes up to 2 h" in waiting["filler"].text
