@@ -41,7 +41,8 @@ def work(campaign: Filled, test: str) -> float:
 def waits(campaign: Filled) -> float:
     """For how long wide runs wait, on the mean."""
     ordered = {event.job: event.time for event in campaign.events() if event.event == "submit_order"}
-    return mean(one.start - ordered[one.job] for one in campaign.world.executions if one.case == "wide")
+    waited = [float(one.start - ordered[one.job]) for one in campaign.world.executions if one.case == "wide"]
+    return mean(waited)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
