@@ -10,25 +10,29 @@ from stability_plan import Filled, case, document, machine, play
 
 from shakedown.engine import explain
 from shakedown.model.filling import Fill
-from shakedown.model.nouns import Component, Document, Limits
+from shakedown.model.nouns import Case, Component, Document, Limits
 
 NODES = 100
 TIMES = {"narrow": (600.0, 60.0), "wide": (900.0, 60.0), "filler": (50.0, 8.0)}
 
 
-def plan(filler: str = "filler", limit_s: float = 60.0, hours: float = 6.0) -> Document:
+def plan(filler: str = "filler", limit_s: float = 60.0, hours: float = 6.0, other_limit_s: float = 0.0) -> Document:
     """One test of 80 nodes, one of 20 of which two may run at once, and what fills the rest."""
-    cases = (
+    cases: tuple[Case, ...] = (
         case("narrow", 20, 3600.0, load=0.0),
         case("wide", 80, 3600.0, load=0.0),
         case("filler", 1, limit_s, load=0.0),
     )
+    others: tuple[Component, ...] = ()
+    if other_limit_s:
+        cases += (case("other", 40, other_limit_s, load=0.0),)
+        others = (Component("beside", "performance", ("other",)),)
     mix = (("narrow", 0.3), ("wide", 0.7))
     fillers = (filler,) if filler else ()
     steady = Component(
         "steady", "stability", ("narrow", "wide"), duration_s=hours * 3600.0, mix=mix, fillers=fillers, fill=Fill()
     )
-    return document(machine(NODES, targets=False), cases, steady, limits=Limits(copies=(("narrow", 2),)))
+    return document(machine(NODES, targets=False), cases, steady, *others, limits=Limits(copies=(("narrow", 2),)))
 
 
 def work(campaign: Filled, test: str) -> float:
@@ -82,3 +86,11 @@ def test_a_filler_that_would_not_be_over_in_time_says_what_it_waits_for() -> Non
     waiting = {one.case: one for one in explain(hand.state, "filler", hand.state.time)}
     assert waiting["filler"].key == "reserved:c:batch"
     assert "drains for" in waiting["filler"].text and "a run of this filler takes up to 2 h" in waiting["filler"].text
+
+
+@pytest.mark.parametrize(("other_limit_s", "fills"), [(1000.0, 0), (7200.0, 40)])
+def test_a_job_of_another_component_may_have_its_nodes_until_its_time_limit(other_limit_s: float, fills: int) -> None:
+    """It is ordered in the same decision and has 40 nodes, one narrow run has 20: the wide one begins when both are over."""
+    hand = begun(plan(limit_s=5000.0, other_limit_s=other_limit_s))
+    assert [job.case for job in hand.state.jobs.values()][:3] == ["other", "narrow", "wide"]
+    assert ordered(hand, "filler") == fills

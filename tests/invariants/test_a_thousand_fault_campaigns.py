@@ -74,6 +74,11 @@ def test_clocks_that_are_taken_up_again_and_runs_that_nobody_reaches(seed: int) 
     play_or_say(seed)
 
 
+def test_a_filler_beside_jobs_of_another_component() -> None:
+    """They are ordered in the decision that weighs what the filler may take, and no part of its mix."""
+    play_or_say(20261180)
+
+
 def test_the_same_seed_gives_the_same_log_to_the_byte() -> None:
     """Of each kind of campaign, under another hash seed, time zone, directory and process."""
     program = (

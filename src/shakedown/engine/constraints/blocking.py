@@ -26,14 +26,22 @@ __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "
 _PATIENCE = 4  # times its own width that a wide job may be overtaken by, before nodes are kept for it
 
 
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """A job that this decision lets start. ``case``: of several runs that of the first; ``limit_s``: its time limit."""
+
+    key: QueueKey
+    case: str
+    limit_s: float
+
+
 @dataclass(slots=True)
 class Outlook:
     """What a decision has promised already, on top of what the state holds.
 
     ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
     it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
-    ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the classes of the jobs that may start,
-    one entry each.
+    ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the jobs that may start.
     """
 
     loads: ReservedLoads = field(default_factory=ReservedLoads)
@@ -44,14 +52,14 @@ class Outlook:
     building: bool = False
     allowed: set[str] = field(default_factory=set)
     reserved: dict[str, str] = field(default_factory=dict)
-    starting: dict[str, list[QueueKey]] = field(default_factory=dict)
+    starting: dict[str, list[Starting]] = field(default_factory=dict)
     known: dict[QueueKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
     whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
 
-    def promise(self, key: QueueKey, loads: Loads) -> None:
-        """A job of this class may start."""
-        self.take_place(key, loads)
-        self.start(key, loads)
+    def promise(self, one: Starting, loads: Loads) -> None:
+        """A job may start that is ordered in this decision."""
+        self.take_place(one.key, loads)
+        self.start(one, loads)
 
     def take_place(self, key: QueueKey, loads: Loads) -> None:
         """A job of this class is at the scheduler, whether or not it may start."""
@@ -59,11 +67,12 @@ class Outlook:
         self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
         self._load((name, load) for name, load in loads if name.startswith("jobs:"))
 
-    def start(self, key: QueueKey, loads: Loads) -> None:
+    def start(self, one: Starting, loads: Loads) -> None:
         """A job that is there may start."""
+        key = one.key
         self.known.clear()
         self.units[key.pool] = self.units.get(key.pool, 0) + key.units
-        self.starting.setdefault(key.pool, []).append(key)
+        self.starting.setdefault(key.pool, []).append(one)
         if key.stage:
             self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
         if key.test:

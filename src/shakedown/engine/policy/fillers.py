@@ -8,7 +8,7 @@ to be idle for it a filler may have them, if it is over by then; nodes that the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from shakedown.engine.constraints.blocking import Outlook
 from shakedown.engine.constraints.budgets import waiting_for_licences
@@ -16,11 +16,14 @@ from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.jobs import Job
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.phases import NOT_BEGUN
+from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
 from shakedown.model.units import show_duration
 
 _STORE = 0.02  # of the busy units: what waits of a filler, for what falls idle before we hear of it
-Expected = Callable[[str], float]  # case -> seconds that a run of it is expected to take
+Expected = Callable[
+    [str, float], float
+]  # case, its job's time limit -> seconds that the job is expected to take at least
 
 
 @dataclass(slots=True)
@@ -76,7 +79,7 @@ def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expec
     idle = state.index.pools[pool].capacity - running
     taken, head, starting = float(running), None, list[_Wanted]()
     for one in wanted:
-        if one.mode != FILLER and (head is not None or one.units > idle):
+        if one.key.mode != FILLER and (head is not None or one.units > idle):
             head = head or one
             continue
         idle -= one.units
@@ -95,10 +98,10 @@ def _start_of(
     """When so many units can be expected to be idle, and how many more are then."""
     if units <= idle:
         return now, float(idle - units)
-    ends = [(now + expected(one.case), one.units) for one in starting]
+    ends = [(now + expected(one.case, one.limit_s), one.units) for one in starting]
     for job in state.jobs.values():
         if job.charged and job.key is not None and job.key.pool == pool and job.phase not in NOT_BEGUN:
-            ends.append((max(now, (job.started or now) + _whole(state, job, expected)), job.key.units))
+            ends.append((max(now, (job.started or now) + expected(job.case, _limit_s(state, job))), job.key.units))
     ends.sort()
     for when, freed in ends:
         idle += freed
@@ -107,8 +110,8 @@ def _start_of(
     return float("inf"), 0.0  # nodes of others, or such as are out, are in its way as well
 
 
-def _whole(state: State, job: Job, expected: Expected) -> float:
-    return job.bundle.limit_s if job.bundle is not None else expected(job.case)
+def _limit_s(state: State, job: Job) -> float:
+    return job.bundle.limit_s if job.bundle is not None else state.index.cases[job.case].shape.time_limit_s
 
 
 # ---- what waits ----------------------------------------------------------------------------------------------------------
@@ -116,13 +119,16 @@ def _whole(state: State, job: Job, expected: Expected) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Units that a job waits for which may start. ``job``: "" where it is ordered in this decision."""
+    """A job that may start and waits for nodes. ``job``: "" where it is ordered in this decision; ``limit_s``: its time limit."""
 
     job: str
     case: str
-    units: int
-    mode: str
-    loads: tuple[tuple[str, float], ...] = field(default=())
+    limit_s: float
+    key: QueueKey
+
+    @property
+    def units(self) -> int:
+        return self.key.units
 
 
 def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted]:
@@ -130,9 +136,9 @@ def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted
     found = []
     lacking = _lacking(state, ahead, pool, now) if state.index.licensed else {}
     for one, noted in reversed(list(_all(state, ahead, pool))):
-        licence = next((name for name, _ in one.loads if lacking.get(name, 0.0) > 0), "") if lacking else ""
+        licence = next((name for name, _ in one.key.loads if lacking.get(name, 0.0) > 0), "") if lacking else ""
         if licence:
-            lacking[licence] -= dict(one.loads)[licence]
+            lacking[licence] -= dict(one.key.loads)[licence]
         if not licence and not noted:
             found.append(one)
     return found[::-1]
@@ -143,9 +149,9 @@ def _all(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, boo
     for name in state.job_index.waiting.get(pool, ()):
         job = state.jobs[name]
         if job.key is not None and _waits(job):
-            yield _Wanted(job.id, job.case, job.key.units, job.mode, job.key.loads), bool(job.report.note)
-    for key in ahead.starting.get(pool, ()):
-        yield _Wanted("", key.case, key.units, key.mode, key.loads), False
+            yield _Wanted(job.id, job.case, _limit_s(state, job), job.key), bool(job.report.note)
+    for one in ahead.starting.get(pool, ()):
+        yield _Wanted("", one.case, one.limit_s, one.key), False
 
 
 def _waits(job: Job) -> bool:
@@ -161,9 +167,8 @@ def _begun_since(state: State, pool: str) -> Iterator[int]:
 def _lacking(state: State, ahead: Outlook, pool: str, now: float) -> dict[str, float]:
     """Licence -> how much more of it is asked for than there is."""
     found: dict[str, float] = {}
-    for key in dict.fromkeys(
-        [key for key in state.job_index.charged if key.pool == pool] + ahead.starting.get(pool, [])
-    ):
+    keys = [key for key in state.job_index.charged if key.pool == pool]
+    for key in dict.fromkeys(keys + [one.key for one in ahead.starting.get(pool, ())]):
         name, runs = waiting_for_licences(state, key, ahead.loads, now)
         if runs > 0:
             found[name] = max(found.get(name, 0.0), runs * dict(key.loads)[name])

@@ -14,7 +14,7 @@ from shakedown.engine.constraints.blocking import Outlook, binding_reason
 from shakedown.engine.constraints.budgets import waiting_for_licences
 from shakedown.engine.constraints.component_clock import ends_at
 from shakedown.engine.constraints.reason import Reason
-from shakedown.engine.policy.fillers import Expected, Gap, fillers_waiting, gap_of, idle_beside_waiting
+from shakedown.engine.policy.fillers import Gap, fillers_waiting, gap_of, idle_beside_waiting
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.orders import Decision
@@ -121,21 +121,15 @@ class Mix:
         """What fillers may take of a pool, after all that was ordered so far."""
         found = self.gaps.get(pool)
         if found is None:
-            found = self.gaps[pool] = gap_of(state, ahead, pool, self.busy[pool], self._expected(state), self.now)
+            found = self.gaps[pool] = gap_of(state, ahead, pool, self.busy[pool], self._expected, self.now)
         return found
 
-    def _expected(self, state: State) -> Expected:
+    def _expected(self, case: str, limit_s: float) -> float:
         """How long a run of a case takes at least: as much less than the mean as the longest took more. Of a test that never ran
         only the time limit is known.
         """
-
-        def expected(case: str) -> float:
-            test = self.tests.get(case, "")
-            if not self.longest.get(test):
-                return state.index.cases[case].shape.time_limit_s
-            return max(0.0, 2 * self.seconds[test] - self.longest[test])
-
-        return expected
+        test = self.tests.get(case, "")
+        return max(0.0, 2 * self.seconds[test] - self.longest[test]) if self.longest.get(test) else limit_s
 
     def _longest(self, case: str) -> float:
         return self.longest.get(self.tests[case], 0.0) or self.limits[case]
