@@ -323,7 +323,7 @@ def _ended_waiting(found: Found, source: str, word: str, note: str) -> JobReport
 
 def _requeued(found: Found, restart: int, source: str) -> Said:
     """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
-    before = found.records[found.job.restart] if len(found.records) > found.job.restart else found.finished
+    before = found.records[found.job.restart] if len(found.records) > found.job.restart else _line_of_start(found)
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
             return Later()
@@ -361,7 +361,7 @@ def _report(
         restart=found.job.restart if restart is None else restart,
         exit_status=exit_status,
         elapsed_s=ours.elapsed_s if ours and over else None,
-        nodes=nodes or _nodes(found),
+        nodes=nodes or (_nodes_put_back(found) if state == "requeued" else _nodes(found)),
         message=message,
         output=found.output if ours and over else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
@@ -428,6 +428,26 @@ def _nodes(found: Found) -> str:
     if marks is not None and marks.nodes:
         return marks.nodes
     return found.row.nodes if found.row is not None else ""
+
+
+def _line_of_start(found: Found) -> Record | None:
+    """Its line in the list of finished jobs, which has no numbers of starts: that of a later start is on the nodes of that one."""
+    line, marks = found.finished, _own_marks(found)
+    if line is not None and marks is not None and marks.restart > found.job.restart and line.nodes == marks.nodes:
+        return None
+    return line
+
+
+def _nodes_put_back(found: Found) -> str:
+    """Where the start was that Slurm put back into the queue, "" where only the nodes of a later one are known."""
+    marks, row = _own_marks(found), found.row
+    if marks is not None and marks.restart > found.job.restart:
+        return ""
+    if marks is not None and marks.nodes:
+        return marks.nodes
+    if row is None or (row.restart > found.job.restart and row.state == "RUNNING"):
+        return ""
+    return row.nodes
 
 
 def _note(found: Found) -> str:
