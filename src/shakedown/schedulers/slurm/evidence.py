@@ -67,7 +67,9 @@ def needs_accounting(found: Found) -> bool:
         if row is not None and row.restart > marks.restart:
             return young  # why it was started again after its end
         return row is None and young and (marks.exit_status or 0) >= KILLED
-    return row is None or (young and meaning(row.state).state == "cancelled")
+    if row is None or _is_forgotten(found):
+        return True
+    return young and meaning(row.state).state == "cancelled"
 
 
 # ---- the sources, first to last ------------------------------------------------------------------------------------------
@@ -244,7 +246,11 @@ def _ignorance(found: Found) -> JobReport | None:
 
 
 def _absence(found: Found) -> str:
-    words = ["the queue does not know it"]
+    words = [
+        "the queue knows a start before it alone, which is over"
+        if _is_forgotten(found)
+        else "the queue does not know it"
+    ]
     if found.records:
         words.append(f"accounting still calls it {found.records[-1].state}")
     elif found.accounting == "told":
@@ -407,6 +413,12 @@ def _own_marks(found: Found) -> Marks | None:
 def _has_begun(found: Found) -> bool:
     marks = _own_marks(found)
     return marks is not None and marks.restart == found.job.restart
+
+
+def _is_forgotten(found: Found) -> bool:
+    """Whether the controller knows only of a start before this one, and that is over: its memory was rolled back."""
+    row = found.row
+    return row is not None and row.restart < found.job.restart and meaning(row.state).state in OVER
 
 
 def _is_over_for_all(found: Found) -> bool:
