@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import mean
+from typing import Any
 
 import pytest
 from engine_by_hand import ByHand, begun
@@ -57,6 +58,44 @@ def test_what_is_idle_beside_a_wide_job_is_filled_and_the_wide_job_is_not_late(s
     idle = 1.0 - sum(work(campaign, test) for test in ("narrow", "wide")) / whole
     assert work(campaign, "filler") / whole > 0.6 * idle, "most of what the mix leaves idle"
     assert waits(campaign) < waits(bare) + 120.0, "two runs of the filler"
+
+
+def late(campaign: Filled) -> list[float]:
+    """For how long each wide run was kept waiting by fillers: since nothing but them was in its way, first come first served."""
+    nodes = {one.id: one.shape.nodes for one in campaign.document.cases}
+    ordered = {event.job: event.time for event in campaign.events() if event.event == "submit_order"}
+    own = [one for one in campaign.world.executions if one.case != "filler"]
+
+    def in_the_way(wide: Any, at: float) -> int:
+        runs = [one for one in own if one.start <= at and (one.end is None or one.end > at)]
+        first = [one for one in own if one.start > at and ordered[one.job] < ordered[wide.job]]
+        return sum(nodes[one.case] for one in (*runs, *first))
+
+    found = []
+    for wide in (one for one in own if one.case == "wide"):
+        ends = sorted(one.end for one in own if one.end is not None and ordered[wide.job] < one.end <= wide.start)
+        could = (at for at in (ordered[wide.job], *ends) if in_the_way(wide, at) + nodes["wide"] <= NODES)
+        found.append(wide.start - next(could, wide.start))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seed", "narrow_s", "wide_s", "filler_s"),
+    [(1, 1500.0, 300.0, 50.0), (3, 600.0, 900.0, 20.0), (5, 1500.0, 900.0, 120.0)],
+)
+def test_no_wide_run_waits_for_more_than_one_run_of_a_filler(
+    seed: int, narrow_s: float, wide_s: float, filler_s: float
+) -> None:
+    """That is for runs that end sooner than any before them; hardly any wide run waits for a filler at all."""
+    times = {"narrow": (narrow_s, 60.0), "wide": (wide_s, 60.0), "filler": (filler_s, filler_s / 6)}
+    campaign = play(plan(limit_s=2 * filler_s), times, seed=seed, watched=False)
+    fillers = [one for one in campaign.world.executions if one.case == "filler" and one.end is not None]
+    waited = late(campaign)
+    assert len(waited) > 15 and len(fillers) > 500
+    assert max(waited) <= max((one.end or one.start) - one.start for one in fillers) + 10.0, (
+        "and until that is heard of"
+    )
+    assert sum(waited) / len(waited) < filler_s / 4
 
 
 def beside(filler_limit_s: float) -> ByHand:
