@@ -435,3 +435,43 @@ def test_a_pack_that_is_cut_or_replaced_is_damage_and_is_not_sealed(site: Path, 
     sealed = people(site, "seal", "--by", "Anna")
     assert sealed.returncode == 3 or "is damaged, so it is not sealed" in sealed.stderr
     assert not list((site / "campaigns/p-1").glob("seals/*.json"))
+
+
+@pytest.mark.parametrize("place", ["packs/000001.pack", "documents", "log/000001.jsonl"])
+def test_a_link_in_the_place_of_what_was_kept_is_damage_and_is_not_sealed(site: Path, people: Run, place: str) -> None:
+    """It leads to the same bytes today, and may lead to others tomorrow."""
+    root = site / "campaigns/p-1"
+    kept = root / place if place != "documents" else next((root / place).glob("*.json"))
+    elsewhere = site / "elsewhere"
+    kept.rename(elsewhere)
+    kept.symlink_to(elsewhere)
+    done = people(site, "verify")
+    assert done.returncode == 1, done.stdout
+    assert done.stdout.startswith(f"p-1 is DAMAGED: {kept.relative_to(root)}")
+    assert f"a symbolic link to {elsewhere} lies in the place of what was kept" in done.stdout
+    assert people(site, "seal", "--by", "Anna").returncode == 3
+    assert not list(root.glob("seals/*.json"))
+
+
+def test_a_link_that_nothing_names_is_told_and_so_is_a_folder_on_another_file_system(site: Path, people: Run) -> None:
+    root = site / "campaigns/p-1"
+    (root / "outputs/000").mkdir(parents=True)
+    (root / "outputs/000/notes.out").symlink_to("/etc/hostname")
+    (root / "packs").rename(site / "packs")
+    (root / "packs").symlink_to(site / "packs")
+    done = people(site, "verify")
+    assert done.returncode == 0, done.stdout
+    said = " ".join(done.stdout.split())
+    assert "1 symbolic link that no verdict and no seal names: outputs/000/notes.out (to /etc/hostname)" in said
+    assert f"packs is a link to {site}/packs: what lies there is held against its sums like all else" in said
+
+
+def test_a_link_in_the_place_of_a_sealed_file_is_damage(site: Path, people: Run) -> None:
+    layout = Layout(site / "campaigns/p-1")
+    seal_campaign(layout, "Anna")
+    sealed = next(layout.root.glob("fingerprints/*.json"))
+    sealed.rename(site / "elsewhere")
+    sealed.symlink_to(site / "elsewhere")
+    done = people(site, "verify")
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"p-1 is DAMAGED: fingerprints/{sealed.name}")

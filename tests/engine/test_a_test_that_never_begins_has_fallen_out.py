@@ -6,6 +6,7 @@ from typing import Any
 
 from stability_plan import case, document, machine, play
 
+from shakedown.engine.policy.starved_tests import SOONEST_S
 from shakedown.model.nouns import Component, Document, Limits
 from shakedown.twin import Fates
 
@@ -20,8 +21,8 @@ def two_tests(hours: float = 8.0, **more: Any) -> Document:
     return document(machine(8, targets=False), cases, part, **more)
 
 
-def told(campaign: Any) -> list[Any]:
-    return [event for event in campaign.events("finding") if event.value["kind"] in ("fell_out", "stands_still")]
+def told(campaign: Any, *kinds: str) -> list[Any]:
+    return [one for one in campaign.events("finding") if one.value["kind"] in (kinds or ("fell_out", "stands_still"))]
 
 
 def held(campaign: Any, wait: int) -> None:
@@ -50,7 +51,7 @@ def test_what_is_submitted_and_never_begins_is_told_once() -> None:
 def test_when_all_that_is_submitted_never_begins_that_is_told_too() -> None:
     """The held jobs are as many as may be submitted: nothing runs any more, for days if nobody looks."""
     campaign = play(two_tests(), fates=STEADY, script=held, watched=False, limit=20_000)
-    (said,) = told(campaign)
+    (said,) = told(campaign, "stands_still")
     assert (said.value["kind"], said.value["component"]) == ("stands_still", "long")
     assert said.value["submitted"] >= 4
     assert "JobHeldUser" in said.reason
@@ -60,3 +61,27 @@ def test_when_all_that_is_submitted_never_begins_that_is_told_too() -> None:
 def test_a_queue_that_is_merely_long_says_nothing() -> None:
     campaign = play(two_tests(), fates=Fates(mean_s=800.0, spread_s=90.0), watched=False)
     assert told(campaign) == []
+
+
+def test_the_clock_is_the_cadence_of_the_test() -> None:
+    """Runs of a minute in a mix of 40 minutes: a test of which nothing begins is told long before it is over."""
+    limits = Limits(copies=(("wide", 2),))
+    quick = Fates(mean_s=60.0, spread_s=6.0)
+    campaign = play(two_tests(40 / 60, limits=limits), fates=quick, script=held, watched=False, limit=20_000)
+    (said,) = told(campaign)
+    assert (said.value["kind"], said.value["test"]) == ("fell_out", "wide")
+    assert SOONEST_S <= said.time - said.value["since"] < 10 * 60.0
+
+
+def test_a_mix_that_stands_still_is_told_by_a_tenth_of_its_time() -> None:
+    campaign = play(two_tests(0.75), fates=STEADY, script=held, watched=False, limit=20_000)
+    (said,) = told(campaign, "stands_still")
+    assert said.time - said.value["since"] < 11 * 60.0
+
+
+def test_slow_tests_are_given_the_time_of_three_starts_and_an_hour_at_most() -> None:
+    """Two copies of 600 s: three starts lie 900 s apart, and so long nothing is said."""
+    limits = Limits(copies=(("wide", 2),))
+    campaign = play(two_tests(limits=limits), fates=STEADY, script=held, watched=False, limit=20_000)
+    (said,) = told(campaign)
+    assert 600.0 <= said.time - said.value["since"] <= HOUR + 60.0

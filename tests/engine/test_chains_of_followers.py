@@ -7,6 +7,7 @@ from stage import small_document
 
 from shakedown.engine import State, decide, index_plan
 from shakedown.engine.policy.job_recovery import HANDED_OVER_S
+from shakedown.engine.state.job_index import job_index_of, same
 
 
 def chain() -> ByHand:
@@ -51,3 +52,27 @@ def test_a_job_whose_end_is_never_told_beside_its_follower_lets_nobody_follow() 
     said(hand, 2, "running")
     assert withdrawn(hand, HANDED_OVER_S - 5.0) == []
     assert withdrawn(hand, HANDED_OVER_S + 5.0) == ["j000003"]
+
+
+def test_a_job_whose_follower_began_is_followed_by_nobody_else() -> None:
+    """Its end is not told yet, and it is over all the same: what followed it now would begin at once."""
+    hand = chain()
+    said(hand, 2, "failed")
+    hand.play("verdict", run="r000002", job="j000002", case=hand.state.runs["r000002"].case, value=_failed(hand, 2))
+    assert "j000002" not in hand.state.jobs
+    assert hand.state.jobs["j000001"].successor, "it has had its follower"
+
+
+def test_what_is_called_running_and_did_nothing_waits_again() -> None:
+    """Accounting called it running; its own mark says that it did nothing, for the job before it may live."""
+    hand = chain()
+    run = hand.state.runs["r000002"]
+    for state, source in (("running", "accounting"), ("void", "marks")):
+        hand.play("job_report", job="j000002", run="r000002", value={"state": state, "source": source})
+    assert (hand.state.jobs["j000002"].started, run.started, run.phase) == (None, None, "queued")
+    assert same(hand.state.job_index, job_index_of(hand.state.jobs.values()))
+
+
+def _failed(hand: ByHand, number: int) -> dict[str, object]:
+    component = hand.state.index.components[1].name
+    return {"verdict": "failed", "component": component, "repeat": number, "attempt": 1, "started": hand.state.time}

@@ -63,6 +63,22 @@ def test_nothing_follows_a_job_that_may_live_on(seed: int) -> None:
     assert any(event.value.get("state") == "void" for event in campaign.log.events() if event.event == "job_report")
 
 
+def test_nothing_follows_a_job_whose_follower_began() -> None:
+    """Its end was not told yet: what followed it would begin at once, within the time that starts are to lie apart."""
+    play_or_say(3692)
+
+
+@pytest.mark.parametrize("seed", [5170, 5246])
+def test_clocks_that_are_taken_up_again_and_runs_that_nobody_reaches(seed: int) -> None:
+    """An amendment takes a drained component up again; a slow run whose node is lost ends at its time limit."""
+    play_or_say(seed)
+
+
+def test_a_filler_beside_jobs_of_another_component() -> None:
+    """They are ordered in the decision that weighs what the filler may take, and no part of its mix."""
+    play_or_say(20261180)
+
+
 def test_the_same_seed_gives_the_same_log_to_the_byte() -> None:
     """Of each kind of campaign, under another hash seed, time zone, directory and process."""
     program = (

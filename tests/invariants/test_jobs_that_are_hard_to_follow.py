@@ -134,6 +134,19 @@ def test_no_node_is_seen_after_its_exclusion_though_it_was_idle() -> None:
 # ---- jobs of one run -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("state", ["requeued", "running", "completed", "node_fail"])
+def test_what_was_asked_before_a_restart_was_heard_of_is_no_news(state: str) -> None:
+    """A look that was under way says once more that the first start was put back: the second one goes on."""
+    hand = seen_running("queue")
+    told(hand, "r000001", state="requeued", source="queue", restart=1, nodes="n007")
+    hand.settle()
+    job = hand.state.jobs["j000001"]
+    assert (job.restart, job.run) == (1, "r000002")
+    late = 1 if state == "requeued" else 0
+    assert not _is_news(hand.state, JobReport("j000001", state, "queue", "7", restart=late, nodes="n007"))
+    assert _is_news(hand.state, JobReport("j000001", state, "queue", "7", restart=late + 1, nodes="n008"))
+
+
 def test_that_only_accounting_says_any_more_that_it_runs_is_news() -> None:
     """The queue forgot it while nobody drove; a record that ran away must not be taken for the queue's own word."""
     hand = seen_running("queue")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -291,6 +293,31 @@ def test_what_commands_said_is_asked_again_after_a_while(
     until = around.seen.believed_until
     monkeypatch.setattr("time.time", lambda: until + 1)
     assert not surroundings.still_so(around.seen)
+
+
+SLOW = subprocess.TimeoutExpired("srun", 5.0)
+NO_ROOM = OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+@pytest.mark.parametrize(("trouble", "times"), [(SLOW, 1), (SLOW, 2), (NO_ROOM, 1), (NO_ROOM, 2)])
+def test_a_command_that_is_not_heard_on_a_busy_machine_is_asked_again_and_what_it_did_not_say_is_not_kept(
+    site: Any, login: LoginNode, monkeypatch: pytest.MonkeyPatch, trouble: Exception, times: int
+) -> None:
+    login.of(offers=OLD_OFFERS)
+    really, calls = subprocess.run, list[float]()
+
+    def busy(*words: Any, **options: Any) -> Any:
+        calls.append(options["timeout"])
+        if len(calls) <= times:
+            raise trouble
+        return really(*words, **options)
+
+    monkeypatch.setattr(subprocess, "run", busy)
+    around = surroundings.Surroundings()
+    heard = around.said(around.place("srun"), "--mpi=list")
+    assert len(calls) == 2 and calls[0] < calls[1]
+    assert ("pmi2" in heard) is (times == 1)
+    assert surroundings.still_so(around.seen) is (times == 1), "else the next command asks again"
 
 
 # ---- wrong use -------------------------------------------------------------------------------------------------------

@@ -167,6 +167,63 @@ def test_a_large_output_that_does_not_fit_waits_for_room(machine: Machine, monke
     assert machine.output(report) == b"\0" * 1_000_000
 
 
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output of more than 200,000 bytes takes a disk long."""
+    monkeypatch.setattr("shakedown.schedulers.local_host.capture._SYNCED_BYTES", 200_000)
+
+
+def test_the_end_of_a_run_is_told_once_its_large_output_is_durable(
+    machine: Machine, large: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that takes long keeps nobody waiting: other runs begin and end meanwhile."""
+    gate, really = tmp_path / "gate", os.fdatasync
+    os.mkfifo(gate)
+
+    def slow(descriptor: int) -> None:
+        if os.getpid() != here and Path(f"/proc/self/fd/{descriptor}").readlink().suffix == ".out":
+            gate.read_bytes()
+        really(descriptor)
+
+    here = os.getpid()
+    monkeypatch.setattr(os, "fdatasync", slow)
+    order = machine.order("head -c 1000000 /dev/zero")
+    machine.submit(order)
+    machine.until(lambda: bool(machine.scheduler._unwritten))
+    assert machine.output(machine.run("echo meanwhile")) == b"meanwhile\n"
+    assert not any(report.job == order.job and report.state == "completed" for report in machine.said)
+    gate.write_bytes(b"")
+    report = machine.ended(order)
+    assert (report.state, report.message, report.output["bytes"]) == ("completed", "", 1_000_000)
+
+
+@pytest.mark.parametrize("size", [100_000, 1_000_000])
+def test_an_output_that_the_disk_does_not_confirm_is_kept_and_that_is_told(
+    machine: Machine, large: None, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    def failing(descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", failing)
+    report = machine.run(f"head -c {size} /dev/zero")
+    monkeypatch.undo()
+    assert (report.state, report.output["bytes"]) == ("completed", size)
+    assert report.message == (
+        "a loss of power may take its output: the disk does not confirm that it has it: Input/output error"
+    )
+
+
+def test_nothing_is_written_through_a_link_that_a_run_makes_where_its_output_goes(
+    machine: Machine, tmp_path: Path
+) -> None:
+    (tmp_path / "precious").write_text("keep me")
+    (machine.layout.outputs / "000").mkdir(parents=True)
+    machine.layout.output("r000001").symlink_to(tmp_path / "precious")
+    report = machine.run("head -c 1000000 /dev/zero")
+    assert machine.output(report) == b"\0" * 1_000_000
+    assert (tmp_path / "precious").read_text() == "keep me"
+
+
 def test_what_is_more_than_memory_may_hold_is_lost_and_said_to_be(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

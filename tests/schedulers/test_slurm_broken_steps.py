@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_slurm import DOWN, NO_ACCOUNTING, FakeSlurm, Looker, record, row
+from fake_slurm import DOWN, NO_ACCOUNTING, TOKEN, FakeSlurm, Looker, record, row
 from msgspec import structs
 
 from shakedown.model.steps import Step, broken_step
@@ -310,3 +310,32 @@ def test_a_copied_start_that_slurmd_ended_is_over(tmp_path: Path) -> None:
     report = found.one(JOB)
     assert report is not None
     assert (report.state, report.nodes) == ("interrupted", "n001")
+
+
+# ---- a start that was put back into the queue while nobody looked --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["no list of finished jobs", "the later start is on the list"])
+@pytest.mark.parametrize(
+    ("restart", "reasons", "charged"), [(1, (100, 101, 99), "n001"), (1, (100, 100, 99), ""), (2, (100, 101, 99), "")]
+)
+def test_a_launch_failure_is_charged_to_the_node_that_was_drained_in_that_moment(
+    tmp_path: Path, restart: int, reasons: tuple[int, ...], charged: str, listed: bool
+) -> None:
+    """The job went on elsewhere and passed: that node is not charged. Of two nodes, or of two restarts, nobody can tell."""
+    drained = zip(("n001", "n002", "n003"), reasons, strict=True)
+    told = "".join(f"NodeName={node} Reason=Prolog error [root@{at}]\n" for node, at in drained if at != 99)
+    finished = tmp_path / "jobcomp.log"
+    finished.write_text(f"JobId=7 Name=sd-{TOKEN}-j000001 JobState=COMPLETED NodeList=n004 ExitCode=0:0 \n")
+    job = f"JobId=7 SubmitTime=100 Restarts={restart}\n"
+    if listed:
+        job += f"JobCompLoc              = {finished}\nJobCompType             = jobcomp/filetxt\n"
+    slurm = FakeSlurm({"": []}, memory={"": NO_ACCOUNTING}, answers={"scontrol": Ran(0, job + told)})
+    found = Looker(tmp_path, slurm)
+    found.slurm_says("slurmd: error: Error running slurm prolog: 1\n")
+    found.begin(restart=restart, nodes="n004")
+    found.end(0, restart=restart)
+    report = found.one(JOB)
+    assert report is not None and (report.state, report.restart, report.cause) == ("requeued", restart, "node_fail")
+    assert (report.launch_failure, report.nodes) == (True, charged)
+    assert report.failed_nodes == ((charged,) if charged else ())

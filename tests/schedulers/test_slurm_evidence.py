@@ -678,6 +678,36 @@ def test_a_restart_without_accounting(looker: Looker) -> None:
     assert report is not None and (report.state, report.restart) == ("requeued", 2)
 
 
+def test_a_restart_that_a_controller_forgot_is_told_although_the_start_before_stays_in_the_queue(
+    looker: Looker,
+) -> None:
+    """The controller was rolled back and starts the job as before: that finds its claim taken, and is shown for MinJobAge then."""
+    looker.begin()
+    again = Asked("j000001", "7", 1)
+    looker.slurm.queue[""] = [row(state="RUNNING", restart=0)]
+    assert looker.look(again) == {} and looker.look(again, after=300.0) == {}
+    looker.slurm.queue[""] = [row(state="FAILED", exit=97, restart=0)]
+    looker.slurm.memory[""] = [record(state="REQUEUED", Submit=10), record(state="PENDING", Submit=20)]
+    report = looker.one(again)
+    assert report is not None and (report.state, report.restart) == ("absent", 1)
+    assert report.message.startswith(
+        "the queue knows a start before it alone, which is over; accounting still calls it PENDING; "
+    )
+
+
+def test_a_job_of_which_something_else_is_said_is_asked_about_at_once(looker: Looker) -> None:
+    """While nothing new is said the pauses grow up to ten minutes; what a source says now may be news to accounting too."""
+    looker.slurm.memory[""] = [record(state="RUNNING")]
+    for _ in range(60):
+        looker.look(JOB, after=10.0)
+    asked = looker.slurm.count("sacct")
+    assert asked < 12
+    looker.begin()
+    looker.slurm.memory[""] = [record(state="TIMEOUT", NodeList="n001")]
+    report = looker.look(JOB, after=10.0)["j000001"]
+    assert (report.state, looker.slurm.count("sacct")) == ("timeout", asked + 1)
+
+
 def test_a_restart_that_only_the_marks_and_accounting_remember(looker: Looker) -> None:
     looker.begin()
     looker.begin(restart=1)

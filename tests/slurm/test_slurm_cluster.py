@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,7 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from left_processes import MARKER
 from slurm_cluster import SCRIPT, Cluster
+from slurm_pool import Pool, left_on
 
 SLEEP = "sleep 300"
 
@@ -234,3 +237,32 @@ def left_of(directory: Path) -> list[str]:
         if str(directory).encode() in text and int(process.name) != os.getpid():
             left.append(text.decode(errors="replace"))
     return left
+
+
+def test_what_a_test_left_is_ended_with_its_cluster_and_nothing_else(tmp_path: Path) -> None:
+    """A command that hangs outlives the driver that was killed: it and all that it started are ended and told, no daemon is."""
+
+    def started(**environment: str) -> subprocess.Popen[bytes]:
+        hangs = ["sh", "-c", "sleep 1000 & exec sleep 1000"]
+        return subprocess.Popen(hangs, env={**os.environ, **environment}, start_new_session=True)
+
+    pool, cluster = Pool(), Cluster(tmp_path, "emu")
+    mine, other = str(cluster.slurm_conf), str(tmp_path / "other/slurm.conf")
+    left = started(SLURM_CONF=mine)
+    spared = [
+        started(SLURM_CONF=other),
+        started(SLURM_CONF=mine, EMULATED_CLUSTER=str(tmp_path / "emu")),
+        started(SLURM_CONF=mine, **{MARKER: "of another session"}),
+    ]
+    try:
+        pool.end_left(cluster)
+        assert left.wait(60.0) == -signal.SIGKILL
+        assert left_on(tmp_path / "emu", os.environ[MARKER]) == {}
+        [note] = pool.notes
+        assert note.startswith("emu: ended what a test left: ") and "sleep 1000" in note
+        assert [one.poll() for one in spared] == [None] * 3
+    finally:
+        for one in (left, *spared):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(one.pid, signal.SIGKILL)
+            one.wait()

@@ -122,3 +122,50 @@ def test_a_node_that_is_not_the_first_fails_a_job(any_fault_cluster: Cluster, tm
     assert charged == {"prolog": ["n002"], "power": ["n004"], "quiet": ["n008"]}, tale
     [(verdict, why)] = verdicts["unable"]
     assert verdict == "failed" and "srun: error: Unable to create step for job" in why, tale
+
+
+def test_a_prolog_that_fails_while_nobody_drives(any_fault_cluster: Cluster, tmp_path: Path) -> None:
+    """The conductor is killed while the jobs wait; the prologs fail, one job is put back and runs elsewhere; then it is resumed."""
+    cluster = any_fault_cluster
+    nodes = [f"n{number:03d}" for number in range(1, cluster.nodes + 1)]
+    payloads = [
+        Payload("alone", "n001", "true"),
+        Payload("again", "n002", "true", requeue=True),
+        Payload("moved", "batch", "true", requeue=True),
+    ]
+    for node in nodes:
+        cluster.fault("drain", node)
+    with (
+        prologs_fail(cluster, tmp_path, n001="bad", n002="bad", n003="bad"),
+        Campaign(cluster, tmp_path / "site", payloads) as campaign,
+    ):
+        driver = campaign.start()
+        campaign.wait_until(lambda: len(campaign.events("submit_accepted")) == 3, "all are submitted")
+        driver.kill()
+        driver.wait()
+        campaign.driver = None
+        for some in (["n003"], ["n001", "n002"]):  # on the first of them nothing but the last payload can start
+            for node in some:
+                cluster.fault("resume", node)
+            for node in some:
+                cluster.wait_for_node(node, "drained", "drained*")
+        for node in nodes[3:]:
+            cluster.fault("resume", node)
+        campaign.wait_until(lambda: campaign.executions().get("moved") == 1, "it ran elsewhere")
+        campaign.start("resume", "p-1")
+        for payload in payloads:
+            campaign.wait_verdict(payload.name)
+        for node in nodes[:3]:
+            (tmp_path / f"bad-{node}").unlink()
+            cluster.fault("resume", node)
+        campaign.end()
+
+    verdicts, tale = campaign.verdicts(), campaign.tale()
+    failed = {campaign.name(e): e.value for e in campaign.events("verdict") if e.value["verdict"] == "node_fail"}
+    for name, node in (("alone", "n001"), ("again", "n002"), ("moved", "n003")):
+        assert [verdict for verdict, _ in verdicts[name]] == ["node_fail", "passed"], tale
+        why = verdicts[name][0][1]
+        assert why.startswith(f"launch failure on {node}: ") and f"{node} is drained (Prolog error)" in why, tale
+        assert failed[name]["launch_failure"] and failed[name]["failed_nodes"] == [node], tale
+    assert campaign.executions() == dict.fromkeys(campaign.payloads, 1), tale
+    assert "launch-failure" in campaign.command("failures", "p-1").stdout, tale

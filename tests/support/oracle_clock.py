@@ -14,6 +14,9 @@ def clock_time(component: Component, began: float, said: list[Event], now: float
     then = ""  # what the end of the pause does
     for event in said:
         value = event.value
+        if event.event == "amended" and component.name in value.get("stopped", {}):
+            # it had come to its end and is taken up again: between the two it stood still
+            words += [(value["stopped"][component.name], "stop"), (event.time, "go on")]
         if value.get("component") != component.name or event.case:
             continue
         if event.event == "clock":

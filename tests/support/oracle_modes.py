@@ -126,6 +126,7 @@ class ModeRules:
         elif event.event == "amended":
             books.outcomes.clear()
             books.up.clear()  # what is over is said again
+            books.clocks.append(event)  # what is taken up again stood still meanwhile
 
     def _ordered(self, event: Event) -> None:
         books, value = self.books, event.value

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+from left_processes import MARKER
 from slurm_cluster import SCRIPT, Cluster
 
 PREFIX = "shakedown-slurm-"
 AT_ONCE = 2
+PATIENCE_S = 30.0  # that killed processes may take to be gone
 QUICK = ("--slurmd-timeout", "10")
 
 # Fixture by fixture: nodes, configuration, options.
@@ -59,6 +64,13 @@ class Pool:
         cluster, self.current = self.current, None
         if cluster:
             cluster.mend()
+            self.end_left(cluster)
+
+    def end_left(self, cluster: Cluster) -> None:
+        """End the processes that a test left: commands of Slurm's that hang, say, whose driver it killed."""
+        told = end_left_on(cluster.slurm_conf.parent, os.environ.get(MARKER, ""))
+        if told:
+            self.notes.append(f"{cluster.name}: ended what a test left: {', '.join(told)}")
 
     def renew(self) -> None:
         """Everything is thrown away: the next loan starts afresh."""
@@ -66,13 +78,53 @@ class Pool:
         self.current = None
 
     def take_down(self, kind: str) -> None:
-        self.up.pop(kind).down()
+        cluster = self.up.pop(kind)
+        self.end_left(cluster)
+        cluster.down()
 
     def close(self) -> None:
+        for cluster in self.up.values():
+            self.end_left(cluster)
         self.up.clear()
         if self.directory:
             remove(self.directory)
         self.directory = None
+
+
+def left_on(directory: Path, session: str) -> dict[int, str]:
+    """The command lines, by process id, of what a session of tests started that speaks to a cluster below this directory.
+
+    The cluster's own daemons are left out. ``session``: the session's marker, "" = any.
+    """
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        words = _words(folder / "environ")
+        speaks = any(word.startswith(f"SLURM_CONF={directory}/") for word in words)
+        ours = any(word == f"{MARKER}={session}" if session else word.startswith(f"{MARKER}=") for word in words)
+        daemon = any(word.startswith("EMULATED_CLUSTER=") for word in words)
+        if speaks and ours and not daemon and int(folder.name) != os.getpid():
+            found[int(folder.name)] = " ".join(_words(folder / "cmdline"))
+    return found
+
+
+def _words(path: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [word for word in path.read_bytes().decode("utf-8", "replace").split("\0") if word]
+    return []
+
+
+def end_left_on(directory: Path, session: str) -> list[str]:
+    """End them; their command lines. AssertionError with what does not end."""
+    told: dict[int, str] = {}
+    end = time.monotonic() + PATIENCE_S
+    while living := left_on(directory, session):
+        told |= living
+        for pid in living:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert time.monotonic() < end, f"{directory}: these do not end: {living}"
+        time.sleep(0.05)
+    return list(told.values())
 
 
 def sweep() -> None:
@@ -80,6 +132,7 @@ def sweep() -> None:
     for left in Path("/tmp").glob(f"{PREFIX}*"):
         owner = left.name.removeprefix(PREFIX).split("-")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            end_left_on(left, "")
             remove(left)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from shakedown.audit.held_outputs import hold_outputs
+from shakedown.audit.links import look_for_links
 from shakedown.audit.page_check import PageCheck, check_page
 from shakedown.audit.register_check import own_entry
 from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_no_seal
@@ -30,6 +31,7 @@ from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import read_events
 from shakedown.events.seal_check import Damage, SealCheck, check_seals
 from shakedown.events.seals import seals_of
+from shakedown.events.segments import spans
 from shakedown.events.signatures import Signature, need_program, signatures_of
 from shakedown.events.verification import Verification, verify
 from shakedown.machine.fingerprint_facts import digest_of_content
@@ -105,6 +107,8 @@ def verify_campaign(
             found.unchecked.append(
                 f"log/snapshots/{name} is not what the log leads to: no reader believes it; resume makes it again"
             )
+        if found.damage is None:
+            _look_for_links(found, layout, record, seals)
         if found.damage is None and not record.rehearsal:
             _hold_outputs(found, layout, seals)
         if found.damage is None:
@@ -208,6 +212,19 @@ def _say_lost(found: Verified, layout: Layout) -> None:
     if lost:
         why = "they were not durable: a power cut takes them, and so could a person"
         found.unchecked.append(f"{lost} bytes that were written behind the log's end are gone; {why}")
+
+
+def _look_for_links(found: Verified, layout: Layout, record: Record, seals: SealCheck) -> None:
+    """A link may lead to the same bytes today, and to others tomorrow."""
+    newest = seals.newest
+    named = [item.path for item in (*newest.files, *newest.segments, newest.lines)] if newest is not None else []
+    named += [str(span.path.relative_to(layout.root)) for span in spans(layout.log)]
+    named += [str((seals_of(layout) / f"{digest}.json").relative_to(layout.root)) for digest in seals.digests]
+    links = look_for_links(
+        layout, read_events(layout.log), [*named, *(path for path, _ in _named_files(layout, record))]
+    )
+    found.damage = links.damage
+    found.unchecked += links.remarks
 
 
 def _hold_outputs(found: Verified, layout: Layout, seals: SealCheck) -> None:

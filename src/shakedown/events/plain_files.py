@@ -28,13 +28,19 @@ class NotPlain(OSError):
         super().__init__(errno.EINVAL, f"it is {kind} and no regular file", str(path))
 
 
-def open_plain(path: Path) -> BinaryIO:
-    """Purpose: a regular file, open for reading. Raises OSError; NotPlain where it is something else."""
+def open_plain(path: Path, follow: bool = True) -> BinaryIO:
+    """Purpose: a regular file, open for reading. Raises OSError; NotPlain where it is something else.
+
+    ``follow``: False where a symbolic link is something else too: what it leads to is not what was kept there.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, flags)
     except OSError as error:
         if error.errno == errno.ENXIO:  # what a socket answers
             raise NotPlain(path, "a socket") from error
+        if error.errno == errno.ELOOP and not follow and path.is_symlink():
+            raise NotPlain(path, "a symbolic link") from error
         raise
     kind = stat.S_IFMT(os.fstat(handle).st_mode)
     if kind != stat.S_IFREG:

@@ -164,6 +164,12 @@ class JobReport(Struct, frozen=True):
     stuck: str = ""
     for_good: bool = False
 
+    def is_of(self, restart: int) -> bool:
+        """Whether it tells something new of this start of a job, or of a later one. What was asked before the start was heard of is
+        worth nothing any more: that the one before was put back is told by its own number.
+        """
+        return self.restart > restart if self.state == "requeued" else self.restart >= restart
+
 
 class Wanted(Struct, frozen=True):
     """What is to be looked up beside our jobs: idle nodes of these pools, and how many jobs wait on these clusters.

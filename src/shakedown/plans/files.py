@@ -79,6 +79,8 @@ def _look_at(
             stem, _, ending = entry.name.rpartition(".")
             problems.file(name, f"a file that ends in .{ending} is not read", f"rename it to {stem}.yaml")
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not entry.is_symlink():
+            return  # it was taken away, or is about to be replaced, since the directory was read
         problems.file(name, f"the file cannot be read: {error.strerror}")
 
 

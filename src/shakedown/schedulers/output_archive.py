@@ -162,7 +162,7 @@ def read_output(layout: Layout, output: Mapping[str, Any], start: int = 0, limit
     length = max(0, int(output["bytes"]) - start)
     wanted = length if limit is None else min(length, limit)
     try:
-        with open_plain(path) as file:
+        with open_plain(path, follow=False) as file:
             file.seek(output.get("offset", 0) + start)
             data: bytes = file.read(wanted)
     except OSError as error:

@@ -7,6 +7,7 @@ have sums; its length is held as well. ``damage_of_output`` is the way in for wh
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,9 @@ from typing import Any, NamedTuple
 from shakedown.events.plain_files import NotPlain, open_plain, read_plain
 from shakedown.model.layout import Layout
 
+LINK_CHARACTERS = 300  # that are kept of where a link leads
 _BLOCK = 1 << 20
+_NOTHING_TO_SYNC = (errno.ENOENT, errno.EINVAL, errno.ENOSYS, errno.EROFS, errno.EBADF, errno.EOPNOTSUPP)
 _MARK_BYTES = 64 << 10
 _WHOLE = b" .\n"  # how a mark ends that was written to its end
 
@@ -59,6 +62,32 @@ def sums_of_marks(layout: Layout, output: Mapping[str, Any]) -> dict[str, Any]:
         if data is not None and data.endswith(_WHOLE):
             found[path.name] = _shown(zlib.crc32(data))
     return {"marks": found} if found else {}
+
+
+def link_of(path: Path) -> str:
+    """Purpose: where a symbolic link leads, "" where there is none."""
+    try:
+        return str(path.readlink())
+    except OSError:
+        return ""
+
+
+def make_durable(layout: Layout, output: Mapping[str, Any]) -> str:
+    """Purpose: make a cluster's output, and its marks, survive a loss of power before a verdict points to them.
+
+    Returns why the disk does not confirm it, "" where it does, or where its file system has nothing to confirm.
+    """
+    trouble = ""
+    for path in (layout.root / str(output.get("file", "")), *layout.marks_of(str(output.get("file", "")))):
+        try:
+            with open_plain(path, follow=False) as file:
+                os.fdatasync(file.fileno())
+        except NotPlain:
+            continue
+        except OSError as error:
+            if error.errno not in _NOTHING_TO_SYNC:
+                trouble = trouble or str(error.strerror)
+    return trouble
 
 
 def _mark(path: Path) -> bytes | None:
@@ -114,10 +143,10 @@ _CHANGED = "it is not what was kept of the run"
 
 def _of_bytes(root: Path, output: Mapping[str, Any]) -> OutputDamage | None:
     name = _name(output)
-    if not name or "lost" in output:
+    if not name or "lost" in output or "link" in output:
         return None
     try:
-        with open_plain(root / name) as file:
+        with open_plain(root / name, follow=False) as file:
             cut = _cut_short(name, output, os.fstat(file.fileno()).st_size)
             if cut is not None:
                 return cut

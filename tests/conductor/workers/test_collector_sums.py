@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.conductor.workers.conftest import Room
 
 from shakedown.audit.held_outputs import hold_outputs
+from shakedown.audit.links import look_for_links
 from shakedown.audit.rejudge import Act, rejudge
 from shakedown.checks.judge import judge
 from shakedown.events.campaigns import write_document
@@ -101,6 +103,63 @@ def test_what_came_by_pipe_or_cannot_be_read_gets_no_other_sum(room: Room) -> No
     gone = wrote(room)
     (room.layout.root / gone["file"]).unlink()
     assert room.one(room.order(CHECKED, gone)).sums.keys() == {"marks"}
+
+
+def test_a_jobs_output_and_marks_are_durable_before_its_verdict(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large: who judges it waits for the disk, and nobody else does."""
+    seen, really = room.layout.root / "seen", os.fdatasync
+
+    def noting(descriptor: int) -> None:
+        with seen.open("a") as file:
+            file.write(f"{Path(f'/proc/self/fd/{descriptor}').readlink().name}\n")
+        really(descriptor)
+
+    monkeypatch.setattr(os, "fdatasync", noting)
+    evidence = room.one(room.order(CHECKED, wrote(room)), scanned=SCANNED)
+    assert seen.read_text().split() == ["j000012.0.out", "claim.0", "marks.0"]
+    assert "power" not in str(evidence.problems)
+    seen.unlink()
+    room.one(room.order(CHECKED, wrote(room) | {"crc": "00000000"}))
+    assert not seen.exists(), "what came by a pipe is durable already"
+
+
+@pytest.mark.parametrize(("number", "told"), [(errno.EIO, True), (errno.ENOSPC, True), (errno.EINVAL, False)])
+def test_what_a_disk_does_not_confirm_is_told_in_the_verdict(
+    room: Room, monkeypatch: pytest.MonkeyPatch, number: int, told: bool
+) -> None:
+    """A file system that has nothing to confirm is no trouble."""
+
+    def failing(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fdatasync", failing)
+    evidence = room.one(room.order(CHECKED, wrote(room)))
+    assert (evidence.trouble, evidence.checks[0].held) == ("", True)
+    why = f"a loss of power may take its output: the disk does not confirm that it has it: {os.strerror(number)}"
+    assert evidence.problems == ((why,) if told else ())
+
+
+def test_a_link_that_a_run_puts_in_the_place_of_its_output_is_not_read_and_is_recorded(
+    room: Room, tmp_path: Path
+) -> None:
+    pointer, other = wrote(room), tmp_path / "other"
+    path = room.layout.root / pointer["file"]
+    path.rename(other)
+    path.symlink_to(other)
+    evidence = room.one(room.order(CHECKED, pointer))
+    assert evidence.checks[0].held is None and not evidence.trouble
+    assert evidence.problems == (f"a link to {other} lies in the place of its output, so it is not read",)
+    assert evidence.sums == {"link": str(other)}
+    _, events = campaign(room, pointer | evidence.sums, wrote(room, name="j000013.0.out"))
+    links = look_for_links(room.layout, events)
+    assert links.damage is None
+    assert links.remarks == [
+        f"{pointer['file']} was a link to {other} already when its run was judged: no output was kept of it"
+    ]
+    path.unlink()
+    path.symlink_to(tmp_path / "somewhere else")
+    damage = look_for_links(room.layout, events).damage
+    assert damage is not None and (damage.path, damage.event) == (pointer["file"], 2)
 
 
 # ---- who reads them later --------------------------------------------------------------------------------------------------

@@ -173,7 +173,9 @@ def _is_news(state: State, report: JobReport) -> bool:
             and report.state != run.seen
             and run.phase in (RunPhase.ORDERED, RunPhase.QUEUED, RunPhase.RUNNING)
         )
-    return job is not None and (
+    if job is None or not report.is_of(job.restart):
+        return False
+    return (
         report.state != job.report.state
         or report.restart > job.restart
         or (bool(report.scheduler_id) and report.scheduler_id != job.scheduler_id)

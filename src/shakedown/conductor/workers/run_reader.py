@@ -17,12 +17,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, decode, excerpt, joined, printable
+from shakedown.checks.text import LINE_LIMIT, Contents, Missing, Text, cut, decode, excerpt, joined, printable
 from shakedown.conductor.workers.whole_files import read_all, read_reference
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Pairs
 from shakedown.model.recorded import Recorded
-from shakedown.schedulers.output_sums import needs_sums, sums_of_marks, sums_of_parts
+from shakedown.schedulers.output_sums import (
+    LINK_CHARACTERS,
+    link_of,
+    make_durable,
+    needs_sums,
+    sums_of_marks,
+    sums_of_parts,
+)
 
 Read = TypeVar("Read")
 
@@ -89,6 +96,7 @@ class RunReader:
     limits: ReadingLimits
     pack: OpenPack
     trouble: list[str] = field(default_factory=list)  # what could not be read for reasons that are not the run's
+    remarks: list[str] = field(default_factory=list)  # sentences about what was kept
     recorded: dict[str, Recorded] = field(default_factory=dict)  # pattern -> sums that are kept with the verdict
     _known: dict[str, Contents] = field(default_factory=dict)
     _roots: list[str] = field(default_factory=list)
@@ -156,12 +164,19 @@ class RunReader:
     def sums(self) -> dict[str, Any]:
         """Purpose: what the record holds a cluster's output and marks to later: sums of what was read. {} of what has its sum.
 
+        They are durable then, or a remark says that they may not be. Of a link in the output's place: where it leads.
         Where no check and no figure asked for the whole output, it is read for this. What cannot be read has no sum.
         """
         if not needs_sums(self.output):
             return {}
+        if link := link_of(self.layout.root / str(self.output["file"])):
+            return {"link": cut(printable(link), LINK_CHARACTERS)}
         if not self._sums:
             self._read_output()
+        if trouble := make_durable(self.layout, self.output):
+            self.remarks.append(
+                f"a loss of power may take its output: the disk does not confirm that it has it: {trouble}"
+            )
         return self._sums | sums_of_marks(self.layout, self.output)
 
     def problems(self) -> list[str]:
@@ -169,6 +184,7 @@ class RunReader:
         said: list[str] = []
         for contents in self._known.values():
             said.extend(contents.problems if isinstance(contents, Text) else [contents.detail])
+        said.extend(self.remarks)
         return list(dict.fromkeys(said))
 
     # ---- the output ----
@@ -186,6 +202,9 @@ class RunReader:
             if "pack" in pointer:
                 descriptor = self.pack.open(self.layout.packs, name)
                 return self._slice(descriptor, int(pointer.get("offset", 0)), size, tail, head)
+            if link := link_of(self.layout.root / name):
+                why = f"a link to {printable(link)} lies in the place of its output, so it is not read"
+                return Missing("output", why)
             opened = _open_regular("output", self.layout.root / name, self._allowed())
             if isinstance(opened, Missing):
                 return Missing("output", f"the output is gone: {opened.detail}", trouble=True)

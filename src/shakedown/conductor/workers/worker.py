@@ -254,6 +254,7 @@ def without(item: Item, why: str) -> Result:
 def _evidence(run: str, results: list[Result], reader: RunReader, limits: ReadingLimits) -> Evidence:
     """Evidence small enough to travel: whatever was quoted from an output is cut."""
     last_lines = within(limits.excerpt, reader.excerpt) or ""
+    sums = within(limits.excerpt, reader.sums) or {}
     checks = [result for result in results if isinstance(result, CheckResult)]
     taken = [one for result in results if not isinstance(result, CheckResult) for one in result]
     problems = [figure.problem for figure in taken if figure.problem] + reader.problems()
@@ -266,7 +267,7 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         tuple(cut(printable(problem), PROBLEM_LIMIT) for problem in problems),
         last_lines,
         trouble=cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "",
-        sums=within(limits.excerpt, reader.sums) or {},
+        sums=sums,
         recorded=reader.recorded,
     )
 

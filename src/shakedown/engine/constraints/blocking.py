@@ -13,7 +13,7 @@ from shakedown.engine.constraints.overrides import component_reason, standing_re
 from shakedown.engine.constraints.queue_guard import guard_reason
 from shakedown.engine.constraints.reason import Reason
 from shakedown.engine.state.keys import ResultsKey, Stage
-from shakedown.engine.state.modes import base, warm_up
+from shakedown.engine.state.modes import FILLER, base, warm_up
 from shakedown.engine.state.phases import BuildPhase
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State
@@ -26,13 +26,22 @@ __all__ = ["Outlook", "Reason", "binding_reason", "build_reason", "holder_of", "
 _PATIENCE = 4  # times its own width that a wide job may be overtaken by, before nodes are kept for it
 
 
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """A job that this decision lets start. ``case``: of several runs that of the first; ``limit_s``: its time limit."""
+
+    key: QueueKey
+    case: str
+    limit_s: float
+
+
 @dataclass(slots=True)
 class Outlook:
     """What a decision has promised already, on top of what the state holds.
 
     ``loads``: of budgets; ``jobs`` and ``units`` by pool; ``staged``: jobs by stage; ``turns``: pool -> the stage that has
     it to itself next; ``building``: builds are ordered in this decision; ``allowed``: tests of which a run may start;
-    ``reserved``: pool -> the wide job that its nodes are kept for.
+    ``reserved``: pool -> the wide job that its nodes are kept for. ``starting``: pool -> the jobs that may start.
     """
 
     loads: ReservedLoads = field(default_factory=ReservedLoads)
@@ -43,13 +52,14 @@ class Outlook:
     building: bool = False
     allowed: set[str] = field(default_factory=set)
     reserved: dict[str, str] = field(default_factory=dict)
+    starting: dict[str, list[Starting]] = field(default_factory=dict)
     known: dict[QueueKey, Reason | None] = field(default_factory=dict)  # what binds a class, until more is promised
     whole: dict[int, tuple[Reason | None, Reason | None]] = field(default_factory=dict)  # what binds all of a component
 
-    def promise(self, key: QueueKey, loads: Loads) -> None:
-        """A job of this class may start."""
-        self.take_place(key, loads)
-        self.start(key, loads)
+    def promise(self, one: Starting, loads: Loads) -> None:
+        """A job may start that is ordered in this decision."""
+        self.take_place(one.key, loads)
+        self.start(one, loads)
 
     def take_place(self, key: QueueKey, loads: Loads) -> None:
         """A job of this class is at the scheduler, whether or not it may start."""
@@ -57,10 +67,12 @@ class Outlook:
         self.jobs[key.pool] = self.jobs.get(key.pool, 0) + 1
         self._load((name, load) for name, load in loads if name.startswith("jobs:"))
 
-    def start(self, key: QueueKey, loads: Loads) -> None:
+    def start(self, one: Starting, loads: Loads) -> None:
         """A job that is there may start."""
+        key = one.key
         self.known.clear()
         self.units[key.pool] = self.units.get(key.pool, 0) + key.units
+        self.starting.setdefault(key.pool, []).append(one)
         if key.stage:
             self.staged[key.stage] = self.staged.get(key.stage, 0) + 1
         if key.test:
@@ -141,7 +153,12 @@ def reservations(state: State, now: float) -> dict[str, str]:
 
 
 def _reserved(state: State, key: QueueKey, ahead: Outlook) -> Reason | None:
-    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it."""
+    """Nodes that fall idle are kept for a wide job that was overtaken too often: nothing new is ordered beside it.
+
+    A filler has a rule of its own beside any wide job (``policy.fillers``): it is over before that begins.
+    """
+    if key.mode == FILLER:
+        return None
     job = state.jobs.get(ahead.reserved.get(key.pool, ""))
     if job is None or job.key is None:
         return None

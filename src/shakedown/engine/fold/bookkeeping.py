@@ -9,6 +9,7 @@ from typing import Any, Final
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.keys import ResultsKey, Stage
+from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.phases import NOT_BEGUN, OVER, RunPhase
 from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
 from shakedown.engine.state.records import STANDSTILL, MixProgress
@@ -206,8 +207,9 @@ def _pass_on(state: State, job: Job) -> None:
     """The job that waited for this one may start now. If this one never ran, its follower would start beside the job
     before it, so the follower is taken back."""
     successor, before = state.jobs.get(job.successor), state.jobs.get(job.after)
-    if before is not None and before.successor == job.id:
-        before.successor = ""
+    began = job.started is not None or job.report.state in ("completed", "failed")
+    if before is not None and before.successor == job.id and not began:
+        before.successor = ""  # else that is over, told or not, and who followed it now would begin at once
     if successor is None:
         return
     successor.after = ""
@@ -248,7 +250,7 @@ def watch_wide(state: State, job: Job) -> None:
 
 
 def overtake(state: State, job: Job) -> None:
-    """A job begins: the wide one that was ordered before it and still waits was overtaken."""
+    """A job begins: the wide one that was ordered before it and still waits was overtaken. A filler is over before that begins."""
     if job.key is None:
         return
     pool = job.key.pool
@@ -256,7 +258,7 @@ def overtake(state: State, job: Job) -> None:
     waiting = state.jobs.get(state.usage.wide.get(pool, ""))
     if waiting is job:
         next_wide(state, pool)
-    elif waiting is not None and number_of(job.id) > number_of(waiting.id):
+    elif waiting is not None and job.mode != FILLER and number_of(job.id) > number_of(waiting.id):
         waiting.overtaken += job.key.units
 
 

@@ -313,8 +313,18 @@ def _did_nothing(state: State, job: Job, event: Event) -> None:
     """It was started, and ended without doing anything, because it must not: with its claim taken its runs wait again."""
     job.report.message = event.reason
     if job.phase != _JOB_ENDED:
-        job.phase = _JOB_QUEUED
+        _back_in_the_queue(state, job)
         state.agenda.attention[job.id] = None
+
+
+def _back_in_the_queue(state: State, job: Job) -> None:
+    """It was called running and has not begun."""
+    job.phase, job.started, job.report.hearsay = _JOB_QUEUED, None, False
+    for run in runs_of(state, job):
+        run.started = None
+        if run.phase == _RUN_RUNS:
+            run.phase = _RUN_QUEUED
+    watch_wide(state, job)
 
 
 def _advance(state: State, job: Job, run: Run, event: Event) -> None:
@@ -325,9 +335,7 @@ def _advance(state: State, job: Job, run: Run, event: Event) -> None:
     if (
         said == "queued" and job.report.source == "queue" and job.report.hearsay
     ):  # the queue knows better than accounting
-        job.phase, job.report.hearsay = _JOB_QUEUED, False
-        run.started = job.started = None
-        watch_wide(state, job)
+        _back_in_the_queue(state, job)
     if said == "queued" and job.phase in NOT_BEGUN:
         job.phase, run.phase = _JOB_QUEUED, _RUN_QUEUED
     elif said == "running":

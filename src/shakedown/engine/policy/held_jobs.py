@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
-from shakedown.engine.constraints.blocking import binding_reason
+from shakedown.engine.constraints.blocking import Starting, binding_reason
 from shakedown.engine.constraints.budgets import choose_targets, fits_slot, in_store, is_bound, places, shrunk
 from shakedown.engine.constraints.queue_guard import is_held
 from shakedown.engine.fold.bookkeeping import resolved
@@ -60,7 +60,9 @@ def release_held(
             left.add(key)
             continue
         targets = choose_targets(state, key, plan.ahead.loads, now)
-        plan.ahead.start(key, resolved(state.index, key, targets))
+        case = state.jobs[name].case
+        starting = Starting(key, case, state.index.cases[case].shape.time_limit_s)
+        plan.ahead.start(starting, resolved(state.index, key, targets))
         if mix is not None:
             mix.released(key)
         _release(state, decision, state.jobs[name], targets, now)

@@ -14,14 +14,13 @@ from shakedown.engine.constraints.blocking import Outlook, binding_reason
 from shakedown.engine.constraints.budgets import waiting_for_licences
 from shakedown.engine.constraints.component_clock import ends_at
 from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.policy.fillers import Gap, fillers_waiting, gap_of, idle_beside_waiting
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.records import MixProgress
 from shakedown.engine.state.state import State
-
-_STORE = 0.02  # of the busy units: what waits of a filler
 
 
 @dataclass(slots=True)
@@ -48,6 +47,11 @@ class Mix:
     drain: bool = True
     filled: bool = False
     now: float = 0.0
+    limits: dict[str, float] = field(default_factory=dict)  # case -> its time limit
+    gaps: dict[str, Gap] = field(
+        default_factory=dict
+    )  # pool -> what fillers may take, once the mix has ordered its own
+    feelers: dict[str, int] = field(default_factory=dict)  # pool -> units of fillers that wait
     taken: dict[QueueKey, int] = field(default_factory=dict)
     total: float = 0.0  # of ``expected``, of the tests that have a share
 
@@ -87,6 +91,8 @@ class Mix:
 
     def ordered(self, key: QueueKey) -> None:
         """One more of this class is ordered and may start."""
+        if key.mode == FILLER and key.pool in self.gaps:
+            self.gaps[key.pool].take(key.units, self.now + self._longest(key.case))
         self.released(key)
         self.stored(key)
 
@@ -96,6 +102,8 @@ class Mix:
 
     def released(self, key: QueueKey) -> None:
         """One of this class that was ordered before may start."""
+        if key.mode != FILLER:
+            self.gaps.pop(key.pool, None)
         test = self.tests[key.case]
         self.expected[test] += self.each[test]
         if test in self.shares:
@@ -107,11 +115,28 @@ class Mix:
 
     def full_for_fillers(self, state: State, ahead: Outlook, key: QueueKey) -> bool:
         """Nothing is idle that a filler could take, and a little of it waits for what falls idle before we hear of it."""
-        return self._units(state, ahead, key) >= self.busy[key.pool] + max(1.0, _STORE * self.busy[key.pool])
+        return self.gap(state, ahead, key.pool).left <= 0
+
+    def gap(self, state: State, ahead: Outlook, pool: str) -> Gap:
+        """What fillers may take of a pool, after all that was ordered so far."""
+        found = self.gaps.get(pool)
+        if found is None:
+            found = self.gaps[pool] = gap_of(state, ahead, pool, self.busy[pool], self._expected, self.now)
+        return found
+
+    def _expected(self, case: str, limit_s: float) -> float:
+        """How long a run of a case takes at least: as much less than the mean as the longest took more. Of a test that never ran
+        only the time limit is known.
+        """
+        test = self.tests.get(case, "")
+        return max(0.0, 2 * self.seconds[test] - self.longest[test]) if self.longest.get(test) else limit_s
+
+    def _longest(self, case: str) -> float:
+        return self.longest.get(self.tests[case], 0.0) or self.limits[case]
 
     def _units(self, state: State, ahead: Outlook, key: QueueKey) -> float:
-        """What is at the scheduler and takes nodes, or will as soon as some fall idle."""
-        units = state.usage.units.get(key.pool, 0) + ahead.units.get(key.pool, 0)
+        """What is at the scheduler and takes nodes, or will as soon as some fall idle; a filler once it has them."""
+        units = state.usage.units.get(key.pool, 0) + ahead.units.get(key.pool, 0) - self.feelers.get(key.pool, 0)
         return units - self._waiting(state, ahead, key.pool) if state.index.licensed else units
 
     def _waiting(self, state: State, ahead: Outlook, pool: str) -> float:
@@ -126,6 +151,8 @@ class Mix:
     def reason(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
         """Purpose: what holds a class of the mix back, beside a full machine."""
         found = binding_reason(state, key, now, ahead) or self._too_late(state, key, now) or self._ahead(key)
+        if found is None and key.mode == FILLER:
+            found = self.gap(state, ahead, key.pool).reason(key.units, now, self._longest(key.case))
         return found or (self._licensed(state, key, now, ahead) if state.index.licensed else None)
 
     def _licensed(self, state: State, key: QueueKey, now: float, ahead: Outlook) -> Reason | None:
@@ -184,6 +211,7 @@ def mixes(state: State, decision: Decision, now: float) -> dict[int, Mix | None]
             _ramp(state, decision, mix, roll, now)
         crowded = mix is not None and all(state.usage.units.get(pool, 0) >= units for pool, units in mix.topped.items())
         crowded = crowded and not state.index.licensed  # not all of these units take nodes
+        crowded = crowded and not (mix is not None and mix.filled and idle_beside_waiting(state, mix.busy))
         found[number] = None if crowded and not component.fill.survive_s else mix
     return found
 
@@ -242,6 +270,9 @@ def _mix(state: State, number: int, roll: MixProgress, ends: float | None, now: 
     topped = {pool: units + _ahead(terms, bridged, units, typical) for pool, units in busy.items()}
     mix = Mix(number, terms.shares, expected, each, seconds, roll.longest, queues, terms.tests, busy, topped, ends)
     mix.drain, mix.filled, mix.now = component.fill.drain, bool(component.fillers), now
+    if mix.filled:
+        mix.limits = {name: state.index.cases[name].shape.time_limit_s for name in component.fillers}
+        mix.feelers = {pool: fillers_waiting(state, pool) for pool in busy}
     return mix
 
 

@@ -15,7 +15,13 @@ from shakedown.engine.state.state import State
 from shakedown.model.events import Event
 from shakedown.model.units import show_duration
 
-STALLED_S = 3600.0  # for which nothing of a test begins although something is submitted, before that is worth a finding
+STALLED_S = (
+    3600.0  # for which nothing of a test begins although something is submitted: that is worth a finding at the latest
+)
+SOONEST_S = 120.0  # and at the soonest: a scheduler's own cycle and ours pass by
+STANDS_S = (
+    600.0  # for which nothing of a whole mix begins, at the soonest; a tenth of its time else, up to ``STALLED_S``
+)
 RUNS_MISSED = 3.0  # and how many runs of it its share of what the others had since then would have been
 IDLE_S = 60.0  # for which nothing of a test is in flight before that is worth a finding
 
@@ -60,8 +66,9 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
     due = roll.missed.get(test, 0.0) * share / max(1e-9, 1.0 - share)
     if test in roll.stalled or due < RUNS_MISSED * mix.each[test] or _is_held(state, mix, test, now):
         return
-    if now < since + STALLED_S:
-        decision.wake(since + STALLED_S)
+    patience_s = patience(state, mix, test)
+    if now < since + patience_s:
+        decision.wake(since + patience_s)
         return
     mine = [run for run in state.runs.values() if run.component == mix.number and mix.tests.get(run.case) == test]
     if any(run.phase not in RUN_NOT_BEGUN for run in mine):
@@ -74,6 +81,26 @@ def _tell_stalled(state: State, decision: Decision, mix: Mix, test: str, now: fl
     decision.record(Event("finding", value=value, reason=why))
 
 
+def patience(state: State, mix: Mix, test: str) -> float:
+    """Purpose: for how long nothing of a test may begin while others do, before that is a finding, in seconds.
+
+    Three of its starts, as far apart as its share of a full machine, its copies and the plan's stagger put them; but as long as the
+    longest run of the mix so far, which a wider job may have to wait for; two minutes at least and an hour at most.
+    """
+    lasts = max(mix.longest.values(), default=0.0)
+    return min(STALLED_S, max(SOONEST_S, RUNS_MISSED * _apart_s(state, mix, test), lasts))
+
+
+def _apart_s(state: State, mix: Mix, test: str) -> float:
+    """How far apart the starts of a test lie by the plan, in seconds."""
+    component, plan = state.index.components[mix.number], state.index.document.limits
+    busy = sum({key.pool: mix.busy[key.pool] for key in mix.queues if mix.tests[key.case] == test}.values())
+    by_share = mix.each[test] / (mix.shares[test] * busy) if mix.shares[test] * busy > 0 else 0.0
+    copies = [most for name, most in (*component.limits.copies, *plan.copies) if name == test and most > 0]
+    by_copies = mix.seconds[test] / min(copies) if copies else 0.0
+    return max(by_share, by_copies, component.limits.stagger_s, plan.stagger_s)
+
+
 def tell_standstill(state: State, decision: Decision, number: int, now: float) -> None:
     """Purpose: a finding where runs of a mix are submitted, none runs, and none has begun for a long time.
 
@@ -84,8 +111,9 @@ def tell_standstill(state: State, decision: Decision, number: int, now: float) -
     if roll is None or roll.started is None or roll.up or STANDSTILL in roll.stalled or not any(roll.live.values()):
         return
     since = max(roll.started + component.fill.ramp_s, *roll.begun.values(), 0.0)
-    if now < since + STALLED_S:
-        decision.wake(since + STALLED_S)
+    patience_s = min(STALLED_S, max(STANDS_S, component.duration_s / 10))
+    if now < since + patience_s:
+        decision.wake(since + patience_s)
         return
     mine = [run for run in state.runs.values() if run.component == number]
     if any(run.phase not in RUN_NOT_BEGUN for run in mine) or component_reason(state, number, now) is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shakedown.engine.constraints.blocking import Outlook
+from shakedown.engine.constraints.blocking import Outlook, Starting
 from shakedown.engine.constraints.budgets import at_once, choose_targets, in_turn
 from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.state.bundles import Bundle
@@ -47,7 +47,8 @@ def order_job(
 ) -> None:
     """Purpose: order a job of one run that may start at once."""
     targets = choose_targets(state, key, plan.ahead.loads, now)
-    plan.ahead.promise(key, resolved(state.index, key, targets))
+    starting = Starting(key, entry.case, state.index.cases[entry.case].shape.time_limit_s)
+    plan.ahead.promise(starting, resolved(state.index, key, targets))
     _order(state, decision, plan, key, entry, now, {"targets": targets} if targets else {})
 
 
@@ -118,8 +119,9 @@ def order_bundle(
     key = at_once(in_turn([own for own, _ in found]), lanes)
     cases = [state.index.cases[entry.case] for _, entry in found]
     targets = choose_targets(state, key, plan.ahead.loads, now)
-    plan.ahead.promise(key, resolved(state.index, key, targets))
     job, whole = _new_job(state, plan), state.index.whole_job(tuple(entry.case for _, entry in found), bundle, lanes)
+    starting = Starting(key, cases[0].id, whole.shape.time_limit_s)
+    plan.ahead.promise(starting, resolved(state.index, key, targets))
     shared: dict[str, Any] = {"bundle": bundle.kind, "parts": len(found), "at_once": lanes}
     shared |= {"limit_s": whole.shape.time_limit_s} | ({"node": node} if node else {})
     shared |= {"targets": targets} if targets else {}

@@ -68,6 +68,8 @@ class JobIndex:
 
     def wait(self, job: Job) -> None:
         """A job that may start waits for nodes, perhaps again."""
+        if job.bundle:
+            self.unbegun.setdefault(job.component, {})[job.id] = None
         if job.key is not None:
             waiting, pool = self.waiting.setdefault(job.key.pool, {}), job.key.pool
             if job.id not in waiting:

@@ -8,6 +8,7 @@ It remembers everything it was asked and what it saw, so that a cache can tell w
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -23,7 +24,17 @@ from shakedown.plans.files import signature_of, walk
 _MOST_FILES = 200_000
 _GONE = (0, 0, 0, 0)
 _ANSWER_HOLDS_S = 600.0  # what a command said is believed this long
-_ANSWER_S = 5.0  # a command that says nothing by then says nothing
+_ANSWER_S = (
+    5.0,
+    15.0,
+)  # for which a command is waited for; one that says nothing may be slow on a busy machine: it is asked again
+_FOR_NOW = (
+    errno.EAGAIN,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ETXTBSY,
+)  # why one cannot be started at this moment
 _ANSWER_CHARACTERS = 64 << 10
 
 
@@ -71,10 +82,14 @@ class Surroundings:
         return self.seen.variables.setdefault(name, os.environ.get(name, ""))
 
     def said(self, *command: str) -> str:
-        """What a command says on both its streams; "" where it cannot be run, fails or takes too long."""
+        """What a command says on both its streams; "" where it cannot be run, fails or takes too long.
+
+        That nothing could be heard of it is believed now and not kept: it says more about this moment than about the command.
+        """
         if command not in self._said:
-            self._said[command] = _answer(command)
-            until = time.time() + _ANSWER_HOLDS_S
+            heard = _answer(command)
+            self._said[command] = heard or ""
+            until = time.time() + (_ANSWER_HOLDS_S if heard is not None else 0.0)
             self.seen.believed_until = min(until, self.seen.believed_until or until)
         return self._said[command]
 
@@ -149,21 +164,30 @@ def _place(name: str) -> str:
     return shutil.which(name, path=places) or ""
 
 
-def _answer(command: tuple[str, ...]) -> str:
+def _answer(command: tuple[str, ...]) -> str | None:
+    """What it says, "" where it cannot be run or fails; None where nothing could be heard of it now."""
     import subprocess  # a tenth of the start of a command; few ask
 
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_ANSWER_S,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace")[:_ANSWER_CHARACTERS] if done.returncode == 0 else ""
+    for seconds in _ANSWER_S:
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            continue
+        except OSError as error:
+            if error.errno in _FOR_NOW:
+                continue
+            return ""
+        except (ValueError, subprocess.SubprocessError):
+            return ""
+        return done.stdout.decode("utf-8", "replace")[:_ANSWER_CHARACTERS] if done.returncode == 0 else ""
+    return None
 
 
 def _signature(path: str) -> tuple[int, int, int, int]:

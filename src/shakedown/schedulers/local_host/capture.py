@@ -12,11 +12,14 @@ import zlib
 from typing import Any
 
 from shakedown.model.layout import Layout
+from shakedown.processes.file_sync import FileSync, begin_sync
 from shakedown.schedulers.output_archive import NO_ROOM, PackWriter
 
 SPILL_BYTES = 64 << 10  # more than this does not stay in memory
 KEEP_BYTES = 4 << 30  # more than this is not kept at all
-_SYNCED_BYTES = 64 << 20  # a larger file takes a disk too long: nobody would be listened to meanwhile
+_SYNCED_BYTES = (
+    64 << 20
+)  # a larger file takes a disk long: a process waits for it, else nobody would be listened to meanwhile
 HELD_BYTES = 16 << 20  # what is kept of it in memory while the disk does not take it
 _MOST_TRIES = 10  # half a second lies between two
 _CHUNK_BYTES = 1 << 20  # read in one call at most; also how large the pipe of a talkative job is made
@@ -34,6 +37,7 @@ class Capture:
         "_layout",
         "_pipe_bytes",
         "_run",
+        "_sync",
         "_tries",
         "_trouble",
         "descriptor",
@@ -57,6 +61,7 @@ class Capture:
         self._trouble = ""  # why the disk did not take something
         self._tries = 0  # of a disk that is not full and takes nothing all the same
         self._held = bytearray()  # that which it did not take
+        self._sync: FileSync | None = None  # under way, of a large file
 
     def read_some(self) -> bool | None:
         """Purpose: take what is there. True where more may come at once, None where nothing is there now, False at the end."""
@@ -79,19 +84,18 @@ class Capture:
         return state is False
 
     def is_held(self) -> bool:
-        """Purpose: whether the disk does not take what is kept of a large output; tries it again."""
+        """Purpose: whether the disk does not have yet what is kept of a large output of a run that ended; tries it again."""
         if self._held:
             self._try_again()
         if self._tries > _MOST_TRIES:
             self._held.clear()
-        return bool(self._held)
+        return bool(self._held) or self._is_being_synced()
 
     def finish(self, packs: PackWriter) -> tuple[dict[str, Any], str]:
         """Purpose: the pointer to what was kept, and a sentence where that is not all ("" where it is)."""
+        unsure = ""
         if self._file >= 0:
-            if self.kept <= _SYNCED_BYTES:
-                with contextlib.suppress(OSError):  # a loss of power must not leave less than the verdict points to
-                    os.fdatasync(self._file)
+            unsure = self._synced()  # a loss of power must not leave less than the verdict points to
             os.close(self._file)
             self._file = -1
             path = self._layout.output(self._run).relative_to(self._layout.root)
@@ -103,9 +107,30 @@ class Capture:
         else:
             output = {}
         if self.seen == self.kept:
-            return output, ""
+            return output, unsure
         why = self._trouble or "that is the most that is kept of one run"
-        return output, f"of {self.seen} bytes of output the first {self.kept} were kept: {why}"
+        said = f"of {self.seen} bytes of output the first {self.kept} were kept: {why}"
+        return output, f"{said}; {unsure}" if unsure else said
+
+    def _is_being_synced(self) -> bool:
+        """Whether the disk is still at a file that takes it long. Asked of a run that ended: nothing is written any more."""
+        if self._file < 0 or self.kept <= _SYNCED_BYTES:
+            return False
+        if self._sync is None:
+            self._sync = begin_sync(self._file)
+        return self._sync is not None and not self._sync.is_over()
+
+    def _synced(self) -> str:
+        """A sentence where the disk does not confirm that it has the whole file, "" where it does."""
+        try:
+            status = self._sync.wait() if self._sync is not None else -1
+            if status < 0:  # nobody waited for it, or who did was ended
+                os.fdatasync(self._file)
+            elif status:
+                raise OSError(status, os.strerror(status))
+        except OSError as error:
+            return f"a loss of power may take its output: the disk does not confirm that it has it: {error.strerror}"
+        return ""
 
     def _keep_data(self, data: bytes) -> None:
         room = self._keep - self.kept - len(self._held)
@@ -157,7 +182,10 @@ class Capture:
         """The run is talkative: its output gets a file, and its pipe more room, so that it waits less for us."""
         path = self._layout.output(self._run)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        path.unlink(
+            missing_ok=True
+        )  # of a driver that was killed, or a link that the run made: nothing is written through it
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         chunks, self._chunks, self.kept, self._crc = self._chunks, [], 0, 0
         self._held[:0] = b"".join(chunks)
         self._pipe_bytes = _CHUNK_BYTES

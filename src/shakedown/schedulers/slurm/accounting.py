@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -30,7 +30,9 @@ _LOOK_BYTES = 64 << 20
 
 @dataclass(slots=True)
 class Accounting:
-    """The memory of a site's clusters. ``pauses``: when a job is asked about again, and the pause after that."""
+    """The memory of a site's clusters. ``pauses``: when a job is asked about again at the latest, the pause before that, and what
+    the queue and the marks said of it when it was asked about last.
+    """
 
     run: Run
     clusters: Sequence[Cluster]
@@ -38,7 +40,7 @@ class Accounting:
     clock: Callable[[], float]
     absent: set[str] = field(default_factory=set)  # clusters without accounting
     configured: dict[str, dict[str, str]] = field(default_factory=dict)
-    pauses: dict[str, tuple[float, float]] = field(default_factory=dict)
+    pauses: dict[str, tuple[float, float, Hashable]] = field(default_factory=dict)
     lists: dict[str, FinishedJobs] = field(default_factory=dict)
     names_next: bool = False  # ids and names cannot be asked for in one call: they take turns
 
@@ -50,7 +52,9 @@ class Accounting:
         return [told.get(f.job.id, f) for f in found]
 
     def _is_due(self, found: Found) -> bool:
-        return self.clock() >= self.pauses.get(found.job.id, (0.0, 0.0))[0]
+        """A job of which something else is said now, or nothing any more, is asked about at once."""
+        when, _, said = self.pauses.get(found.job.id, (0.0, 0.0, None))
+        return self.clock() >= when or said != _said(found)
 
     def _ask_due(self, due: Sequence[Found], wanted: Mapping[str, str]) -> list[Found]:
         """One sacct for each cluster that any of them may be on; then the list of finished jobs where there is no accounting."""
@@ -68,11 +72,12 @@ class Accounting:
         return chosen
 
     def _pause(self, found: Found) -> None:
-        """Ask again soon while sources may be settling, then after twice as long each time."""
+        """Ask again soon while sources may be settling, then after twice as long each time, as long as the same is said."""
         if found.doubt_s < 2 * SETTLE_S and found.accounting != "silent":
             return
-        pause = min(max(5.0, 2 * self.pauses.get(found.job.id, (0.0, 2.5))[1]), LONGEST_PAUSE_S)
-        self.pauses[found.job.id] = (self.clock() + pause, pause)
+        _, before, said = self.pauses.get(found.job.id, (0.0, 2.5, _said(found)))
+        pause = min(max(5.0, 2 * before), LONGEST_PAUSE_S) if said == _said(found) else 5.0
+        self.pauses[found.job.id] = (self.clock() + pause, pause, _said(found))
 
     def _ask_cluster(self, cluster: Cluster, here: Sequence[Found], wanted: Mapping[str, str]) -> dict[str, Found]:
         if cluster.name in self.absent:
@@ -147,6 +152,13 @@ class FinishedJobs:
         for line in whole.decode("utf-8", "replace").split("\n"):
             if " Name=sd-" in line and (record := finished(line)) is not None:
                 self.lines.setdefault(record.name, []).append(record)
+
+
+def _said(found: Found) -> Hashable:
+    """What the queue and the marks say of a job."""
+    row, marks = found.row, found.marks
+    of_row = (row.id, row.state, row.restart) if row is not None else None
+    return of_row, (marks.restart, marks.claimed, marks.exit_status, marks.void) if marks is not None else None
 
 
 def _complaint(ran: Ran, odd: str) -> str:

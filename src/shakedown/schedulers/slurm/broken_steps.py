@@ -131,7 +131,7 @@ class BrokenSteps:
     def _taken_back(self, report: JobReport, found: Found) -> JobReport:
         """A start that never took its claim, where no accounting says what ended it: slurmd wrote of its prolog into its output.
 
-        The controller drained the node in the moment in which it queued the job again.
+        The controller drained the node in the moment in which it queued the job again, and tells that of the last time alone.
         """
         last = clean(tail(self.places.slurm_output(report.job)).strip().rpartition("\n")[2])
         if not _PROLOG.search(last):
@@ -146,16 +146,14 @@ class BrokenSteps:
                 self.boots.run(commands.scontrol_job(cluster.name, several, number), self.boots.command_s).output
             )
             queued_again, wanted = seconds(job.get("SubmitTime", "")), names_in(job.get("ReqNodeList", ""))
-            if queued_again is None:
+            if queued_again is None or report.restart > found.job.restart + 1:
                 continue
             told = self.boots.run(commands.scontrol_nodes(cluster.name, several, ""), self.boots.command_s).output
-            nodes += [
-                node
-                for node in node_histories(told)
-                if _is_drained(node, queued_again, queued_again) and (node.name in wanted or not _names_nodes(wanted))
-            ]
-        named = [node for node in nodes if node.reason_at is not None]
-        return _launch_failure(report, named if len(named) == 1 else (), (), None, last)
+            nodes += _drained_at(
+                queued_again,
+                [node for node in node_histories(told) if node.name in wanted or not _names_nodes(wanted)],
+            )
+        return _launch_failure(report, nodes if len(nodes) == 1 else (), (), None, last)
 
     def _nodes(self, report: JobReport) -> Mapping[str, NodeHistory]:
         return self.boots.of(_home(report), report.nodes)
@@ -226,6 +224,14 @@ def _is_drained(node: NodeHistory, began: float, over: float | None) -> bool:
     if node.reason_at is None or not _PROLOG.search(node.reason):
         return False
     return began - _SLACK_S <= node.reason_at <= (node.reason_at if over is None else over + _AFTER_S)
+
+
+def _drained_at(when: float, nodes: Sequence[NodeHistory]) -> list[NodeHistory]:
+    """Those that were drained because of a prolog in the moment that is nearest to a time: others may have been soon after."""
+    apart = {node.name: abs(node.reason_at - when) for node in nodes if node.reason_at is not None}
+    drained = [node for node in nodes if _is_drained(node, when, when)]
+    nearest = min((apart[node.name] for node in drained), default=0.0)
+    return [node for node in drained if apart[node.name] <= nearest]
 
 
 def was_booted(node: NodeHistory, began: float, over: float | None, slack_s: float = _SLACK_S) -> bool:

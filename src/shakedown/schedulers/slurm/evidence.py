@@ -67,7 +67,9 @@ def needs_accounting(found: Found) -> bool:
         if row is not None and row.restart > marks.restart:
             return young  # why it was started again after its end
         return row is None and young and (marks.exit_status or 0) >= KILLED
-    return row is None or (young and meaning(row.state).state == "cancelled")
+    if row is None or _is_forgotten(found):
+        return True
+    return young and meaning(row.state).state == "cancelled"
 
 
 # ---- the sources, first to last ------------------------------------------------------------------------------------------
@@ -244,7 +246,11 @@ def _ignorance(found: Found) -> JobReport | None:
 
 
 def _absence(found: Found) -> str:
-    words = ["the queue does not know it"]
+    words = [
+        "the queue knows a start before it alone, which is over"
+        if _is_forgotten(found)
+        else "the queue does not know it"
+    ]
     if found.records:
         words.append(f"accounting still calls it {found.records[-1].state}")
     elif found.accounting == "told":
@@ -323,7 +329,7 @@ def _ended_waiting(found: Found, source: str, word: str, note: str) -> JobReport
 
 def _requeued(found: Found, restart: int, source: str) -> Said:
     """It was put back into the queue. Accounting knows why, if it is there; so that is waited for, for a moment."""
-    before = found.records[found.job.restart] if len(found.records) > found.job.restart else found.finished
+    before = found.records[found.job.restart] if len(found.records) > found.job.restart else _line_of_start(found)
     if before is None or meaning(before.state).state in BEFORE_AND_DURING:
         if found.accounting in ("told", "unasked") and found.doubt_s < SETTLE_S:
             return Later()
@@ -361,7 +367,7 @@ def _report(
         restart=found.job.restart if restart is None else restart,
         exit_status=exit_status,
         elapsed_s=ours.elapsed_s if ours and over else None,
-        nodes=nodes or _nodes(found),
+        nodes=nodes or (_nodes_put_back(found) if state == "requeued" else _nodes(found)),
         message=message,
         output=found.output if ours and over else {},
         began=_began(ours, times) if state not in ("queued", "requeued") else None,
@@ -409,6 +415,12 @@ def _has_begun(found: Found) -> bool:
     return marks is not None and marks.restart == found.job.restart
 
 
+def _is_forgotten(found: Found) -> bool:
+    """Whether the controller knows only of a start before this one, and that is over: its memory was rolled back."""
+    row = found.row
+    return row is not None and row.restart < found.job.restart and meaning(row.state).state in OVER
+
+
 def _is_over_for_all(found: Found) -> bool:
     return found.row is None and found.queue == "told" and found.doubt_s >= SETTLE_S
 
@@ -428,6 +440,26 @@ def _nodes(found: Found) -> str:
     if marks is not None and marks.nodes:
         return marks.nodes
     return found.row.nodes if found.row is not None else ""
+
+
+def _line_of_start(found: Found) -> Record | None:
+    """Its line in the list of finished jobs, which has no numbers of starts: that of a later start is on the nodes of that one."""
+    line, marks = found.finished, _own_marks(found)
+    if line is not None and marks is not None and marks.restart > found.job.restart and line.nodes == marks.nodes:
+        return None
+    return line
+
+
+def _nodes_put_back(found: Found) -> str:
+    """Where the start was that Slurm put back into the queue, "" where only the nodes of a later one are known."""
+    marks, row = _own_marks(found), found.row
+    if marks is not None and marks.restart > found.job.restart:
+        return ""
+    if marks is not None and marks.nodes:
+        return marks.nodes
+    if row is None or (row.restart > found.job.restart and row.state == "RUNNING"):
+        return ""
+    return row.nodes
 
 
 def _note(found: Found) -> str:

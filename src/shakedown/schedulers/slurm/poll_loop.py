@@ -45,7 +45,7 @@ class Looking:
         self._jobs = jobs
         self._begin()
         reports, self._reports = self._reports, {}
-        return [report for report in reports.values() if _is_current(report, jobs)]
+        return [report for report in reports.values() if (job := jobs.get(report.job)) and report.is_of(job.restart)]
 
     def survey(self, wanted: Wanted) -> Survey | None:
         """What was found since the last call. What is wanted is looked up with the next look; it has to be wanted each time."""
@@ -151,9 +151,3 @@ class Looking:
 def _asked(job: JobView) -> Asked:
     since, parts, lost = getattr(job, "ordered", 0.0), tuple(getattr(job, "parts", ())), getattr(job, "lost", False)
     return Asked(job.id, job.scheduler_id, job.restart, since, parts, lost)
-
-
-def _is_current(report: JobReport, jobs: Mapping[str, JobView]) -> bool:
-    """Whether a report is still about the same restart: what happened meanwhile made older ones worthless."""
-    job = jobs.get(report.job)
-    return job is not None and report.restart >= job.restart

@@ -428,11 +428,15 @@ class World(SimulatedMachine):
         self.look_at(room)
 
     def _finish_alone(self, job: SimulatedJob, left_s: float) -> None:
+        """Its own node ends it at its time limit, and then it writes no mark."""
         started, restart, run = job.started, job.restart, job.order.run
+        limit_s = job.case.shape.time_limit_s - (self.clock.now() - started)
+        ends_itself, left_s = left_s <= limit_s, min(left_s, limit_s)
 
         def finish() -> bool:
             self.over(job, restart, run)
-            job.end_mark = (self.clock.now(), 0, self.clock.now() - started)
+            if ends_itself:
+                job.end_mark = (self.clock.now(), 0, self.clock.now() - started)
             assert job.restart == restart
             self.noticed(job)
             return False

@@ -1,0 +1,102 @@
+"""Symbolic links among the files of a record. Shakedown makes none there: what a link leads to is not what was kept.
+
+A link in the place of something that the record names is damage. One that leads elsewhere, and that nothing names, is told: no seal
+covers it. So is a whole folder that a site keeps on another file system, whose files are held like all others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from shakedown.checks.text import cut, printable
+from shakedown.events.seal_check import Damage
+from shakedown.events.seals import FOLDERS
+from shakedown.metrics.words import plural
+from shakedown.model.events import Event
+from shakedown.model.layout import Layout
+from shakedown.schedulers.output_sums import LINK_CHARACTERS, link_of
+
+_FOLDERS = ("log", "seals", *FOLDERS)
+_MOST_NAMED = 3  # of what lies there and nothing names
+
+
+class Links(Struct):
+    """What was found. ``remarks``: what is told of links that are no damage."""
+
+    damage: Damage | None = None
+    remarks: list[str] = []
+
+
+def look_for_links(layout: Layout, events: Iterable[Event], named: Collection[str] = ()) -> Links:
+    """Purpose: the first link in the place of what the record names, and a word on all others.
+
+    ``named``: paths inside the campaign, beside the outputs that the events point to. Follows no link; changes nothing.
+    """
+    links = dict(_links(layout.root))
+    found = Links()
+    if not links:
+        return found
+    kept, known = _kept(events)
+    places = {above: path for path in sorted({*kept, *named}, reverse=True) for above in _with_folders(path)}
+    strange = []
+    for path, target in links.items():
+        shown = cut(printable(target), LINK_CHARACTERS)
+        if path in _FOLDERS:
+            found.remarks.append(f"{path} is a link to {shown}: what lies there is held against its sums like all else")
+        elif known.get(path) == shown:
+            found.remarks.append(
+                f"{path} was a link to {shown} already when its run was judged: no output was kept of it"
+            )
+        elif path in places:
+            why = f"a symbolic link to {shown} lies in the place of what was kept"
+            event = kept.get(places[path], 0)
+            found.damage = found.damage or Damage(path, why, event=event)
+        else:
+            strange.append(f"{path} (to {shown})")
+    if strange:
+        more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
+        said = f"{plural(len(strange), 'symbolic link')} that no verdict and no seal names: {', '.join(strange[:_MOST_NAMED])}"
+        found.remarks.append(f"{said}{more}")
+    return found
+
+
+def _links(root: Path) -> Iterator[tuple[str, str]]:
+    """Path inside the campaign, and where it leads, of every link in the folders of the record, in the order of their paths."""
+    for name in _FOLDERS:
+        if target := link_of(root / name):
+            yield name, target
+        for folder, folders, files in os.walk(root / name):
+            folders.sort()
+            for entry in sorted((*folders, *files)):
+                path = Path(folder, entry)
+                if target := link_of(path):
+                    yield str(path.relative_to(root)), target
+
+
+def _with_folders(path: str) -> Iterator[str]:
+    """The path and every folder that it lies in, inside the campaign."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _kept(events: Iterable[Event]) -> tuple[dict[str, int], dict[str, str]]:
+    """Outputs that verdicts point to, each with the first event that does; and those that were links when they were judged."""
+    kept: dict[str, int] = {}
+    links: dict[str, str] = {}
+    for event in events:
+        output = event.value.get("output")
+        if event.event == "verdict" and isinstance(output, dict) and (name := _name(output)):
+            kept.setdefault(name, event.seq)
+            if isinstance(output.get("link"), str):
+                links[name] = output["link"]
+    return kept, links
+
+
+def _name(output: Mapping[str, Any]) -> str:
+    return f"packs/{output['pack']}" if "pack" in output else str(output.get("file", ""))

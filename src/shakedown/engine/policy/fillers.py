@@ -1,0 +1,175 @@
+"""What the fillers of a mix may take: nodes that nothing else takes, for as long as a wide job that waits has no use for them.
+
+``gap_of`` is the table of contents. A job that waits at the scheduler takes nodes if as many are idle, first come first served. The
+first that wants more is the *head*: nothing of what it waits for is taken by what comes later. Until enough nodes can be expected
+to be idle for it a filler may have them, if it is over by then; nodes that the head leaves even then it may have for longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from shakedown.engine.constraints.blocking import Outlook
+from shakedown.engine.constraints.budgets import waiting_for_licences
+from shakedown.engine.constraints.reason import Reason
+from shakedown.engine.state.jobs import Job
+from shakedown.engine.state.modes import FILLER
+from shakedown.engine.state.phases import NOT_BEGUN
+from shakedown.engine.state.plan import QueueKey
+from shakedown.engine.state.state import State
+from shakedown.model.units import show_duration
+
+_STORE = 0.02  # of the busy units: what waits of a filler, for what falls idle before we hear of it
+Expected = Callable[
+    [str, float], float
+]  # case, its job's time limit -> seconds that the job is expected to take at least
+
+
+@dataclass(slots=True)
+class Gap:
+    """What fillers may take of a pool in one decision. ``left``: units, with what may wait of them; ``head``: what waits for more
+    nodes than are idle, in words, "" = nothing does. ``starts``: when it can be expected to begin; ``spare``: units that it leaves
+    idle then.
+    """
+
+    pool: str
+    left: float
+    head: str = ""
+    starts: float = 0.0
+    spare: float = 0.0
+
+    def take(self, units: int, ends: float) -> None:
+        """A filler is ordered that is over by ``ends``."""
+        self.left -= units
+        if self.head and ends > self.starts:
+            self.spare -= units
+
+    def reason(self, units: int, now: float, longest_s: float) -> Reason | None:
+        """Purpose: why a filler of so many units, which takes up to so long, may not have what is idle; None where it may."""
+        if not self.head or self.left <= 0 or units <= self.spare or now + longest_s <= self.starts:
+            return None
+        due = max(0.0, self.starts - now)
+        when = (
+            f"can be expected to have them in {show_duration(due)}"
+            if due >= 1.0
+            else "can be expected to have them soon"
+        )
+        text = f"{self.pool} drains for {self.head} and {when}; a run of this filler takes up to {show_duration(longest_s)}"
+        return Reason(f"reserved:{self.pool}", text, notable=False)
+
+
+def idle_beside_waiting(state: State, busy: dict[str, float]) -> bool:
+    """Purpose: whether fewer units run anywhere than are to be busy."""
+    waiting = state.job_index.waiting_units
+    return any(state.usage.units.get(pool, 0) - waiting.get(pool, 0) < units for pool, units in busy.items())
+
+
+def fillers_waiting(state: State, pool: str) -> int:
+    """Purpose: units of fillers that wait at the scheduler for nodes."""
+    waiting = state.job_index.waiting.get(pool, {})
+    return sum(units for name, units in waiting.items() if _waits(state.jobs[name]) and state.jobs[name].mode == FILLER)
+
+
+def gap_of(state: State, ahead: Outlook, pool: str, busy: float, expected: Expected, now: float) -> Gap:
+    """Purpose: what fillers may take of ``pool``, of which ``busy`` units are to be busy."""
+    wanted, store = _wanted(state, ahead, pool, now), max(1.0, _STORE * busy)
+    running = state.usage.units.get(pool, 0) - state.job_index.waiting_units.get(pool, 0)
+    running += sum(_begun_since(state, pool))
+    idle = state.index.pools[pool].capacity - running
+    taken, head, starting = float(running), None, list[_Wanted]()
+    for one in wanted:
+        if one.key.mode != FILLER and (head is not None or one.units > idle):
+            head = head or one
+            continue
+        idle -= one.units
+        taken += one.units
+        starting.append(one)
+    if head is None:
+        return Gap(pool, busy + store - taken)
+    gap = Gap(pool, busy - taken, f"{head.job or 'a run'} of {head.case}, which waits for {head.units} nodes")
+    gap.starts, gap.spare = _start_of(state, pool, head.units, idle, starting, expected, now)
+    return gap
+
+
+def _start_of(
+    state: State, pool: str, units: int, idle: int, starting: list[_Wanted], expected: Expected, now: float
+) -> tuple[float, float]:
+    """When so many units can be expected to be idle, and how many more are then."""
+    if units <= idle:
+        return now, float(idle - units)
+    ends = [(now + expected(one.case, one.limit_s), one.units) for one in starting]
+    for job in state.jobs.values():
+        if job.charged and job.key is not None and job.key.pool == pool and job.phase not in NOT_BEGUN:
+            ends.append((max(now, (job.started or now) + expected(job.case, _limit_s(state, job))), job.key.units))
+    ends.sort()
+    for when, freed in ends:
+        idle += freed
+        if idle >= units:
+            return when, float(idle - units)
+    return float("inf"), 0.0  # nodes of others, or such as are out, are in its way as well
+
+
+def _limit_s(state: State, job: Job) -> float:
+    return job.bundle.limit_s if job.bundle is not None else state.index.cases[job.case].shape.time_limit_s
+
+
+# ---- what waits ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A job that may start and waits for nodes. ``job``: "" where it is ordered in this decision; ``limit_s``: its time limit."""
+
+    job: str
+    case: str
+    limit_s: float
+    key: QueueKey
+
+    @property
+    def units(self) -> int:
+        return self.key.units
+
+
+def _wanted(state: State, ahead: Outlook, pool: str, now: float) -> list[_Wanted]:
+    """First come first served, without what waits for something else than nodes."""
+    found = []
+    lacking = _lacking(state, ahead, pool, now) if state.index.licensed else {}
+    for one, noted in reversed(list(_all(state, ahead, pool))):
+        licence = next((name for name, _ in one.key.loads if lacking.get(name, 0.0) > 0), "") if lacking else ""
+        if licence:
+            lacking[licence] -= dict(one.key.loads)[licence]
+        if not licence and not noted:
+            found.append(one)
+    return found[::-1]
+
+
+def _all(state: State, ahead: Outlook, pool: str) -> Iterator[tuple[_Wanted, bool]]:
+    """What may start, and whether the scheduler says that something else than nodes keeps it."""
+    for name in state.job_index.waiting.get(pool, ()):
+        job = state.jobs[name]
+        if job.key is not None and _waits(job):
+            yield _Wanted(job.id, job.case, _limit_s(state, job), job.key), bool(job.report.note)
+    for one in ahead.starting.get(pool, ()):
+        yield _Wanted("", one.case, one.limit_s, one.key), False
+
+
+def _waits(job: Job) -> bool:
+    return job.charged and job.phase in NOT_BEGUN
+
+
+def _begun_since(state: State, pool: str) -> Iterator[int]:
+    """Units of jobs that the index still has as waiting: they ended before anybody saw them run."""
+    waiting = state.job_index.waiting.get(pool, {})
+    return (units for name, units in waiting.items() if not _waits(state.jobs[name]))
+
+
+def _lacking(state: State, ahead: Outlook, pool: str, now: float) -> dict[str, float]:
+    """Licence -> how much more of it is asked for than there is."""
+    found: dict[str, float] = {}
+    keys = [key for key in state.job_index.charged if key.pool == pool]
+    for key in dict.fromkeys(keys + [one.key for one in ahead.starting.get(pool, ())]):
+        name, runs = waiting_for_licences(state, key, ahead.loads, now)
+        if runs > 0:
+            found[name] = max(found.get(name, 0.0), runs * dict(key.loads)[name])
+    return found
