@@ -129,13 +129,14 @@ class Log:
 
 def _plan(root: Path, example: dict[str, Any]) -> Document:
     component = {"tests": ["a"]} | example.get("component", {})
+    written = TEST if component.pop("check", True) else re.sub("^check: .*\n", "", TEST, flags=re.MULTILINE)
     kind = component.pop("kind", "performance")
     for name in ("site.yaml", "systems/machine.yaml", "plans/p.yaml", *(f"tests/{t}.yaml" for t in component["tests"])):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / "site.yaml").write_text("site: s\n")
     (root / "systems/machine.yaml").write_text(SYSTEM)
     for test in component["tests"]:
-        (root / f"tests/{test}.yaml").write_text(TEST.replace("NAME", test))
+        (root / f"tests/{test}.yaml").write_text(written.replace("NAME", test))
     plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
     plan |= {key: example[key] for key in ("parties", "consent", "scores") if key in example}
     (root / "plans/p.yaml").write_text(yaml.safe_dump(plan, sort_keys=False))
@@ -167,6 +168,7 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
         "exit status": exit_status(card),
         "restrictions": len(card.restrictions),
         "without": [act.without for act in card.acts],
+        "without all": card.without_acts,
         "takes away": [", ".join(act.takes) for act in card.acts],
         "restriction": " | ".join(card.restrictions),
         "remark": " | ".join(card.remarks),

@@ -141,12 +141,11 @@ def restriction_words(act: ActScore) -> str:
     )
 
 
-def without_all_words(outcome: str, acts: Sequence[Act]) -> str:
+def without_all_words(outcome: str, known: int, acts: int) -> str:
     """Purpose: how it would have come out without all acts. Where one of them is not known, nor is the whole; what the others come
-    to is told beside it. ``outcome``: without those that are known.
+    to is told beside it. ``outcome``: without those that are ``known``, so many of ``acts``.
     """
-    known = sum(not act.unknown for act in acts)
-    if known == len(acts):
+    if known == acts:
         return outcome
     if not known:
         return NOT_KNOWN

@@ -298,6 +298,8 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         found.append(
             f"{plural(count, 'run')} of {name} ordered after its time was up, by acts that have no effect: not counted"
         )
+    for name, count in sorted(record.beyond.items()):
+        found.append(f"{plural(count, 'further attempt')} of {name}, allowed by acts that have no effect: not counted")
     for name, count in sorted(record.unknown.items()):
         found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
     for name, population in people.items():
