@@ -18,7 +18,7 @@ from typing import Any
 from recompute import Judge, read_documents
 from recompute_beyond import hold_to
 from recompute_log import Campaign, play, read_log, replay
-from recompute_plans import asks_less, eases, known_without, steers
+from recompute_plans import asks_less, eases, easier, known_without, steers
 from recompute_stability import BEGINS, words
 
 Json = dict[str, Any]
@@ -264,9 +264,24 @@ class _Settled:
         if act.kind != "amend":
             return False
         before, after = self._step(act)
-        if asks_less(before, self.plans[base["plan"]]):
-            return asks_less(before, after)
-        return any(eases(before, after)) and self._is_relied_on(act)
+        now, agreed = self.plans[base["plan"]], self._stood_by(act)
+        if asks_less(before, now) and asks_less(agreed, now):
+            return bool(asks_less(before, after) and asks_less(agreed, after) - asks_less(agreed, before))
+        if not any(eases(before, after)) or not self._is_relied_on(act):
+            return False
+        return bool(easier(agreed, after) - easier(agreed, before))
+
+    def _stood_by(self, act: Act) -> Json:
+        """The last plan before an amendment that every party agreed to: what one alone asked for is nobody's to lose."""
+        plan = ""
+        for line in self.events:
+            if line["seq"] == act.number:
+                break
+            begins = line["event"] == "campaign_start"
+            amends = line["event"] == "amended" and line["seq"] not in self.void and not self.missing.get(line["seq"])
+            if begins or amends:
+                plan = line["value"]["document"]
+        return self.plans[plan]
 
     def _step(self, act: Act) -> tuple[Json, Json]:
         """The plan in force before an amendment, and its own."""

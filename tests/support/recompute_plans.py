@@ -13,32 +13,47 @@ SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit")
 ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode")
 
 
-def asks_less(old: Json, new: Json) -> bool:
-    """Whether a plan asks for less than the one before it: parts, cases, repeats, time, criteria, bounds, rows, nodes."""
-    parts = _parts(new)
+def asks_less(old: Json, new: Json) -> set[Any]:
+    """What a plan asks less of than the one before it, each with how it is now: parts, cases, time, criteria, rows."""
+    parts, found = _parts(new), set[Any]()
     for part in old["components"]:
-        now = parts.get(part["name"])
-        if now is None or now["duration_s"] < part["duration_s"] or now["repeats"] < part["repeats"]:
-            return True
-        if set(part["cases"]) - set(now["cases"]) or len(part["procedures"]) > len(now["procedures"]):
-            return True
-        if _criteria_ask_less(part, now):
-            return True
-    return _machine_is_smaller(old, new) or bool(_loosened(old, new)) or any(eases(old, new))
+        name, now = part["name"], parts.get(part["name"])
+        if now is None:
+            found.add(("component", name))
+            continue
+        found |= {(key, name, now[key]) for key in ("duration_s", "repeats") if now[key] < part[key]}
+        gone = len(set(part["cases"]) - set(now["cases"])), len(part["procedures"]) - len(now["procedures"])
+        found |= {(name, place, count) for place, count in enumerate(gone) if count > 0}
+        found |= _criteria_ask_less(part, now)
+    loosened = {("row", name) for name in _loosened(old, new)}
+    return found | _machine_is_smaller(old, new) | loosened | easier(old, new)
 
 
-def _criteria_ask_less(part: Json, now: Json) -> bool:
-    items = {item["name"]: item for item in now["criteria"]}
+def _criteria_ask_less(part: Json, now: Json) -> set[Any]:
+    items, found = {item["name"]: item for item in now["criteria"]}, set[Any]()
     for item in part["criteria"]:
         mine = items.get(item["name"])
-        if mine is None or mine["enough"] > item["enough"]:
-            return True
-        easier = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
-        if easier or mine["comparison"] != item["comparison"]:
-            return True
-        if any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
-            return True
-    return False
+        if mine is None:
+            found.add((part["name"], item["name"]))
+            continue
+        less = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
+        less = less or mine["enough"] > item["enough"] or mine["comparison"] != item["comparison"]
+        if less or any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
+            found.add((part["name"], item["name"], repr(mine)))
+    return found
+
+
+def easier(old: Json, new: Json) -> set[Any]:
+    """What results come easier by, each with how it is now."""
+    parts, cases, rows = eases(old, new)
+    tests = {test["name"]: (test["checks"], test["figures"]) for test in new["tests"]}
+    keys = ("script", "build", "environment", "files", "partition", "shape", "expect", "rows", "sides")
+    now = {case["id"]: repr([case[key] for key in keys] + [tests.get(case["test"])]) for case in new["cases"]}
+    running = ("retry", "gate", "after", "clock", "mix", "procedures", "sweep")
+    found = {
+        (part["name"], repr([part[key] for key in running])) for part in new["components"] if part["name"] in parts
+    }
+    return found | {(case, now[case]) for case in cases} | {("row", name) for name in rows}
 
 
 def eases(old: Json, new: Json) -> tuple[set[str], set[str], set[str]]:
@@ -125,12 +140,13 @@ def _easier_cases(old: Json, new: Json) -> set[str]:
     return found
 
 
-def _machine_is_smaller(old: Json, new: Json) -> bool:
+def _machine_is_smaller(old: Json, new: Json) -> set[Any]:
     used, counts = {case["partition"] for case in old["cases"]}, []
     for plan in (old, new):
         parts = [(cluster["name"], part) for cluster in plan["system"]["clusters"] for part in cluster["partitions"]]
         counts.append({f"{cluster}:{part['name']}": part["count"] for cluster, part in parts})
-    return any(place in used and counts[1].get(place, 0) < count for place, count in counts[0].items())
+    less = {place: count - counts[1].get(place, 0) for place, count in counts[0].items() if place in used}
+    return {("nodes", place, count) for place, count in less.items() if count > 0}
 
 
 # ---- contract rows -------------------------------------------------------------------------------------------------------

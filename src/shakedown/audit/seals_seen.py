@@ -11,6 +11,7 @@ from shakedown.metrics.rows.rows import SealRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.nouns import Party
+from shakedown.model.speakers import party_of
 from shakedown.report.words import show_time
 
 _MOST_ACTS = 6  # that are named
@@ -44,10 +45,9 @@ def seals_seen(record: Record, holding: Sequence[str], parties: Sequence[Party])
 
 
 def _seen(row: SealRow, parties: Sequence[Party], newest: bool) -> SealSeen:
-    sides = [party.name for party in parties if row.by.casefold() in {person.casefold() for person in party.people}]
-    return SealSeen(
-        row.digest, row.outcome, row.by, sides[0] if len(sides) == 1 else "", row.time, row.seq, newest=newest
-    )
+    party = party_of(parties, row.by)
+    side = party.name if party is not None else ""
+    return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest)
 
 
 def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:

@@ -96,7 +96,7 @@ class _Settling:
         unsure = {act.number for act in acts if act.unsure}
         self.times = times_up(record, document_of)
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
-        self.steps = Steps(record, acts, self.void, document_of)
+        self.steps = Steps(record, acts, self.void, document_of, consent.missing)
         self.steering = self.steps.steering()
         unsure |= self.steering - self.void
         self.relied = self.steps.relied()
@@ -251,7 +251,7 @@ class _Settling:
         document, clocks, without, counted = self._score(gone | {act.number})
         base_document, base_clocks, _, base_counted = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
-        step = self.steps.of(act) if act.kind == "amend" else None
+        step = (*self.steps.of(act), self.steps.stood_by(act)) if act.kind == "amend" else None
         relied = step is not None and self.steps.is_relied_on(act)
         runs = base_counted, counted
         return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied)

@@ -6,7 +6,7 @@ steers what runs, where something was ordered after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 
 from shakedown.metrics.judging import beyond
@@ -17,12 +17,19 @@ from shakedown.model.nouns import Document
 
 
 class Steps:
-    """Every amendment of a campaign, beside the plan that was in force before it. ``void``: acts without effect."""
+    """Every amendment of a campaign, beside the plan that was in force before it. ``void``: acts without effect; ``missing``: of a
+    plan that names parties: act -> the parties whose word is missing.
+    """
 
     def __init__(
-        self, record: Record, acts: Sequence[Act], void: Collection[int], document_of: Callable[[str], Document]
+        self,
+        record: Record,
+        acts: Sequence[Act],
+        void: Collection[int],
+        document_of: Callable[[str], Document],
+        missing: Mapping[int, Sequence[str]],
     ) -> None:
-        self.record, self.void, self.document_of = record, void, document_of
+        self.record, self.void, self.document_of, self.missing = record, void, document_of, missing
         self.amends = [act for act in acts if act.kind == "amend"]
 
     def steering(self) -> set[int]:
@@ -45,6 +52,15 @@ class Steps:
         last = max((k for k in range(place) if self.amends[k].number not in self.void), default=-1)
         before, after = (self.record.documents[k + 1] for k in (last, place))
         return self.document_of(before), self.document_of(after)
+
+    def stood_by(self, act: Act) -> Document:
+        """The last plan before an amendment that every party stood by: that of the beginning, or one that all of them agreed to.
+        What one party alone asked for meanwhile is nobody's to lose.
+        """
+        place = self.amends.index(act)
+        numbers = [one.number for one in self.amends[:place]]
+        agreed = (k for k in reversed(range(place)) if numbers[k] not in self.void and not self.missing.get(numbers[k]))
+        return self.document_of(self.record.documents[next(agreed, -1) + 1])
 
     def is_relied_on(self, act: Act) -> bool:
         """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again."""
