@@ -142,6 +142,26 @@ def test_a_contract_row_against_the_direction(site: Any, here: Any, figure: str,
     assert len(found) == against
 
 
+@pytest.mark.parametrize(
+    ("figure", "must", "idle"),
+    [
+        ("rate", ">= 0 GB/s", True),
+        ("rate", "1 GB/s -150%", True),
+        ("lag", ">= 0 s", True),
+        ("rate", "> 0 GB/s", False),
+        ("rate", "1 GB/s -50%", False),
+        ("ranks", ">= 0", False),  # nothing says that it is never below
+    ],
+)
+def test_a_contract_row_that_anything_meets(site: Any, here: Any, figure: str, must: str, idle: bool) -> None:
+    site.write(
+        "contracts/c.yaml",
+        f"contract: c\ncolumns: [test, figure, must, basis]\nrows:\n  - [rates, {figure}, '{must}', contract]\n",
+    )
+    told = [text for text in warned(site, here, "repeats: 3", DONE) if "whatever comes" in text or "is better" in text]
+    assert [f"it is met whatever comes: must {must}" in text for text in told] == [True] * idle, told
+
+
 # ---- runs that fail --------------------------------------------------------------------------------------------------
 
 CORRECT = "c: {measure: correct / completed, must: '= 100%'}"

@@ -108,6 +108,8 @@ def _width(text: str, value: float, unit: str, figure: str) -> float:
     """A distance: a percentage of the value, or an amount."""
     if text.rstrip().endswith("%"):
         share = _quantity(text, "%")
+        if share.unit != "%":  # more than one distance
+            raise InvalidValue(f"'{text.strip()}' is no distance from a value", HOW)
         return abs(value) * share.value / 100
     return _amount(text, unit, figure)
 
