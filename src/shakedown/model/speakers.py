@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from shakedown.model.nouns import Party
 
+CERTIFICATE = "-cert-v"  # in the type of an SSH key that an authority has certified for a time
+
 
 def name_key(name: str) -> str:
     """Purpose: what two ways to write one name have in common: case and encoding make no difference, nor do more spaces."""

@@ -9,7 +9,7 @@ from typing import Any
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Party
-from shakedown.model.speakers import name_key
+from shakedown.model.speakers import CERTIFICATE, name_key
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, Scalar
 from shakedown.plans.schema.source_positions import place
@@ -33,6 +33,11 @@ class Speaker(Scalar):
             data = base64.b64decode(blob, validate=True)
         except (binascii.Error, ValueError):
             data = b""
+        if CERTIFICATE in kind:
+            raise InvalidValue(
+                "this is a certificate, which has an end, and nobody checks it here",
+                "write the key itself: what its .pub file holds, and not the one that ends in -cert.pub",
+            )
         length = int.from_bytes(data[:4], "big")
         if data[4 : 4 + length] != kind.encode() or len(data) <= 4 + length:
             raise InvalidValue("this is no public SSH key", "write what the key's .pub file holds: TYPE KEY NAME")
