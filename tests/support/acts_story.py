@@ -61,6 +61,7 @@ def plan(parties: tuple[Party, ...] = PARTIES, consent: tuple[str, ...] = ()) ->
     )
     row = ContractRow("c:1", "c", "stream", "rate", ">= 80", "contract", low=80.0)
     cases = tuple(replace(case, rows=("c:1",)) if case.test == "stream" else case for case in cases)
+    cases = (replace(cases[0], files=(("deck", "/in/deck"),)), *cases[1:])
     return Document(
         "p",
         System("two", clusters, (NodeType("node"),)),
@@ -277,7 +278,7 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
     change = draw.choice(
         [
             *("bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"),
-            *("check and bound", "back", "back", "row", "row gone", "row beside", "steer"),
+            *("check and bound", "back", "back", "row", "row gone", "row beside", "steer", "input", "input moved"),
         ]
     )
     if change == "back":
@@ -299,8 +300,14 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
         seconds = rest[0].duration_s * (1.5 if change == "longer" else 0.5)
         rest = [replace(rest[0], duration_s=seconds), *rest[1:]]
     old = _easier(old, change)
+    moved: dict[str, Any] = {}
+    if change.startswith("input"):
+        case, *cases = old.cases
+        was, place = dict(case.files).get("deck", "/in/deck"), f"/in/{told.now}/deck"
+        old = replace(old, cases=(replace(case, files=(("deck", place),)), *cases))
+        moved = {"moved": [[place, was]]} if change == "input moved" else {}
     new = replace(old, components=(speed, *rest), about=f"changed at {told.now}")
-    told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]}, "as agreed")
+    told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]} | moved, "as agreed")
 
 
 def _easier(old: Document, change: str) -> Document:

@@ -68,6 +68,24 @@ def settle(events: list[Json], plans: dict[str, Json]) -> Json:
     return _Settled(events, plans).told()
 
 
+def with_files_where_they_were(plans: dict[str, Json], events: list[Json]) -> dict[str, Json]:
+    """Plans in which an input that only lies elsewhere, by the word of an amendment, is the input that it was."""
+    first: dict[str, str] = {}
+    for line in events:
+        for new, was in line["value"].get("moved", ()) if line["event"] == "amended" else ():
+            first.setdefault(new, first.get(was, was))
+    return {
+        name: plan
+        | {
+            "cases": [
+                case | {"files": [[word, first.get(path, path)] for word, path in case["files"]]}
+                for case in plan["cases"]
+            ]
+        }
+        for name, plan in plans.items()
+    }
+
+
 def find_acts(events: list[Json]) -> dict[int, Act]:
     """One command is one act; the end of a pause belongs to the pause."""
     acts: dict[int, Act] = {}
@@ -95,7 +113,7 @@ def find_acts(events: list[Json]) -> dict[int, Act]:
 
 class _Settled:
     def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
-        self.plans, self.acts = plans, find_acts(events)
+        self.plans, self.acts = with_files_where_they_were(plans, events), find_acts(events)
         self.events, self.whole = events, replay(events)
         timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
         for act in self.acts.values():

@@ -15,6 +15,7 @@ from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
+from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
@@ -66,6 +67,10 @@ def settle(
     acts = known_agains(acts_of(record), document)
     if not acts:
         return score(document, record, earlier=earlier_plans(record, document_of))
+    moved = moved_files(record)
+    if moved:
+        document_of, at_first = where_they_were(document_of, moved)
+        document = at_first(document)
     settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
     return settling.scorecard()
 

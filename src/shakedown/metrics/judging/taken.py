@@ -54,10 +54,10 @@ def _by_amendment(before: Document, after: Document, agreed: Document, now: Docu
     """
     lasting = bool(asks_less(before, now) and asks_less(agreed, now))
     of = asks_less if lasting else eases_runs
-    if not of(before, after) or not (lasting or relied):
+    step, had = of(before, after), of(agreed, before)
+    if not step or not (lasting or relied):
         return ()
-    had = of(agreed, before)
-    return tuple(what for what in of(agreed, after) if what not in had)
+    return tuple(what for what in of(agreed, after) if what not in had or what in step)
 
 
 def _runs(now: Runs, without: Runs) -> Iterator[str]:
