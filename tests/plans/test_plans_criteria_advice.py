@@ -258,6 +258,8 @@ def test_criteria_that_a_drain_would_make_true(
             "'1,000 GB/s' has a comma in a number; write 1000, or 1.000 where the comma is a decimal point",
         ),
         (">= 1,000,000 GB/s", "'1,000,000 GB/s' has a comma in a number; write 1000000"),
+        (">= 1_000 GB/s", "'1_000 GB/s' has something between the digits of a number; write 1000"),
+        (">= 12 345 678 GB/s", "'12 345 678 GB/s' has something between the digits of a number; write 12345678"),
     ],
 )
 @pytest.mark.parametrize("where", ["criterion", "row"])
@@ -279,6 +281,13 @@ def test_a_decimal_comma_says_what_to_write(site: Any, here: Any, must: str, hin
 def test_no_number_with_a_comma_is_read_as_another(text: str) -> None:
     for parse in (parse_quantity, parse_duration):
         with pytest.raises(ValueError, match="has a decimal comma; write"):
+            parse(text)
+
+
+@pytest.mark.parametrize("text", ["1_000 s", "1'000 s", "1 000 s", "1\u202f000 s"])
+def test_no_number_with_marks_between_its_digits_is_read_as_another(text: str) -> None:
+    for parse in (parse_quantity, parse_duration):
+        with pytest.raises(ValueError, match="has something between the digits of a number; write 1000"):
             parse(text)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity, refuse_comma
+from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity, refuse_marks
 from shakedown.plans.schema.amounts import unlike
 from shakedown.plans.schema.scalars import InvalidValue
 
@@ -56,7 +56,7 @@ def _read(text: str, unit: str, figure: str) -> Bounds:
     if not text:
         raise InvalidValue("an empty bound", HOW)
     try:
-        refuse_comma(text)
+        refuse_marks(text)
     except ValueError as error:
         message, _, hint = str(error).rpartition("; ")
         raise InvalidValue(message, hint) from error
