@@ -77,7 +77,8 @@ def settle(
 
 class _Settling:
     """One campaign being settled. ``void``: acts without effect, because a consent that is asked for is missing. ``shared``: what
-    was scored already, by the acts that it is without. ``spared``: an agreement that is left out of account.
+    was scored already, by the acts that it is without. ``spared``: an agreement that is left out of account; ``granted``: acts to
+    which every party is taken to agree.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class _Settling:
         signatures: Mapping[int, Signed],
         shared: dict[Acts, Scored] | None = None,
         spared: int = 0,
+        granted: Acts = frozenset(),
     ) -> None:
         self.document, self.record, self.document_of = document, record, document_of
         self.variants, self.acts, self.signatures = variants, acts, signatures
@@ -97,7 +99,9 @@ class _Settling:
         self.by_number = {act.number: act for act in acts}
         runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
         self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
-        self.consent = consent = weigh(record, acts, document_of, signatures, spared)
+        consent = weigh(record, acts, document_of, signatures, spared)
+        missing = {number: () if number in granted else names for number, names in consent.missing.items()}
+        self.consent = consent = replace(consent, missing=missing, void=consent.void - granted)
         unsure = {act.number for act in acts if act.unsure}
         self.times = times_up(record, document_of)
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
@@ -137,7 +141,8 @@ class _Settling:
         if not self._disputed(others, restricting):
             hangs = hangs_words(scored) if outcome == "rejected" else ""
             return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
-        said = disputed_words(outcome, others, unagreed, names)
+        computed = {act.number for act in self.acts if act.moves_back}
+        said = disputed_words(outcome, self._if_agreed(unagreed, outcome), others, unagreed, computed, names)
         hung = {number for groups in others.values() for group in groups for number in group}
         said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
@@ -156,6 +161,23 @@ class _Settling:
                 self.one_sided -= gone
                 self.unsure = sorted({*self.unsure, *(gone if self.consent.missing.get(number) else ())})
         return judged, takes, restricting, outcome
+
+    def _if_agreed(self, numbers: Sequence[int], outcome: str) -> str:
+        """The outcome with every party's consent to acts that have no effect without it."""
+        granted = frozenset(numbers) & self.void
+        if not granted:
+            return outcome
+        agreed = _Settling(
+            self.document,
+            self.record,
+            self.document_of,
+            self.variants,
+            self.acts,
+            self.signatures,
+            self.shared,
+            granted=granted,
+        )
+        return agreed._come_out()[3]
 
     def _is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether a word on the campaign without some acts holds, although results came by an easier plan that is among them:
