@@ -81,6 +81,31 @@ def test_commas_between_thousands_are_read_where_they_can_be_nothing_else() -> N
 
 
 @pytest.mark.parametrize(
+    ("line", "regex", "value"),
+    [
+        ("speed = 900 KB/s", SPEED, None),
+        ("speed = 1.2GB/s", r"speed = (?P<value>[\d.]+)", None),
+        ("speed = 25 MiB/s", r"speed = (?P<value>\S+)\s", None),
+        ("speed = 25 MiB/s", r"speed = (?P<value>\S+) MiB/s", 25.0),  # the unit is taken in
+        ("speed = 25 MB/s", SPEED, 25.0),
+        ("speed = 25 MByte/s", SPEED, 25.0),
+        ("speed = 25\nGB/s", SPEED, 25.0),  # of the next line
+        ("speed = 25 GB", SPEED, 25.0),  # of another kind
+        ("speed = 25 GB/shot", SPEED, 25.0),
+        ("speed = 25 GBX", SPEED, 25.0),
+    ],
+)
+def test_a_number_in_another_unit_of_the_same_kind_is_not_the_figures(
+    line: str, regex: str, value: float | None
+) -> None:
+    """A program that goes from MB/s to KB/s would be a thousand times faster than it is."""
+    spec = FigureSpec("speed", unit="MB/s", regex=regex)
+    found = figure(spec, text(f"{line}\n"))
+    assert found.value == value
+    assert value is not None or "and the figure is in MB/s" in found.problem
+
+
+@pytest.mark.parametrize(
     ("written", "unit", "value"),
     [
         ("1m30.12s", "s", 90.12),

@@ -17,6 +17,8 @@ from shakedown.events.signatures import Signature, fingerprint_of
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.model.nouns import Party
+from shakedown.plans.parties import Speaker
+from shakedown.plans.schema.scalars import InvalidValue
 
 NOW = "2026-11-23T10:00:00.000Z"
 
@@ -208,22 +210,53 @@ def test_consent_that_an_amendment_takes_out_is_still_asked_for(keys: Path) -> N
 
 
 def test_seals_are_counter_sealed_by_keys_of_both_parties(keys: Path) -> None:
-    both = parties(keys)
+    both, digest = parties(keys), "ab" * 32
     prints = sides_of(both)
     assert sorted(prints.values()) == ["site", "vendor"]
     by = {name: fingerprint for fingerprint, name in prints.items()}
 
     def signed(side: str, status: str = "unknown key") -> Signature:
-        return Signature("ab" * 32, side.title(), NOW, "ssh-ed25519", by[side], "f", status)
+        return Signature(digest, side.title(), NOW, "ssh-ed25519", by[side], "f", status)
 
-    assert counter_seals(both, [signed("site")]) == [
+    assert counter_seals({digest: both}, [signed("site")]) == [
         "seal abababab: signed for site by Site, not for vendor: not by every party"
     ]
-    assert counter_seals(both, [signed("site"), signed("vendor", "bad")])[0].endswith("not by every party")
-    assert counter_seals(both, [signed("site"), signed("vendor")])[0].endswith("counter-sealed by every party")
+    assert counter_seals({digest: both}, [signed("site"), signed("vendor", "bad")])[0].endswith("not by every party")
+    assert counter_seals({digest: both}, [signed("site"), signed("vendor")])[0].endswith(
+        "counter-sealed by every party"
+    )
     strange = replace(signed("vendor"), status="unknown key")
-    (line,) = counter_seals(both, [signed("site", "good"), strange], checked=True)
+    (line,) = counter_seals({digest: both}, [signed("site", "good"), strange], checked=True)
     assert line.count("(with the key of the plan, which the file of allowed signers does not know)") == 1
     same = (both[0], Party("vendor", (), both[0].keys))
-    assert sides_of(same) == {} and counter_seals((Party("site", ("Ada",)),), [signed("site")]) == []
+    assert sides_of(same) == {} and counter_seals({digest: (Party("site", ("Ada",)),)}, [signed("site")]) == []
     assert fingerprint_of(b"x").startswith("SHA256:")
+
+
+def test_a_certificate_is_no_key_of_a_party(keys: Path) -> None:
+    """It has an end that nobody checks: a key that was certified for last year would sign for ever."""
+    words = [
+        "ssh-keygen",
+        "-q",
+        "-s",
+        str(keys / "mallory"),
+        "-I",
+        "bo",
+        "-V",
+        "20200101:20200201",
+        str(keys / "bo.pub"),
+    ]
+    subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    certificate = keys / "bo-cert.pub"
+    with pytest.raises(InvalidValue, match="this is a certificate"):
+        Speaker().convert(certificate.read_text().strip())
+
+    told = campaign(keys)
+    older = Party("vendor", ("Bo",), (public(keys, "bo-cert"),))  # as a plan of an older version may have it
+    told = Acted(plan((parties(keys)[0], older)))
+    told.run("speed", CASES[0], "failed")
+    number = told.say("changed", {"by": "Ada"}, "firmware")
+    sign(told, certificate, number, "Bo")
+    act = next(one for one in card(told).acts if one.kind == "change")
+    assert "vendor" in act.missing
+    assert any("made with a certificate" in text for text in card(told).told)

@@ -15,6 +15,7 @@ from shakedown.conductor.driver.shutdown import LEAVE, Interruptions, heard, lea
 from shakedown.engine.state.records import Agenda, Driver
 from shakedown.model.errors import UsageError
 from shakedown.model.nouns import Case, Cluster, Document, NodeType, Partition, System
+from shakedown.model.ports import JobReport
 
 
 def document(*used: str, unavailable: str = "") -> Document:
@@ -128,6 +129,20 @@ def test_why_a_conductor_leaves_names_its_signal(number: signal.Signals, words: 
         assert interruptions.should_stop(conductor)
     leave(conductor, None, interruptions.signal)
     assert conductor.logged == [("stop_request", words)]
+
+
+@pytest.mark.parametrize(("before", "words"), [("Ctrl-C at the conductor", ", a second time"), ("", "")])
+def test_runs_that_a_conductor_ends_as_it_leaves_are_said(
+    before: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it had been told to start nothing new, which ended none; what was over by then is not among them."""
+    for name in ("log_reports", "hear", "act"):
+        monkeypatch.setattr(f"shakedown.conductor.driver.shutdown.{name}", lambda *given: None)
+    conductor: Any = Listener(3, 0)
+    conductor.state.driver.stopping = before
+    states = ("interrupted", "completed", "interrupted")
+    leave(conductor, lambda: [JobReport(str(n), state, "marks") for n, state in enumerate(states)], "SIGINT")
+    assert conductor.logged == [("stop_request", f"Ctrl-C at the conductor{words}: 2 runs were ended while running")]
 
 
 @pytest.mark.parametrize("deaf", [False, True])

@@ -144,7 +144,8 @@ def test_what_comes_to_the_same_is_no_change(site: Path, how: str) -> None:
     interrupt_and_go_on(site, how)
     assert findings(site) == []
     stops = [event for event in read_events(site / "campaigns/p-1/log") if event.event == "stop_request"]
-    assert [event.value for event in stops] == [{"signal": "SIGTERM"}], "a signal is nobody's word on the contract"
+    (said,) = [event.value for event in stops]
+    assert said.keys() == {"signal", "ended"} and said["signal"] == "SIGTERM", "it is nobody's word on the contract"
 
 
 def test_what_is_changed_by_the_last_run_restricts_and_begins_no_epoch(site: Path) -> None:

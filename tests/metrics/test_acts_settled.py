@@ -16,7 +16,8 @@ from shakedown.metrics.judging.scorecard import NOT_KNOWN, ActScore, Scorecard, 
 from shakedown.metrics.judging.without import Variants, copied, fold_without
 from shakedown.metrics.rows.table import fold_runs
 from shakedown.model.events import ACTS, CONSENT
-from shakedown.model.nouns import Document, Procedure
+from shakedown.model.judging import Criterion
+from shakedown.model.nouns import Document, Procedure, Retry
 from shakedown.model.wording import wording_of
 
 
@@ -161,6 +162,70 @@ def test_what_a_pause_or_a_cap_came_to_is_not_known() -> None:
     assert act(card, "pause").what == "paused days (maintenance) until it was resumed"
     assert act(card, "pause").takes == ("51.0 s of clock time of days",)
     assert (act(card, "cap").takes, card.outcome) == ((), "accepted with restrictions")
+
+
+def test_without_a_pause_that_started_a_clock_anew_it_is_as_it_stood() -> None:
+    """Whether or not the event says what the pause did to the clock: the plan says it for its cause."""
+    for consent, outcome in (((), "disputed"), (("pause",), "disputed")):
+        told = begun(replace(plan(), consent=consent))
+        told.run("days", CASES[0], "failed")
+        number = told.say("paused", {"component": "days", "cause": "vendor", "by": "Bo"}, "new firmware")
+        told.now += 50.0
+        told.say("continued", {"component": "days", "by": "Bo"}, "done")
+        card = finished(told).card()
+        assert card.outcome == outcome
+        assert act(card, "pause").takes == (() if consent else ("1 run of days", "12.0 s of clock time of days"))
+        told.agree(number, "Ada")
+        card = told.card()
+        assert (card.outcome, act(card, "pause").without) == ("accepted with restrictions", "rejected")
+
+
+def amended(told: Acted, new: Document, by: str = "Bo") -> int:
+    return told.say("amended", {"document": told.keep(new), "by": by, "difference": ["so"]}, "so")
+
+
+def test_without_more_attempts_the_further_ones_count_nowhere() -> None:
+    for consent, outcome in (((), "disputed"), (("amend",), "rejected")):
+        old = replace(plan(), consent=consent)
+        speed, *rest = old.components
+        speed = replace(speed, criteria=(Criterion("all", "passed / wanted", "=", 1.0, "%", must="= 100%"),))
+        old = replace(old, components=(speed, *rest))
+        told = Acted(old)
+        amended(told, replace(old, components=(replace(speed, retry=(Retry("failed", 1),)), *rest)))
+        for place in range(6):
+            told.run("speed", CASES[place % 3], "passed" if place else "failed", place // 3 + 1)
+            if not place:
+                told.say("retry", {"component": "speed", "repeat": 1, "attempt": 2}, run="r000001", case=CASES[0])
+                told.run("speed", CASES[0], attempt=2)
+        card = finished(told).card()
+        assert card.outcome == outcome
+        if not consent:
+            assert act(card, "amend").without == "rejected"
+        else:
+            assert "1 further attempt of speed, allowed by acts that have no effect: not counted" in card.remarks
+
+
+def test_without_a_longer_time_limit_what_took_longer_timed_out() -> None:
+    old = plan()
+    told = Acted(old)
+    shape = replace(old.cases[0].shape, time_limit_s=120.0)
+    amended(told, replace(old, cases=(replace(old.cases[0], shape=shape), *old.cases[1:])))
+    for place in range(6):
+        told.run("speed", CASES[place % 3], repeat=place // 3 + 1, lasts=90.0 if place == 0 else 10.0)
+    card = finished(told).card()
+    assert (card.outcome, act(card, "amend").without) == ("disputed", "rejected")
+
+
+def test_what_only_other_cases_ran_by_is_known() -> None:
+    """A check of linpack is gone, and no run of linpack comes after that."""
+    told = begun()
+    tests = tuple(replace(test, checks=()) if test.name == "linpack" else test for test in plan().tests)
+    amended(told, replace(plan(), tests=tests))
+    card = finished(told).card()
+    assert act(card, "amend").without == "accepted"
+    amended(told, plan())
+    told.end()
+    assert act(told.card(), "amend").takes == (), "nothing came by it, and all of it is asked for again"
 
 
 def test_a_pause_of_the_plan_is_no_act() -> None:

@@ -52,7 +52,22 @@ def test_less_and_more_leave_the_bound_itself_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["4148", "4148 s", "s", "<=", "<= ", "<= <= 4 s", "4 s ..", ".. 4 s", "+-2%", "4 +2% +3%", "4 s to 5 s"]
+    "text",
+    [
+        "4148",
+        "4148 s",
+        "s",
+        "<=",
+        "<= ",
+        "<= <= 4 s",
+        "4 s ..",
+        ".. 4 s",
+        "+-2%",
+        "4 +2% +3%",
+        "4 s to 5 s",
+        "4 s +-2% -3%",
+        "4 s +-1 s +3%",
+    ],
 )
 def test_what_is_no_bound_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):

@@ -142,6 +142,26 @@ def test_a_contract_row_against_the_direction(site: Any, here: Any, figure: str,
     assert len(found) == against
 
 
+@pytest.mark.parametrize(
+    ("figure", "must", "idle"),
+    [
+        ("rate", ">= 0 GB/s", True),
+        ("rate", "1 GB/s -150%", True),
+        ("lag", ">= 0 s", True),
+        ("rate", "> 0 GB/s", False),
+        ("rate", "1 GB/s -50%", False),
+        ("ranks", ">= 0", False),  # nothing says that it is never below
+    ],
+)
+def test_a_contract_row_that_anything_meets(site: Any, here: Any, figure: str, must: str, idle: bool) -> None:
+    site.write(
+        "contracts/c.yaml",
+        f"contract: c\ncolumns: [test, figure, must, basis]\nrows:\n  - [rates, {figure}, '{must}', contract]\n",
+    )
+    told = [text for text in warned(site, here, "repeats: 3", DONE) if "whatever comes" in text or "is better" in text]
+    assert [f"it is met whatever comes: must {must}" in text for text in told] == [True] * idle, told
+
+
 # ---- runs that fail --------------------------------------------------------------------------------------------------
 
 CORRECT = "c: {measure: correct / completed, must: '= 100%'}"
@@ -238,6 +258,8 @@ def test_criteria_that_a_drain_would_make_true(
             "'1,000 GB/s' has a comma in a number; write 1000, or 1.000 where the comma is a decimal point",
         ),
         (">= 1,000,000 GB/s", "'1,000,000 GB/s' has a comma in a number; write 1000000"),
+        (">= 1_000 GB/s", "'1_000 GB/s' has something between the digits of a number; write 1000"),
+        (">= 12 345 678 GB/s", "'12 345 678 GB/s' has something between the digits of a number; write 12345678"),
     ],
 )
 @pytest.mark.parametrize("where", ["criterion", "row"])
@@ -259,6 +281,13 @@ def test_a_decimal_comma_says_what_to_write(site: Any, here: Any, must: str, hin
 def test_no_number_with_a_comma_is_read_as_another(text: str) -> None:
     for parse in (parse_quantity, parse_duration):
         with pytest.raises(ValueError, match="has a decimal comma; write"):
+            parse(text)
+
+
+@pytest.mark.parametrize("text", ["1_000 s", "1'000 s", "1 000 s", "1\u202f000 s"])
+def test_no_number_with_marks_between_its_digits_is_read_as_another(text: str) -> None:
+    for parse in (parse_quantity, parse_duration):
+        with pytest.raises(ValueError, match="has something between the digits of a number; write 1000"):
             parse(text)
 
 

@@ -201,6 +201,7 @@ def test_weights_of_several_figures(site: SiteRoom) -> None:
         ("  s: {kind: ssp, nodes: 4, mean: harmonic, parts: {x: {test: a, tflop: 1}}}\n", "'mean' has no meaning"),
         ("  s: {kind: ssp, nodes: 4, must: '<= 4', parts: {x: {test: a, tflop: 1}}}\n", "more is better"),
         ("  s: {kind: ssp, nodes: 4, must: '>= 4 GB/s', parts: {x: {test: a, tflop: 1}}}\n", "no amount of a score"),
+        ("  s: {kind: ssp, nodes: 4, must: '>= 1,5', parts: {x: {test: a, tflop: 1}}}\n", "has a decimal comma"),
         ("  s: {kind: ssp, nodes: 4, parts: {x: {test: b, tflop: 1}}}\n", "no component runs test 'b'"),
         ("  s: {kind: ssp, nodes: 4, parts: {x: {test: a, figure: rate, tflop: 1}}}\n", "must be a run time"),
         ("  s: {kind: ssp, nodes: 4, parts: {x: {test: a, time: 4, tflop: 1, nodes: 1}}}\n", "a time is given"),

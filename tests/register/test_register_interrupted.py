@@ -150,6 +150,26 @@ def test_it_is_listed_with_what_became_of_each(site: Path, people: Run) -> None:
     assert people(site, "register").stdout.startswith("THE REGISTER IS NOT WHAT IT WAS: it is gone, and campaign p-2")
 
 
+def test_acts_that_came_after_an_end_are_told_wherever_the_end_is(site: Path, people: Run, drive: Run) -> None:
+    """The register has how it ended, and a waiver of later may have made something else of that: also later pages say so."""
+    said = ("--by", "Ada", "--because", "agreed")
+    for name in ("p-1", "p-2"):
+        done = people(site, "waive", name, "functionality", "passed", "--restriction", "less", *said)
+        assert done.returncode == 0, done.stderr
+    ends = "1 rejected (1 act of people came after that), 1 accepted (1 act of people came after that)"
+    assert people(site, "list", "campaigns").stdout.splitlines()[-1] == f"2 campaigns in the register: {ends}"
+    assert drive(site, "run", "p", "-q").returncode == 0
+    assert people(site, "report", "p-3", "--no-pdf").returncode == 0
+    assert f"earlier: {ends}" in (site / "campaigns/p-3/report.html").read_text()
+    assert people(site, "verify", "--register").returncode == 0
+
+    assert people(site, "seal", "p-1", "--by", "Ada").returncode == 0
+    rows = people(site, "list", "campaigns").stdout
+    assert "disputed" in rows and rows.count("came after that") == 2, (
+        "of p-2 alone, once in its row and once in the sum"
+    )
+
+
 def test_a_copy_elsewhere_says_that_the_register_is_not_there(site: Path, tmp_path: Path, people: Run) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(site / "campaigns/p-1", copy)

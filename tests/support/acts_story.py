@@ -16,7 +16,7 @@ from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model.events import Event
 from shakedown.model.filling import ClockTerms
 from shakedown.model.frozen import digest, freeze
-from shakedown.model.judging import Criterion
+from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.nouns import (
     Case,
     Check,
@@ -29,13 +29,14 @@ from shakedown.model.nouns import (
     Party,
     Procedure,
     Retry,
+    Shape,
     System,
     Test,
 )
 
 PARTIES = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
 CASES = ("stream/a", "stream/b", "linpack/a")
-ASKED = [(), (), ("waive",), ("rule", "clock"), ("withdraw", "again", "pause"), ("drain", "cancel", "cap")]
+ASKED = [(), (), ("waive",), ("amend",), ("rule", "clock"), ("withdraw", "again", "pause"), ("drain", "cancel", "cap")]
 DONE = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%", leave_out=("ruled site",))
 
 
@@ -44,7 +45,9 @@ def plan(parties: tuple[Party, ...] = PARTIES, consent: tuple[str, ...] = ()) ->
     clusters = tuple(
         Cluster(name, "slurm", (Partition("batch", name, f"{name}n[1-4]", 4, "node"),)) for name in ("c3", "c4")
     )
-    cases = tuple(Case(name, name.split("/")[0], f"{'c3' if name.endswith('a') else 'c4'}:batch") for name in CASES)
+    minute = Shape(time_limit_s=60.0)
+    places = {name: f"{'c3' if name.endswith('a') else 'c4'}:batch" for name in CASES}
+    cases = tuple(Case(name, name.split("/")[0], place, shape=minute) for name, place in places.items())
     rate = Criterion("rate", "value", ">=", 90.0, of="rate", must=">= 90", enough=2, epochs="last")
     right = Criterion("right", "correct / completed", "=", 1.0, "%", must="= 100%")
     parts = (
@@ -56,8 +59,18 @@ def plan(parties: tuple[Party, ...] = PARTIES, consent: tuple[str, ...] = ()) ->
     tests = tuple(
         Test(name, checks=sound, figures=(FigureSpec("rate", "", "higher"),)) for name in ("stream", "linpack")
     )
+    row = ContractRow("c:1", "c", "stream", "rate", ">= 80", "contract", low=80.0)
+    cases = tuple(replace(case, rows=("c:1",)) if case.test == "stream" else case for case in cases)
+    cases = (replace(cases[0], files=(("deck", "/in/deck"),)), *cases[1:])
     return Document(
-        "p", System("two", clusters, (NodeType("node"),)), parts, cases, tests, parties=parties, consent=consent
+        "p",
+        System("two", clusters, (NodeType("node"),)),
+        parts,
+        cases,
+        tests,
+        contracts=(Contract("c", rows=(row,)),),
+        parties=parties,
+        consent=consent,
     )
 
 
@@ -67,7 +80,7 @@ class Acted:
     def __init__(self, document: Document) -> None:
         self.documents: dict[str, Document] = {}
         self.events: list[Event] = []
-        self.now, self.runs = 1000.0, 0
+        self.now, self.runs, self.amending = 1000.0, 0, False
         self.say("campaign_start", {"campaign": "p-1", "plan": "p", "document": self.keep(document), "seed": 1})
 
     def keep(self, document: Document) -> str:
@@ -80,16 +93,30 @@ class Acted:
         self.events.append(Event(event, len(self.events) + 1, self.now, value=value or {}, reason=reason, **fields))
         return len(self.events)
 
-    def run(self, component: str, case: str, verdict: str = "passed", repeat: int = 1, rate: float = 100.0) -> str:
-        """A run of ten seconds, from its order to its verdict."""
+    def run(
+        self,
+        component: str,
+        case: str,
+        verdict: str = "passed",
+        repeat: int = 1,
+        rate: float = 100.0,
+        attempt: int = 1,
+        lasts: float = 10.0,
+    ) -> str:
+        """A run of ten seconds, or as long as it lasts, from its order to its verdict."""
         self.runs += 1
         run, job = f"r{self.runs:06d}", f"j{self.runs:06d}"
-        ids = {"component": component, "repeat": repeat, "attempt": 1}
+        ids = {"component": component, "repeat": repeat, "attempt": attempt}
         self.say("submit_order", ids, run=run, job=job, case=case)
-        begin, self.now = self.now, self.now + 10.0
-        facts = {"verdict": verdict, "started": begin, "ended": self.now, "elapsed_s": 10.0, "figures": {"rate": rate}}
+        begin, self.now = self.now, self.now + lasts
+        facts = {"verdict": verdict, "started": begin, "ended": self.now, "elapsed_s": lasts, "figures": {"rate": rate}}
         self.say("verdict", ids | facts, f"it {verdict}", run=run, job=job, case=case)
         return run
+
+    def limit(self, case: str) -> float:
+        """The time limit of a case in the plan in force; a minute at first."""
+        plan = self.documents[self.record.document]
+        return next((one.shape.time_limit_s for one in plan.cases if one.id == case), 0.0)
 
     def end(self) -> None:
         self.say("campaign_end", {"counts": {}})
@@ -115,25 +142,35 @@ class Acted:
         return settle(self.documents[record.document], record, self.documents.__getitem__, lambda: self.events, **more)
 
 
-def drawn(seed: int) -> Acted:
-    """A campaign by chance: what runs, what fails, who says what, who agrees, whether the plan asks for consent."""
-    draw = random.Random(seed)
+def drawn(seed: int, amending: bool = False) -> Acted:
+    """A campaign by chance: what runs, what fails, who says what, who agrees, whether the plan asks for consent. ``amending``: the
+    plan is amended most of all, and little fails.
+    """
+    draw = random.Random(f"amending {seed}" if amending else seed)
     parties = PARTIES if seed % 3 else ()
-    document = plan(parties, draw.choice(ASKED) if parties else ())
+    asked = draw.choice(ASKED if not amending else [(), ("amend",)])
+    document = plan(parties, asked if parties else ())
     told = Acted(document)
+    told.amending = amending
     bad, often = draw.choice([0.0, 0.0, 0.0, 0.1, 0.4]), draw.choice([0.3, 1.0])
+    if draw.random() < (0.9 if amending else 0.3):
+        _amend(told, draw, draw.choice(["Ada", "Bo"]))  # while programs are built
     for repeat in (1, 2):
         for case in CASES:
             if repeat == 2 and draw.random() < 0.05:
                 _cancel(told, case, draw.choice(["Ada", "Bo"]))
                 continue
             word = draw.choice(["failed", "incorrect"]) if draw.random() < bad else "passed"
-            told.run("speed", case, word, repeat, draw.choice([88.0, 95.0, 95.0, 100.0]))
+            rate = 75.0 if draw.random() < 0.05 else draw.choice([88.0, 95.0, 95.0, 100.0])
+            lasts = 10.0 if draw.random() < 0.5 or told.limit(case) < 70.0 else 70.0
+            run = told.run("speed", case, word, repeat, rate, lasts=lasts)
             _somebody_acts(told, draw, 0.25 * often)
-    for repeat in range(1, 20):
+            if word == "failed":
+                _once_more(told, draw, run, case, repeat)
+    for repeat in range(1, 6 if amending else 20):
         told.run("days", draw.choice(CASES[:2]), "failed" if draw.random() < bad else "passed", repeat)
         _somebody_acts(told, draw, 0.15 * often)
-    if draw.random() < 0.2:
+    if draw.random() < 0.2 and not amending:
         told.say("drain_request", {"component": "days", "by": draw.choice(["Ada", "Bo"])}, "it looks good")
     else:
         told.now = max(told.now, 1900.0)
@@ -143,9 +180,20 @@ def drawn(seed: int) -> Acted:
     told.end()
     for _ in range(draw.randrange(5)):
         _somebody_acts(told, draw, 1.0, afterwards=True)
-    if draw.random() < 0.3:
+    if draw.random() < 0.3 and not amending:
         _rejudge(told, draw)
     return told
+
+
+def _once_more(told: Acted, draw: random.Random, run: str, case: str, repeat: int) -> None:
+    """Attempts again, as often as the plan in force says."""
+    rules = told.documents[told.record.document].components[0].retry
+    for attempt in range(2, 2 + (rules[0].times if rules else 0)):
+        told.say("retry", {"component": "speed", "repeat": repeat, "attempt": attempt}, "again", run=run, case=case)
+        word = draw.choice(["passed", "failed"])
+        run = told.run("speed", case, word, repeat, attempt=attempt)
+        if word == "passed":
+            return
 
 
 def _cancel(told: Acted, case: str, by: str) -> None:
@@ -187,6 +235,7 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
     component = draw.choice(["speed", "days"])
     words = ["rule", "waive", "agree", "agree", "withdraw"] if afterwards else ["rule", "waive", "agree", "change"]
     words += [] if afterwards else ["clock", "pause", "cap", "amend", "again"]
+    words = ["amend", "amend", "amend", "agree", "again"] if told.amending and not afterwards else words
     word = draw.choice(words)
     if word == "rule":
         token = {"together": f"t{told.now}"} if draw.random() < 0.5 else {}
@@ -224,16 +273,25 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
 
 def _amend(told: Acted, draw: random.Random, by: str) -> None:
     """A bound is loosened, a case taken out, or a sentence changed."""
-    old = told.documents[told.record.document]
+    first, old = told.documents[told.events[0].value["document"]], told.documents[told.record.document]
     speed, *rest = old.components
     change = draw.choice(
-        ["bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"]
+        [
+            *("bound", "case", "words", "expect", "limit", "check", "nodes", "retry", "clock", "longer", "shorter"),
+            *("check and bound", "back", "back", "row", "row gone", "row beside", "steer", "input", "input moved"),
+        ]
     )
-    if change == "bound":
+    if change == "back":
+        new = replace(first, about=f"changed at {told.now}")
+        told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]}, "as agreed")
+        return
+    if "bound" in change:
         criteria = (replace(speed.criteria[0], bound=0.5, must=">= 50%"), *speed.criteria[1:])
         speed = replace(speed, criteria=criteria)
     elif change == "case":
         speed = replace(speed, cases=speed.cases[:2])
+    elif change == "steer":
+        rest = [replace(rest[0], stop_after=rest[0].stop_after + 1), *rest[1:]]
     elif change == "retry":
         speed = replace(speed, retry=(Retry("failed", len(told.documents)),))
     elif change == "clock":
@@ -242,8 +300,14 @@ def _amend(told: Acted, draw: random.Random, by: str) -> None:
         seconds = rest[0].duration_s * (1.5 if change == "longer" else 0.5)
         rest = [replace(rest[0], duration_s=seconds), *rest[1:]]
     old = _easier(old, change)
+    moved: dict[str, Any] = {}
+    if change.startswith("input"):
+        case, *cases = old.cases
+        was, place = dict(case.files).get("deck", "/in/deck"), f"/in/{told.now}/deck"
+        old = replace(old, cases=(replace(case, files=(("deck", place),)), *cases))
+        moved = {"moved": [[place, was]]} if change == "input moved" else {}
     new = replace(old, components=(speed, *rest), about=f"changed at {told.now}")
-    told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]}, "as agreed")
+    told.say("amended", {"document": told.keep(new), "by": by, "difference": [change]} | moved, "as agreed")
 
 
 def _easier(old: Document, change: str) -> Document:
@@ -254,7 +318,9 @@ def _easier(old: Document, change: str) -> Document:
     if change == "limit":
         shape = replace(case.shape, time_limit_s=case.shape.time_limit_s + 60)
         return replace(old, cases=(replace(case, shape=shape), *cases))
-    if change == "check":
+    if change.startswith("row"):
+        return _other_rows(old, change)
+    if change.startswith("check"):
         test, *tests = old.tests
         return replace(old, tests=(replace(test, checks=test.checks[1:]), *tests))
     if change == "nodes":
@@ -264,6 +330,22 @@ def _easier(old: Document, change: str) -> Document:
         smaller = replace(part, nodes=f"{cluster.name}n[1-{count}]", count=count)
         return replace(old, system=replace(old.system, clusters=(replace(cluster, partitions=(smaller,)), *clusters)))
     return old
+
+
+def _other_rows(old: Document, change: str) -> Document:
+    """The row is loosened, or gone, or a more specific one with another bound stands beside it."""
+    (contract,) = old.contracts
+    rows = {
+        "row": tuple(replace(row, low=70.0, must=">= 70") for row in contract.rows[:1]),
+        "row gone": (),
+        "row beside": (
+            *contract.rows[:1],
+            ContractRow("c:2", "c", "stream", "rate", ">= 60", "contract", (("partition", ("c3:batch",)),), low=60.0),
+        ),
+    }[change]
+    of_case = {"stream/a": tuple(row.name for row in rows[-1:]), "stream/b": tuple(row.name for row in rows[:1])}
+    cases = tuple(replace(case, rows=of_case.get(case.id, ())) for case in old.cases)
+    return replace(old, contracts=(replace(contract, rows=rows),), cases=cases)
 
 
 def _of_others(told: Acted, draw: random.Random, by: str, word: str) -> None:

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from recompute import Judge, read_documents
+from recompute_beyond import hold_to
 from recompute_log import Campaign, play, read_log, replay
+from recompute_plans import asks_less, eases, easier, known_without, steers
 from recompute_stability import BEGINS, words
 
 Json = dict[str, Any]
@@ -42,10 +44,13 @@ class Act:
     lines: list[Json] = field(default_factory=list)
     anew: bool = False  # it had a component run again that had had its time
     timed: bool = False  # it had a component run again that runs for a time: nobody knows
+    restarts: set[str] = field(default_factory=set)  # components whose clock began at nothing when a pause of it ended
 
     @property
     def back(self) -> bool:
-        return any(line["value"].get("from", line["time"]) < line["time"] - 1.0 for line in self.lines)
+        return bool(self.restarts) or any(
+            line["value"].get("from", line["time"]) < line["time"] - 1.0 for line in self.lines
+        )
 
     @property
     def known(self) -> bool:
@@ -61,6 +66,24 @@ def main(arguments: list[str]) -> int:
 def settle(events: list[Json], plans: dict[str, Json]) -> Json:
     """Purpose: outcome, and the outcome without each act, by its number as text."""
     return _Settled(events, plans).told()
+
+
+def with_files_where_they_were(plans: dict[str, Json], events: list[Json]) -> dict[str, Json]:
+    """Plans in which an input that only lies elsewhere, by the word of an amendment, is the input that it was."""
+    first: dict[str, str] = {}
+    for line in events:
+        for new, was in line["value"].get("moved", ()) if line["event"] == "amended" else ():
+            first.setdefault(new, first.get(was, was))
+    return {
+        name: plan
+        | {
+            "cases": [
+                case | {"files": [[word, first.get(path, path)] for word, path in case["files"]]}
+                for case in plan["cases"]
+            ]
+        }
+        for name, plan in plans.items()
+    }
 
 
 def find_acts(events: list[Json]) -> dict[int, Act]:
@@ -90,21 +113,25 @@ def find_acts(events: list[Json]) -> dict[int, Act]:
 
 class _Settled:
     def __init__(self, events: list[Json], plans: dict[str, Json]) -> None:
-        self.plans, self.acts = plans, find_acts(events)
-        self.events = events
+        self.plans, self.acts = with_files_where_they_were(plans, events), find_acts(events)
+        self.events, self.whole = events, replay(events)
         timed = {part["name"] for plan in plans.values() for part in plan["components"] if part["duration_s"]}
         for act in self.acts.values():
             said = act.lines[0]["value"] if act.kind == "again" else {}
             act.anew = said.get("clock") == "restart"
             act.timed = said.get("component") in timed and not act.anew
+            act.restarts = self._restarted(act) if act.kind == "pause" else set()
         self.parties: list[Json] = next((plan["parties"] for plan in plans.values() if plan["parties"]), [])
-        self.ended = replay(events).ended
+        self.ended = self.whole.ended
         self.missing = self._agreements()
         asked = next((set(plan["consent"]) for plan in plans.values() if plan["consent"]), set())
         lacking = {n for n, act in self.acts.items() if act.kind in asked and self.missing.get(n)}
         self.void = {n for n in lacking if self.acts[n].known and self.acts[n].kind not in ENDS}
         self.ends = {n for n in lacking if self.acts[n].kind in ENDS}
         self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"} or self.acts[n].timed}
+        self.steering = {n for n, act in self.acts.items() if act.kind == "amend" and self._steers(act)}
+        self.relied = {n for n, act in self.acts.items() if act.kind == "amend" and self._came_by(act)}
+        self.unagreed |= self.void & (self.steering | self.relied)
         back = [line for line in events if line["event"] == "withdrawn" and line["seq"] not in self.void]
         gone = {number for line in back for number in line["value"]["events"]}
         self.withdrawn = {act.number for act in self.acts.values() if act.events & gone}
@@ -116,21 +143,33 @@ class _Settled:
         base = self.judged(set())
         takes = {act.number for act in self.live if self._takes_away(act, base)}
         word = _word(base["outcome"], takes)
-        known = {act.number for act in self.live if act.known}
+        known = {act.number for act in self.live if act.known and self._is_sure({act.number}, word, takes)}
         one_sided = {number for number in known if self.missing.get(number)}
         sides = [{n for n in one_sided if self.party(self.acts[n].by) == side} for side in ("", *self.names())]
         others = [one for one in ([{n} for n in one_sided] + [one_sided] + sides) if one]
-        hangs = [sorted(gone) for gone in others if self._word_without(gone, takes) != word]
+        hangs = [
+            gone for gone in others if self._word_without(gone, takes) != word and self._is_sure(gone, word, takes)
+        ]
+        without = {
+            str(act.number): self._word_without({act.number}, takes) if act.number in known else "not known"
+            for act in self.live
+        }
+        for number in self.steering - self.void:
+            if without.get(str(number)) == word:
+                without[str(number)] = "not known"
+        known = {int(number) for number, said in without.items() if said != "not known"}
         return {
             "outcome": "disputed" if (hangs or self.unagreed or self.ends & takes) and self.ended else word,
-            "without": {
-                str(act.number): self._word_without({act.number}, takes) if act.known else "not known"
-                for act in self.live
-            },
+            "without": without,
             "without_acts": self._without_all(known),
             "takes": sorted(takes),
             "missing": {str(number): sorted(names) for number, names in self.missing.items() if names},
         }
+
+    def _is_sure(self, gone: set[int], word: str, takes: set[int]) -> bool:
+        """What came by an easier plan flatters: without that plan only a worse outcome is known."""
+        ranks = {"rejected": 0, "incomplete": 1}
+        return not gone & self.relied or ranks.get(self._word_without(gone, takes), 2) < ranks.get(word, 2)
 
     # ---- logs without acts ---------------------------------------------------------------------------------------------
 
@@ -146,6 +185,7 @@ class _Settled:
         campaign = replay(lines)
         if gone:
             leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
+            hold_to(campaign, lines, self.events, self.plans)
         early = any(act.kind in ("drain", "cancel") for act in acts)
         if early:
             campaign.ended = False
@@ -194,6 +234,12 @@ class _Settled:
                 continue
             if line["seq"] in moved and "from" in value:
                 line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
+            if (
+                line["seq"] in moved
+                and line["event"] == "paused"
+                and any(value["component"] in act.restarts for act in acts)
+            ):
+                line = {**line, "value": line["value"] | {"clock": "stops"}}
             yield line
 
     def _without_all(self, known: set[int]) -> str:
@@ -215,10 +261,8 @@ class _Settled:
     # ---- what is taken away --------------------------------------------------------------------------------------------
 
     def _takes_away(self, act: Act, base: Json, gone: Collection[int] = ()) -> bool:
-        first = min((line["time"] for line in self.events if line["event"] == "submit_order"), default=None)
-        early = first is None or act.lines[0]["time"] < first
         nothing = NOBODY_KNOWS | {"waive", "withdraw"} | (set() if act.anew else {"again"})
-        if act.kind in nothing or (early and not (act.kind == "amend" and self.parties)):
+        if act.kind in nothing:
             return False
         other = self.judged({act.number, *gone})
         now = base["components"]
@@ -238,7 +282,24 @@ class _Settled:
         if act.kind != "amend":
             return False
         before, after = self._step(act)
-        return _asks_less(before, after) and _asks_less(before, self.plans[base["plan"]])
+        now, agreed = self.plans[base["plan"]], self._stood_by(act)
+        if asks_less(before, now) and asks_less(agreed, now):
+            return bool(asks_less(before, after) and asks_less(agreed, after) - asks_less(agreed, before))
+        if not any(eases(before, after)) or not self._is_relied_on(act):
+            return False
+        return bool(easier(agreed, after) - easier(agreed, before))
+
+    def _stood_by(self, act: Act) -> Json:
+        """The last plan before an amendment that every party agreed to: what one alone asked for is nobody's to lose."""
+        plan = ""
+        for line in self.events:
+            if line["seq"] == act.number:
+                break
+            begins = line["event"] == "campaign_start"
+            amends = line["event"] == "amended" and line["seq"] not in self.void and not self.missing.get(line["seq"])
+            if begins or amends:
+                plan = line["value"]["document"]
+        return self.plans[plan]
 
     def _step(self, act: Act) -> tuple[Json, Json]:
         """The plan in force before an amendment, and its own."""
@@ -249,6 +310,49 @@ class _Settled:
             if line["event"] in ("campaign_start", "amended") and line["seq"] not in self.void:
                 plan = line["value"]["document"]
         raise AssertionError
+
+    # ---- what came about by an amendment ---------------------------------------------------------------------------------
+
+    def _steers(self, act: Act) -> bool:
+        last = max((line["seq"] for line in self.events if line["event"] in ("submit_order", "requeued")), default=0)
+        return act.number < last and steers(*self._step(act))
+
+    def _came_by(self, act: Act) -> bool:
+        """Results came by an easier plan, and nobody can tell what they would be without it."""
+        step = self._step(act)
+        return any(eases(*step)) and not known_without(*step) and self._is_relied_on(act)
+
+    def _is_relied_on(self, act: Act) -> bool:
+        """A verdict that counts was given, or its run let start, before another amendment asked for all of it again."""
+        before, after = self._step(act)
+        parts, cases, _ = eases(before, after)
+        last, end = float("inf"), float("inf")
+        for other in self.acts.values():
+            if other.kind == "amend" and other.number > act.number and not any(eases(before, self._step(other)[1])):
+                last, end = other.number, other.lines[0]["time"]
+                break
+        for run in self.whole.judged:
+            began = run.charged if run.charged is not None else run.started
+            let = began is not None and act.lines[0]["time"] <= began < end
+            if (run.component in parts or run.case in cases) and (act.number < run.seq < last or let):
+                return True
+        return False
+
+    def _restarted(self, act: Act) -> set[str]:
+        """Components whose pause was ended, and whose clock the plan in force then starts anew."""
+        over = {
+            line["value"]["component"]
+            for line in self.events
+            if line["event"] == "continued" and line["seq"] in act.events
+        }
+        found, plan = set(), self.plans[self.whole.document]
+        for part in plan["components"]:
+            does = {"vendor": "restarts"} | dict(map(tuple, part["clock"]["causes"]))
+            for value in (line["value"] for line in act.lines if line["value"].get("component") == part["name"]):
+                says = value.get("clock") or does.get(value.get("cause") or "other")
+                if part["duration_s"] and part["name"] in over and says == "restarts":
+                    found.add(part["name"])
+        return found
 
     # ---- who agreed ----------------------------------------------------------------------------------------------------
 
@@ -334,77 +438,6 @@ def _was_cancelled(line: Json, acts: list[Act]) -> bool:
 
 def _word(outcome: str, takes: set[int]) -> str:
     return "accepted with restrictions" if outcome == "accepted" and takes else outcome
-
-
-def _asks_less(old: Json, new: Json) -> bool:
-    """Whether a plan asks for less than the one before it: parts, cases, repeats, time, criteria, their bounds."""
-    parts = {part["name"]: part for part in new["components"]}
-    for part in old["components"]:
-        now = parts.get(part["name"])
-        if now is None or now["duration_s"] < part["duration_s"] or now["repeats"] < part["repeats"]:
-            return True
-        if set(part["cases"]) - set(now["cases"]) or len(part["procedures"]) > len(now["procedures"]):
-            return True
-        items = {item["name"]: item for item in now["criteria"]}
-        for item in part["criteria"]:
-            mine = items.get(item["name"])
-            if mine is None or mine["enough"] > item["enough"]:
-                return True
-            easier = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
-            if easier or mine["comparison"] != item["comparison"]:
-                return True
-            if any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
-                return True
-        if _runs_otherwise(part, now):
-            return True
-    return _cases_are_easier(old, new)
-
-
-def _runs_otherwise(part: Json, now: Json) -> bool:
-    """More attempts, an open gate, another clock, smaller shares, fewer rounds, less evidence."""
-    times = {retry["verdict"]: retry["times"] for retry in part["retry"]}
-    evidence = {item["name"]: item["evidence"] for item in now["procedures"]}
-    shares = dict(map(tuple, now["mix"]))
-    return (
-        any(retry["times"] > times.get(retry["verdict"], 0) for retry in now["retry"])
-        or (part["gate"] == "met" and now["gate"] != "met")
-        or bool(set(part["after"]) - set(now["after"]))
-        or part["clock"] != now["clock"]
-        or any(shares.get(test, 0.0) < share - 1e-9 for test, share in part["mix"])
-        or any(evidence.get(item["name"], 0) < item["evidence"] for item in part["procedures"])
-        or bool(part["sweep"] and (not now["sweep"] or now["sweep"]["rounds"] < part["sweep"]["rounds"]))
-    )
-
-
-def _cases_are_easier(old: Json, new: Json) -> bool:
-    """Cases of the same name with an expected verdict, a longer time limit, another program or size, checks gone; fewer nodes."""
-    after = {case["id"]: case for case in new["cases"]}
-    tests = [{test["name"]: test for test in plan["tests"]} for plan in (old, new)]
-    for case in old["cases"]:
-        now = after.get(case["id"])
-        if now is None:
-            continue
-        if now["expect"] not in ("", case["expect"]) or now["shape"]["time_limit_s"] > case["shape"]["time_limit_s"]:
-            return True
-        same = ("script", "build", "environment", "files", "partition")
-        size = ("nodes", "tasks_per_node", "cpus_per_task", "units")
-        if any(now[key] != case[key] for key in same) or any(now["shape"][key] != case["shape"][key] for key in size):
-            return True
-        its = [each.get(case["test"], {"checks": [], "figures": []}) for each in tests]
-        if any(one not in its[1][key] for key in ("checks", "figures") for one in its[0][key]):
-            return True
-    used, counts = (
-        {case["partition"] for case in old["cases"]},
-        [
-            {
-                f"{cluster['name']}:{part['name']}": part["count"]
-                for cluster in plan["system"]["clusters"]
-                for part in cluster["partitions"]
-            }
-            for plan in (old, new)
-        ],
-    )
-    return any(place in used and counts[1].get(place, 0) < count for place, count in counts[0].items())
 
 
 if __name__ == "__main__":

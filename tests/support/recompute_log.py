@@ -43,6 +43,8 @@ class Run:
     charged: float | None = None  # its loads count from here
     freed: float | None = None  # to here
     after: str = ""  # the job that it was ordered to follow
+    attempt: int = 1
+    ordered: int = 0  # the event that ordered it
 
     @property
     def span(self) -> Span | None:
@@ -160,7 +162,7 @@ def _ordered(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     later = any(value.get(word) for word in ("held", "after", "bundle"))
     mode, charged = value.get("mode", ""), None if later else event["time"]
     run = Run(name, event["case"], component, mode, result, campaign.epoch, event["job"], charged=charged)
-    run.after = value.get("after", "")
+    run.after, run.attempt, run.ordered = value.get("after", ""), value.get("attempt", 1), event["seq"]
     previous = campaign.runs.get(value.get("previous", ""))
     run.targets = value.get("targets", previous.targets if previous else {})
     campaign.runs[name] = run

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from shakedown import __version__
-from shakedown.conductor.record.settling import parties_at
+from shakedown.conductor.record.settling import parties_of_seals
 from shakedown.conductor.record.signing import sides_of
 from shakedown.events.plain_files import read_plain
 from shakedown.events.reader import Reader
@@ -90,7 +90,7 @@ def _check_signature_page(layout: Layout, file: Path, content: bytes) -> PageChe
             hint="name the campaign that it was made from; 'shakedown verify' lists its seals",
         )
     seal = read_seal(path)
-    signatures, sides = signatures_of(layout, [digest]), sides_of(parties_at(layout, seal.through))
+    signatures, sides = signatures_of(layout, [digest]), sides_of(parties_of_seals(layout, [digest])[digest])
     pages = [
         render_signature_page(digest, seal.through + 1, seal.signed, signatures[:count], sides)
         for count in range(len(signatures), -1, -1)  # it may have been printed before the last ones signed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from shakedown.audit.verifying import verify_campaign
 from shakedown.conductor.commands.offline import carry_out
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.registering import head_for_a_seal, note_end, note_seal
-from shakedown.conductor.record.settling import parties_at, plan_in_effect, settle_campaign
+from shakedown.conductor.record.settling import parties_of_seals, plan_in_effect, settle_campaign
 from shakedown.conductor.record.signing import counter_seals, sides_of
 from shakedown.events.campaigns import refuse_rehearsal
 from shakedown.events.chain import refuse_damaged
@@ -194,7 +194,8 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
     path = layout.root / "signature.html"
     signatures = signatures_of(layout, [sealed.digest])
     try:
-        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures, _sides(layout)))
+        sides = sides_of(parties_of_seals(layout, [sealed.digest])[sealed.digest])
+        path.write_bytes(render_signature_page(sealed.digest, sealed.event, sealed.signed, signatures, sides))
     except OSError as error:
         raise unwritable(path, error) from error
     return str(path)
@@ -202,9 +203,4 @@ def signature_page(layout: Layout, sealed: Sealed) -> str:
 
 def counter_seals_of(layout: Layout, signatures: Sequence[Signature]) -> list[str]:
     """Purpose: which parties signed which seal, in sentences."""
-    return counter_seals(parties_at(layout), signatures)
-
-
-def _sides(layout: Layout) -> Mapping[str, str]:
-    """Fingerprint of a key -> the party whose key it is by the plan in force."""
-    return sides_of(parties_at(layout))
+    return counter_seals(parties_of_seals(layout, {one.digest for one in signatures}), signatures)

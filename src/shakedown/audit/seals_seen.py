@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from shakedown.metrics.rows.rows import SealRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.words import plural
 from shakedown.model.nouns import Party
+from shakedown.model.speakers import party_of
 from shakedown.report.words import show_time
 
 _MOST_ACTS = 6  # that are named
@@ -18,7 +19,7 @@ _MOST_ACTS = 6  # that are named
 
 class SealSeen(Struct, frozen=True):
     """A seal that holds. ``events``: it covers 1 to this one, its own; ``party``: whose name the plan says that is, "" where it
-    says nothing; ``newest``: no seal came after it.
+    says nothing, or gives that party keys; ``newest``: no seal came after it.
     """
 
     digest: str
@@ -37,17 +38,20 @@ class SealSeen(Struct, frozen=True):
         return f"{self.outcome or 'no outcome'}, sealed by {who} on {when}, events 1 to {self.events}: {place}"
 
 
-def seals_seen(record: Record, holding: Sequence[str], parties: Sequence[Party]) -> list[SealSeen]:
-    """Purpose: the seals that the log names and that hold, the oldest first. ``parties``: of the plan in force."""
+def seals_seen(record: Record, holding: Sequence[str], parties_of: Mapping[str, Sequence[Party]]) -> list[SealSeen]:
+    """Purpose: the seals that the log names and that hold, the oldest first. ``parties_of``: digest of a seal -> the parties
+    when it was made.
+    """
     rows = [row for row in record.seals if row.digest in holding]
-    return [_seen(row, parties, newest=row is rows[-1]) for row in rows]
+    return [_seen(row, parties_of.get(row.digest, ()), newest=row is rows[-1]) for row in rows]
 
 
 def _seen(row: SealRow, parties: Sequence[Party], newest: bool) -> SealSeen:
-    sides = [party.name for party in parties if row.by.casefold() in {person.casefold() for person in party.people}]
-    return SealSeen(
-        row.digest, row.outcome, row.by, sides[0] if len(sides) == 1 else "", row.time, row.seq, newest=newest
-    )
+    party = party_of(parties, row.by)
+    side = (
+        party.name if party is not None and not party.keys else ""
+    )  # who has keys speaks with one: see the signatures
+    return SealSeen(row.digest, row.outcome, row.by, side, row.time, row.seq, newest=newest)
 
 
 def newer_than(record: Record, seals: Sequence[SealSeen], event: int) -> str:

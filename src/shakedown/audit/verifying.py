@@ -23,7 +23,7 @@ from shakedown.audit.seals_seen import SealSeen, newer_than, seals_seen, under_n
 from shakedown.conductor.driver.snapshots import Snapshots
 from shakedown.conductor.record.documents import Documents
 from shakedown.conductor.record.environments import read_named
-from shakedown.conductor.record.settling import parties_at
+from shakedown.conductor.record.settling import parties_of_seals
 from shakedown.conductor.record.signing import allowed_signers, counter_seals, not_met, words_of
 from shakedown.events.campaigns import read_document
 from shakedown.events.chain import bytes_lost, damage_of
@@ -124,8 +124,7 @@ def verify_campaign(
 
 def _say_seals(found: Verified, layout: Layout, record: Record, digest: str | None) -> None:
     """Each seal with its outcome, the one on the signed page, and what the register of the site says of this campaign."""
-    parties = parties_at(layout)
-    found.sealed = seals_seen(record, found.seals, parties)
+    found.sealed = seals_seen(record, found.seals, parties_of_seals(layout, found.seals))
     found.unchecked += under_no_seal(record, found.sealed)
     if digest:
         found.damage = _signed(digest, found)
@@ -163,7 +162,7 @@ def _counter_seals(found: Verified, layout: Layout, checked: bool) -> list[str]:
     """By which parties of the plan, as far as it can be read, each seal is signed."""
     if found.damage is not None or not found.signatures:
         return []
-    return counter_seals(parties_at(layout), found.signatures, checked)
+    return counter_seals(parties_of_seals(layout, found.seals), found.signatures, checked)
 
 
 def _of_chain(layout: Layout, chain: Verification) -> Damage | None:

@@ -17,8 +17,11 @@ from shakedown.checks.extract import compile_pattern, not_there
 from shakedown.checks.numbers import Entry, combine, number_in
 from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show
+from shakedown.model.bounds import same
 from shakedown.model.figures import FigureSpec
+from shakedown.model.units import UNITS
 
+_UNIT_BEHIND = re.compile(r"[ \t]*([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
 MOST_CELLS = 200  # numbers that one figure may have in one run: each is a figure in the record
 
 
@@ -143,7 +146,23 @@ def _regex_entries(spec: FigureSpec, text: str, cut: str) -> Iterator[Entry]:
                 continue
             value = match["value"]
             without = f"{show(match[0])} matches without its group 'value'"
-            yield without if value is None else number_in(spec.unit, value)
+            yield without if value is None else _other_unit(spec.unit, match, text) or number_in(spec.unit, value)
+
+
+def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
+    """Why a number is not in the figure's unit, where another one of the same kind stands behind it and is no part of what
+    matched: some programs print MB/s for some amounts and GB/s for others. "" where nothing is wrong.
+    """
+    beside = _UNIT_BEHIND.match(text, match.end("value"))
+    other = beside[1] if beside is not None and match.end() < beside.end(1) else ""
+    if unit not in UNITS or other not in UNITS or UNITS[other][0] != UNITS[unit][0] or same(*_factors(unit, other)):
+        return ""
+    said = show(f"{match['value']} {other}")
+    return f"{said} is in {other}, and the figure is in {unit}; an expression that takes '{other}' in says that {unit} is meant"
+
+
+def _factors(unit: str, other: str) -> tuple[float, float]:
+    return UNITS[unit][1], UNITS[other][1]
 
 
 def _may_go_on(match: re.Match[str], text: str, cut: str) -> bool:

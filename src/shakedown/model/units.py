@@ -77,6 +77,8 @@ _DURATION_PART = re.compile(
 
 
 _COMMA = re.compile(r"\d+(?:,\d+)+(?:\.\d+)?")
+_MARK = r"[_'’\s]"
+_MARKED = re.compile(rf"\d+(?:{_MARK}\d{{3}}(?!\d))+")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 
 
@@ -119,17 +121,23 @@ def show_amount(base: float, unit: str) -> str:
 
 def parse_quantity(text: str) -> Quantity:
     """Purpose: read "4 GB/s", "98%", "3", "1.5 years/day". Raises ValueError with a sentence that says what is wrong."""
-    refuse_comma(text)
+    refuse_marks(text)
     match = _QUANTITY.match(text)
     if match is None:
         raise ValueError(f"'{text}' is not a number with a unit")
     return Quantity(float(match.group(1)), match.group(2) or "")
 
 
-def refuse_comma(text: str) -> None:
-    """Purpose: refuse a number with a comma, which may be a decimal point or part of a thousand. Raises ValueError."""
+def refuse_marks(text: str) -> None:
+    """Purpose: refuse a number with a comma, which may be a decimal point or part of a thousand, and one with other marks between
+    its digits, as 1_000, 1'000 and 1 000 have them. Raises ValueError.
+    """
     match = _COMMA.search(text)
     if match is None:
+        marked = _MARKED.search(text)
+        if marked is not None:
+            plain = re.sub(_MARK, "", marked[0])
+            raise ValueError(f"'{text.strip()}' has something between the digits of a number; write {plain}")
         return
     number = match[0]
     if _THOUSANDS.fullmatch(number):
@@ -181,7 +189,7 @@ def example_unit(dimension: str) -> str:
 
 def parse_duration(text: str) -> float:
     """Purpose: "90 s", "2h", "1h30m", "10d" in seconds. A bare number or a clock time is refused: it says no unit."""
-    refuse_comma(text)
+    refuse_marks(text)
     rest, total = text.strip(), 0.0
     while rest:
         match = _DURATION_PART.match(rest)

@@ -9,6 +9,7 @@ from typing import Any
 from yaml.nodes import MappingNode
 
 from shakedown.model.nouns import Party
+from shakedown.model.speakers import CERTIFICATE, name_key
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.scalars import InvalidValue, Scalar
 from shakedown.plans.schema.source_positions import place
@@ -32,6 +33,11 @@ class Speaker(Scalar):
             data = base64.b64decode(blob, validate=True)
         except (binascii.Error, ValueError):
             data = b""
+        if CERTIFICATE in kind:
+            raise InvalidValue(
+                "this is a certificate, which has an end, and nobody checks it here",
+                "write the key itself: what its .pub file holds, and not the one that ends in -cert.pub",
+            )
         length = int.from_bytes(data[:4], "big")
         if data[4 : 4 + length] != kind.encode() or len(data) <= 4 + length:
             raise InvalidValue("this is no public SSH key", "write what the key's .pub file holds: TYPE KEY NAME")
@@ -56,7 +62,7 @@ def read_parties(root: MappingNode, values: dict[str, Any], problems: Problems) 
         problems.at(at, "there is one party", "an agreement takes two: name the other one, such as vendor: [NAME]")
     known: dict[str, str] = {}
     for party in parties:
-        for word in dict.fromkeys((*(name.casefold() for name in party.people), *party.keys)):
+        for word in dict.fromkeys((*(name_key(name) for name in party.people), *party.keys)):
             if word in known:
                 shown = word if len(word) <= 60 else f"{word[:60]}..."
                 problems.at(at, f"'{shown}' is in {known[word]} and in {party.name}", "a person cannot be both parties")

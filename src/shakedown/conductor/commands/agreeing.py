@@ -17,6 +17,7 @@ from shakedown.model.errors import UsageError, there_are
 from shakedown.model.events import Event
 from shakedown.model.nouns import Document, Party
 from shakedown.model.ports import Command
+from shakedown.model.speakers import party_of
 
 CAN_BE_WITHDRAWN = ("waive", "rule")
 Pairs = Sequence[tuple[int, str]]
@@ -54,12 +55,12 @@ def why_not_agree(parties: Sequence[Party], record: Record, pairs: Pairs, by: st
         if act is None or act.digest != digest:
             return f"event {number} is no act of this campaign, or says something else than what was agreed to"
     if signed is None:
-        mine = [party for party in parties if by.casefold() in {name.casefold() for name in party.people}]
-        if not mine:
+        mine = party_of(parties, by)
+        if mine is None:
             known = "; ".join(f"{party.name}: {', '.join(party.people) or 'keys'}" for party in parties)
             return f"{by} speaks for no party of the plan ({known})"
-        if mine[0].keys:
-            return f"{by} speaks for {mine[0].name}, and the plan gives {mine[0].name} keys: sign it with --sign KEY"
+        if mine.keys:
+            return f"{by} speaks for {mine.name}, and the plan gives {mine.name} keys: sign it with --sign KEY"
     elif not signed.key:
         return signed.why or "the signature does not hold"
     elif sum(signed.key in party.keys for party in parties) != 1:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from shakedown.conductor.commands.moved_inputs import at_old_places, moved_inputs, moved_words
 from shakedown.conductor.commands.refusals import refusal
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.ports import clusters_of
@@ -43,7 +44,13 @@ def keep_document(layout: Layout, state: State, document: Document) -> tuple[str
     if why:
         raise UsageError(why, hint=ANOTHER_NAME)
     name = write_document(layout, freeze(document))
-    return name, differences(before, document)
+    moved = moved_inputs(layout, state.driver.inputs, before, document)
+    return name, told_differences(before, document, moved)
+
+
+def told_differences(before: Document, after: Document, moved: Mapping[str, str]) -> list[str]:
+    """Purpose: what a new document changes, a line each; a file of the same content in another place is no other input."""
+    return [*moved_words(moved), *differences(before, at_old_places(after, moved))]
 
 
 def why_not(state: State, after: Document) -> str:
@@ -93,15 +100,19 @@ def amend_command(documents: DocumentStore) -> Callable[[Conductor, Command], Ev
         why = why_not(conductor.state, document) or another_cluster(conductor.state.index.document, document)
         if why:
             return refusal(command, why)
-        return put_into_force(conductor, command, document)
+        return put_into_force(conductor, command, document, getattr(documents, "layout", None))
 
     return amend
 
 
-def put_into_force(conductor: Conductor, command: Command, document: Document) -> Event:
-    """The event of an amendment; the plan's index is in place when it is folded."""
+def put_into_force(conductor: Conductor, command: Command, document: Document, layout: Layout | None = None) -> Event:
+    """The event of an amendment; the plan's index is in place when it is folded. ``layout``: None where the campaign has no
+    directory, and so no input files.
+    """
     index, stopped = conductor.state.index, _stopped(conductor)
-    lines = differences(index.document, document)
+    inputs = conductor.state.driver.inputs
+    moved = moved_inputs(layout, inputs, index.document, document) if layout is not None else {}
+    lines = told_differences(index.document, document, moved)
     value: dict[str, Any] = {
         "document": command.value["document"],
         "components": [component.name for component in index.components],
@@ -112,6 +123,8 @@ def put_into_force(conductor: Conductor, command: Command, document: Document) -
     }
     if stopped:
         value["stopped"] = stopped
+    if moved:
+        value["moved"] = [[new, was] for new, was in moved.items()]
     conductor.state.plan = index_plan(document, before=index)
     return Event("amended", value=value, reason=command.reason)
 

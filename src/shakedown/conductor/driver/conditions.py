@@ -80,7 +80,7 @@ class Conditions:
         lines: list[str] = []
         try:
             lines += settings_changed(self.layout, self.document, environment, self.environment)
-            lines += files_changed(_read(self.layout, inputs), self.known)
+            lines += files_changed(known_inputs(self.layout, inputs), self.known)
         except RecordError:
             return  # damage of the record, which is said elsewhere
         self._say(conductor, lines, "since the last conductor left")
@@ -166,7 +166,7 @@ class Conditions:
                 digest = ""
                 if status.st_size <= HASHED_BYTES and self.read_bytes + status.st_size <= ALL_BYTES:
                     self.read_bytes += status.st_size
-                    digest = _digest(path)
+                    digest = file_digest(path)
                 looked = self._looks[str(path)] = (mark, f"{status.st_size}@{status.st_mtime_ns}#{digest}")
             return looked[1]
         except OSError as error:
@@ -195,7 +195,8 @@ def _is_program(path: Path) -> bool:
         return False
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Purpose: the sha256 of a file. Raises OSError."""
     hashed = hashlib.sha256()
     with open_plain(path) as file:
         while block := file.read(_BLOCK):
@@ -280,7 +281,13 @@ def _value(value: str | None) -> str:
     return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}...'"
 
 
-def _read(layout: Layout, digest: str) -> Known:
+def sum_of(known: str) -> str:
+    """Purpose: the sha256 in what is known of a file; "" where it was not read."""
+    return _parts(known)[2]
+
+
+def known_inputs(layout: Layout, digest: str) -> Known:
+    """Purpose: what the record knows of files and programs under this digest; nothing where it is "". Raises RecordError."""
     if not digest:
         return {}
     said = read_named(layout, digest).get("inputs")

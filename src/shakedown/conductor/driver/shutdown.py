@@ -107,16 +107,26 @@ def leave(conductor: Conductor, end_runs: EndRuns, signal_name: str = "") -> str
     undetermined = "" if state.driver.stopping else stays_undetermined(state)
     if undetermined:
         return undetermined
-    if not state.driver.stopping:
-        by = {"signal": signal_name} if signal_name else {}
-        conductor.log("stop_request", value=by, reason=SAID.get(signal_name, "the conductor was told to leave at once"))
+    reports = end_runs() if end_runs is not None and state.jobs else ()
+    ended = sum(report.state == "interrupted" for report in reports)
+    if not state.driver.stopping or ended:
+        _say_leaving(conductor, signal_name, ended)
     if end_runs is None:
         return state.driver.stopping + _go_on(state)
     if state.jobs:
-        log_reports(conductor, end_runs())
+        log_reports(conductor, reports)
         hear(conductor)
         act(conductor)
     return state.driver.stopping
+
+
+def _say_leaving(conductor: Conductor, signal_name: str, ended: int) -> None:
+    """Why we leave, and how many runs we ended by that: the word that nothing new be submitted ends none of them."""
+    before, said = conductor.state.driver.stopping, SAID.get(signal_name, "the conductor was told to leave at once")
+    once_more = ", a second time" if before == said else ""
+    words = f"{once_more}: {ended} {'run was' if ended == 1 else 'runs were'} ended while running" if ended else ""
+    value = ({"signal": signal_name} if signal_name else {}) | ({"ended": ended} if ended else {})
+    conductor.log("stop_request", value=value, reason=f"{said}{words}")
 
 
 def leave_on_full_disk(conductor: Conductor, end_runs: EndRuns, full: DiskFull) -> str:

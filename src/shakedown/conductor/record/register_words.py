@@ -11,11 +11,12 @@ from msgspec import Struct
 
 from shakedown.events.campaigns import CAMPAIGNS
 from shakedown.events.entered import begun_anew, disowned, read_entry, vouched_by
-from shakedown.events.reader import Reader
+from shakedown.events.reader import Reader, read_events
 from shakedown.events.register import ENDED, FOUND, SEALED, Entry, Register
 from shakedown.events.segments import sha256
 from shakedown.metrics.words import plural
 from shakedown.model.errors import RecordError
+from shakedown.model.events import is_act
 from shakedown.model.layout import Layout
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -26,7 +27,7 @@ THERE, GONE, NOT_BEGUN, OTHER = "there", "gone", "not begun", "another"
 class Standing(Struct, frozen=True):
     """A campaign of the register. ``place``: there, gone, not begun, or another one under its name; ``outcome``: the last one that
     the register has of it, "" where it has none; ``sealed``: how often; ``found``: it was entered when the register was opened.
-    ``ad_hoc``: it has no plan's file.
+    ``ad_hoc``: it has no plan's file; ``acts``: of people since then, by which it may come out otherwise now.
     """
 
     campaign: str
@@ -38,10 +39,13 @@ class Standing(Struct, frozen=True):
     sealed: int
     found: bool
     ad_hoc: bool = False
+    acts: int = 0
 
     @property
     def words(self) -> str:
         """How it ended, or what became of it."""
+        if self.acts:
+            return f"{self.outcome} ({plural(self.acts, 'act')} of people came after that)"
         if self.place in (THERE, NOT_BEGUN):
             return self.outcome or ("not over" if self.place == THERE else "entered and not begun")
         when = "after its seal" if self.sealed else "after its end" if self.outcome else "before its end"
@@ -59,6 +63,7 @@ def _standing(site: Path, register: Register, entry: Entry) -> Standing:
     sealed = sum(one.fact == SEALED for one in told) + (entry.fact == FOUND and bool(entry.digest))
     place = place_of(site, register, entry)
     outcome = told[-1].outcome if told else ""
+    acts = _acts_after(Layout(site / CAMPAIGNS / entry.campaign), told[-1].event) if told and place == THERE else 0
     return Standing(
         entry.campaign,
         entry.plan,
@@ -69,7 +74,17 @@ def _standing(site: Path, register: Register, entry: Entry) -> Standing:
         sealed,
         found=entry.fact == FOUND,
         ad_hoc=entry.ad_hoc,
+        acts=acts,
     )
+
+
+def _acts_after(layout: Layout, event: int) -> int:
+    """How many acts of people the log has after an event. A log that cannot be read is not counted: whoever checks it says so."""
+    try:
+        later = [one for one in read_events(layout.log, after=event) if is_act(one)] if event else []
+    except (RecordError, OSError):
+        return 0
+    return len({one.value.get("together") or one.seq for one in later})
 
 
 def place_of(site: Path, register: Register, entry: Entry) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import takewhile
 
 from shakedown.conductor.record.documents import Documents
 from shakedown.events.agreements import agreed_text, who_signed
 from shakedown.events.reader import read_events
+from shakedown.events.seals import read_seal, seals_of
 from shakedown.metrics.judging.consent import Consent, Signed, weigh
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import Scorecard
@@ -54,6 +55,18 @@ def parties_at(layout: Layout, through: int | None = None) -> tuple[Party, ...]:
     """
     record = fold_runs(event for event in read_events(layout.log) if through is None or event.seq <= through)
     return consent_of(layout, record).parties if record.document else ()
+
+
+def parties_of_seals(layout: Layout, digests: Collection[str]) -> Mapping[str, tuple[Party, ...]]:
+    """Purpose: digest of a seal -> the parties that counted when it was made: who has a key then signs for a party, whatever keys
+    come later. Errors: RecordError.
+    """
+    record = fold_runs(read_events(layout.log))
+    documents = Documents(layout)
+    named = {documents(digest).parties for digest in record.documents if digest}
+    if len(named) <= 1:
+        return dict.fromkeys(digests, next(iter(named), ()))
+    return {digest: parties_at(layout, read_seal(seals_of(layout) / f"{digest}.json").through) for digest in digests}
 
 
 def plan_in_effect(layout: Layout, record: Record) -> Document:

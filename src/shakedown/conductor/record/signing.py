@@ -58,14 +58,18 @@ def sides_of(parties: Sequence[Party]) -> Mapping[str, str]:
     return {fingerprint: next(iter(names)) for fingerprint, names in found.items() if len(names) == 1}
 
 
-def counter_seals(parties: Sequence[Party], signatures: Sequence[Signature], checked: bool = False) -> list[str]:
-    """Purpose: for each seal that somebody signed, which parties did so with a key of theirs, and which did not. ``checked``:
-    against a file of allowed signers, too.
+def counter_seals(
+    parties_of: Mapping[str, Sequence[Party]], signatures: Sequence[Signature], checked: bool = False
+) -> list[str]:
+    """Purpose: for each seal that somebody signed, which parties did so with a key of theirs, and which did not. ``parties_of``:
+    digest of a seal -> the parties when it was made; ``checked``: against a file of allowed signers, too.
     """
-    if not any(party.keys for party in parties):
-        return []
-    sides, lines = sides_of(parties), []
+    lines = []
     for digest in dict.fromkeys(one.digest for one in signatures):
+        parties = parties_of.get(digest, ())
+        if not any(party.keys for party in parties):
+            continue
+        sides = sides_of(parties)
         by = {
             sides[one.fingerprint]: one
             for one in signatures

@@ -48,6 +48,20 @@ def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*found, *_of_cases(old, new), *rows, *_of_precedence(old, new)]))
 
 
+def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]:
+    """Purpose: whose verdicts ``eases_runs`` is about: components, and cases of whatever component."""
+    now, tests = {part.name: part for part in new.components}, [_tests(document) for document in (old, new)]
+    parts = [part.name for part in old.components if part.name in now and any(_of_running(part, now[part.name]))]
+    after = {case.id: case for case in new.cases}
+    names = {what.split(":", 1)[0].removeprefix("contract row ") for what in _of_rows(old, new)}
+    names &= {row.name for contract in old.contracts for row in contract.rows if row.verdict}
+    easier = [case.id for case in old.cases
+              if case.id in after and any(_of_case(case, after[case.id], *(its.get(case.test) for its in tests)))]  # fmt: skip
+    judged = [case.id for case in old.cases if names.intersection(case.rows)]
+    bounded = [case for cases in _less_bounded(old, new).values() for case in cases]
+    return frozenset(parts), frozenset([*easier, *judged, *bounded])
+
+
 def steers_runs(old: Document, new: Document) -> bool:
     """Purpose: whether other runs come about by the later plan, as by a cap, a pause or another budget: its limits and windows, its
     mix and how it is filled, when a case is given up. What would have run without it nobody knows.
@@ -216,6 +230,12 @@ def _of_rows(old: Document, new: Document) -> Iterator[str]:
 
 def _of_precedence(old: Document, new: Document) -> Iterator[str]:
     """Rows that are all still there, and a more specific one that was added bounds a case less than they did."""
+    for what, cases in _less_bounded(old, new).items():
+        yield f"{what} of {some(cases)}: a more specific row stands in its place"
+
+
+def _less_bounded(old: Document, new: Document) -> dict[str, list[str]]:
+    """What was bounded more tightly -> the cases of which it was."""
     rows = {row.name: row for contract in new.contracts for row in contract.rows}
     asked = [content(row) for row in rows.values()]
     kept = {row.name: row for contract in old.contracts for row in contract.rows if content(row) in asked}
@@ -228,8 +248,7 @@ def _of_precedence(old: Document, new: Document) -> Iterator[str]:
                 high is not None and (highest is None or highest > high)
             ):
                 found.setdefault(f"the bound of {subject[1]} ({subject[2]})", []).append(case.id)
-    for what, cases in found.items():
-        yield f"{what} of {some(cases)}: a more specific row stands in its place"
+    return found
 
 
 def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...], Bounds]:

@@ -14,6 +14,7 @@ from shakedown.metrics.judging.people import Act
 from shakedown.metrics.rows.rows import AgreementRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document, Party
+from shakedown.model.speakers import party_of
 
 NEVER = frozenset({"agree"})  # an agreement needs none itself
 
@@ -202,9 +203,8 @@ class _Terms:
         return name, "", ""
 
     def _named(self, by: str) -> str:
-        wanted = " ".join(by.split()).casefold()
-        found = [party.name for party in self.parties if wanted in {person.casefold() for person in party.people}]
-        return found[0] if len(found) == 1 else ""
+        party = party_of(self.parties, by)
+        return party.name if party is not None else ""
 
     # ---- acts ----------------------------------------------------------------------------------------------------------------
 

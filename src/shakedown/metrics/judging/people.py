@@ -26,7 +26,9 @@ class Act(Struct, frozen=True):
     """``number``: that of its first event, which names it. ``what``: what was done, in words. ``as_of``: the moment in the past or
     now that it speaks of, None where it speaks of none. ``events``: all of its own; ``follows``: what the log has because of it.
     ``digest`` stands for all that it says. ``plain``: it had results run again that are counted one by one: without it they are not
-    asked for. ``anew``: it had a component run again that had had its time: its clock was started anew.
+    asked for. ``anew``: by it a clock was started anew: of a component that had had its time and ran again, or when a pause ended.
+    ``ended``: (component, what was said of its clock, cause) of each pause that was ended; ``restarts``: components whose clock was
+    started anew then.
     """
 
     number: int
@@ -42,6 +44,8 @@ class Act(Struct, frozen=True):
     follows: frozenset[int] = frozenset()
     plain: bool = False
     anew: bool = False
+    ended: tuple[tuple[str, str, str], ...] = ()
+    restarts: frozenset[str] = frozenset()
 
     @property
     def backdated(self) -> bool:
@@ -50,8 +54,15 @@ class Act(Struct, frozen=True):
 
     @property
     def unknown(self) -> bool:
-        """What would have come without it shows only by running again; what is backdated changes what was measured."""
-        return self.unsure and not (self.kind == "pause" and self.backdated)
+        """What would have come without it shows only by running again. Of a pause it is known how the clock stood before: one that
+        is backdated, or starts the clock anew, changes what was measured.
+        """
+        return self.unsure and not self.moves_back
+
+    @property
+    def moves_back(self) -> bool:
+        """A pause that says something of the time before it."""
+        return self.kind == "pause" and (self.backdated or self.anew)
 
     @property
     def unsure(self) -> bool:
@@ -87,13 +98,21 @@ def acts_of(record: Record) -> tuple[Act, ...]:
 
 def known_agains(acts: Sequence[Act], document: Document) -> tuple[Act, ...]:
     """Purpose: the acts, with what is known of those that had a component run again: everything, unless it runs for a time and had
-    not had it yet.
+    not had it yet; and of pauses at whose end a clock was started anew: how it stood before.
     """
-    timed = {part.name for part in document.components if part.duration_s}
-    return tuple(
-        replace(act, plain=True) if act.kind == "again" and (act.anew or act.component not in timed) else act
-        for act in acts
-    )
+    timed = {part.name: part for part in document.components if part.duration_s}
+
+    def known(act: Act) -> Act:
+        if act.kind == "again" and (act.anew or act.component not in timed):
+            return replace(act, plain=True)
+        restarts = frozenset(
+            name
+            for name, said, cause in act.ended
+            if name in timed and (said or timed[name].clock.act_for(cause)) == "restarts"
+        )
+        return replace(act, anew=True, restarts=restarts) if restarts else act
+
+    return tuple(map(known, acts))
 
 
 def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) -> Act:
@@ -111,7 +130,19 @@ def _act(rows: Sequence[ActRow], record: Record, known: Mapping[int, ActRow]) ->
         as_of=_as_of(rows),
         follows=_follows(first, record),
         anew=first.kind == "again" and first.value.get("clock") == "restart",
+        ended=_ended(rows) if first.kind == "pause" else (),
     )
+
+
+def _ended(rows: Sequence[ActRow]) -> tuple[tuple[str, str, str], ...]:
+    """The pauses that were ended: component, what was said of its clock, cause."""
+    over = {str(row.value.get("component") or "") for row in rows if row.event == "continued"}
+    said = [
+        tuple(str(row.value.get(key) or "") for key in ("component", "clock", "cause"))
+        for row in rows
+        if row.event == "paused"
+    ]
+    return tuple((name, clock, cause or "other") for name, clock, cause in said if name in over)
 
 
 def _digest(rows: Sequence[ActRow]) -> str:

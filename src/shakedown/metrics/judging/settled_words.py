@@ -61,9 +61,11 @@ def name_of(kind: str, by: str, number: int) -> str:
     return f"the {_NOUNS.get(kind, kind)} by {by or 'somebody'} (event {number})"
 
 
-def disputed_words(outcome: str, others: Others, unagreed: Sequence[int], acts: Named) -> str:
-    """Purpose: why an outcome is disputed. ``unagreed``: acts that need a consent which is missing, and without which nobody knows
-    how it would come out.
+def disputed_words(
+    outcome: str, agreed: str, others: Others, unagreed: Sequence[int], known: Collection[int], acts: Named
+) -> str:
+    """Purpose: why an outcome is disputed. ``unagreed``: acts that need a consent which is missing, and that cannot be undone;
+    ``agreed``: the outcome with every party's consent to them; ``known``: those without which it is known how it would come out.
     """
     numbers = sorted({number for groups in others.values() for group in groups for number in group})
     rest = [number for number in unagreed if number not in numbers]
@@ -74,12 +76,15 @@ def disputed_words(outcome: str, others: Others, unagreed: Sequence[int], acts: 
         otherwise = [f"{word} if {_do_not(groups, numbers)}" for word, groups in others.items()]
         parts = [f"{outcome} if {acts.all(numbers)} count, {', '.join(otherwise)}"]
     if rest:
-        them = _them(rest)
-        parts += [
-            f"{'' if parts else f'{outcome} if every party agrees to {acts.all(rest)}, as the plan demands; '}"
-            f"{f'the plan demands that every party agrees to {acts.all(rest)}, and ' if parts else ''}"
-            f"nobody can tell how it would have come out without {them}"
-        ]
+        until = (
+            f", {outcome} where {'it has' if len(rest) == 1 else 'they have'} no effect" if agreed != outcome else ""
+        )
+        demand = f"{agreed} if every party agrees to {acts.all(rest)}, as the plan demands{until}"
+        demand = f"the plan demands that every party agrees to {acts.all(rest)}" if parts else demand
+        unknown = [number for number in rest if number not in known]
+        without = _them(rest) if unknown == rest else _events(unknown)
+        told = f"nobody can tell how it would have come out without {without}" if unknown else ""
+        parts += [(", and " if parts else " ").join(filter(None, (demand + (";" if told and not parts else ""), told)))]
     return "disputed: " + "; ".join([*parts, acts.not_agreed(sorted({*numbers, *rest}))])
 
 
@@ -141,12 +146,11 @@ def restriction_words(act: ActScore) -> str:
     )
 
 
-def without_all_words(outcome: str, acts: Sequence[Act]) -> str:
+def without_all_words(outcome: str, known: int, acts: int) -> str:
     """Purpose: how it would have come out without all acts. Where one of them is not known, nor is the whole; what the others come
-    to is told beside it. ``outcome``: without those that are known.
+    to is told beside it. ``outcome``: without those that are ``known``, so many of ``acts``.
     """
-    known = sum(not act.unknown for act in acts)
-    if known == len(acts):
+    if known == acts:
         return outcome
     if not known:
         return NOT_KNOWN

@@ -7,15 +7,15 @@ scorecard itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from math import inf
 
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import clocks_of
-from shakedown.metrics.judging.asked_less import eases_runs, steers_runs
+from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score, score_people
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
+from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
@@ -36,6 +36,7 @@ from shakedown.metrics.judging.settled_words import (
     void_words,
     without_all_words,
 )
+from shakedown.metrics.judging.steps import Steps
 from shakedown.metrics.judging.taken import MOVES_CLOCKS, Clocks, taken
 from shakedown.metrics.judging.without import NO_ROWS, Acts, Variants, moves_nothing
 from shakedown.metrics.rows.table import Record
@@ -48,6 +49,7 @@ Documents = Callable[[str], Document]
 Counted = Mapping[str, frozenset[str]]  # component -> the runs that are counted
 Scored = tuple[Document, Clocks, Scorecard, Counted]
 _AT_ONCE = 16  # records without acts that are kept at a time
+_RANKS = {"accepted": 2, "accepted with restrictions": 2, "incomplete": 1, "rejected": 0}  # the better, the higher
 _MOST_TRIED = 12  # acts of a group that are left away one by one, to find those that matter
 _FAMILIES = {"rejudge": "rule"} | dict.fromkeys(MOVES_CLOCKS, "clock") | dict.fromkeys(ENDS_EARLY, "end")
 
@@ -65,13 +67,18 @@ def settle(
     acts = known_agains(acts_of(record), document)
     if not acts:
         return score(document, record, earlier=earlier_plans(record, document_of))
+    moved = moved_files(record)
+    if moved:
+        document_of, at_first = where_they_were(document_of, moved)
+        document = at_first(document)
     settling = _Settling(document, record, document_of, Variants(record, acts, reread), acts, signatures or {})
     return settling.scorecard()
 
 
 class _Settling:
     """One campaign being settled. ``void``: acts without effect, because a consent that is asked for is missing. ``shared``: what
-    was scored already, by the acts that it is without. ``spared``: an agreement that is left out of account.
+    was scored already, by the acts that it is without. ``spared``: an agreement that is left out of account; ``granted``: acts to
+    which every party is taken to agree.
     """
 
     def __init__(
@@ -84,6 +91,7 @@ class _Settling:
         signatures: Mapping[int, Signed],
         shared: dict[Acts, Scored] | None = None,
         spared: int = 0,
+        granted: Acts = frozenset(),
     ) -> None:
         self.document, self.record, self.document_of = document, record, document_of
         self.variants, self.acts, self.signatures = variants, acts, signatures
@@ -91,15 +99,17 @@ class _Settling:
         self.by_number = {act.number: act for act in acts}
         runs_of = {row.seq: row.run for row in record.acts if row.kind == "rule" and row.run}
         self.ruled = {act.number: {runs_of[seq] for seq in act.events if seq in runs_of} for act in acts}
-        self.consent = consent = weigh(record, acts, document_of, signatures, spared)
+        consent = weigh(record, acts, document_of, signatures, spared)
+        missing = {number: () if number in granted else names for number, names in consent.missing.items()}
+        self.consent = consent = replace(consent, missing=missing, void=consent.void - granted)
         unsure = {act.number for act in acts if act.unsure}
         self.times = times_up(record, document_of)
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
-        self.steering = {act.number for act in acts if self._steers(act)}
+        self.steps = Steps(record, acts, self.void, document_of, consent.missing)
+        self.steering = self.steps.steering()
         unsure |= self.steering - self.void
-        self.driven_by = [
-            act.number for act in acts if act.number in self.void and (act.number in self.steering or self._drove(act))
-        ]
+        self.relied = self.steps.relied()
+        self.driven_by = sorted((self.steering | self.relied) & self.void)
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
         self.withdrawn = _withdrawn(record, self.void)
@@ -109,28 +119,13 @@ class _Settling:
         self.one_sided = frozenset(act.number for act in self.known if consent.missing.get(act.number))
         self.unsure = sorted(number for number in unsure if consent.missing.get(number))
 
-    def _drove(self, act: Act) -> bool:
-        """Whether results came by an amendment that has no effect on what is asked: what they would be without it nobody knows."""
-        if act.kind != "amend":
-            return False
-        step = self._step(act)
-        return bool(eases_runs(*step)) and self._is_relied_on(act, step)
-
-    def _steers(self, act: Act) -> bool:
-        """Whether an amendment had other runs come about: some were ordered while it was in force."""
-        if act.kind != "amend" or not steers_runs(*self._step(act)):
-            return False
-        orders = [row.ordered_by for row in self.record.current()] + [run.seq for run in self.record.open.values()]
-        return max(orders, default=0) > act.number
-
     def scorecard(self) -> Scorecard:
         """Everything: the outcome, by whose word, and each act."""
         self._score_all()
-        judged = self._score(frozenset())[2]
-        takes, restricting = self._restricting(judged)
-        outcome = _restricted(judged.outcome, restricting)
+        judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
-        whole = without_all_words(self._raw(frozenset(act.number for act in self.known)), self.weighed)
+        known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
+        whole = without_all_words(self._raw(known), len(known), len(self.weighed))
         settled = replace(
             judged,
             outcome=outcome,
@@ -146,15 +141,53 @@ class _Settling:
         if not self._disputed(others, restricting):
             hangs = hangs_words(scored) if outcome == "rejected" else ""
             return replace(settled, summary=settled.summary + hangs + unsure_words(self.unsure, names))
-        said = disputed_words(outcome, others, unagreed, names)
-        said += unsure_words(sorted({*self.unsure} - {*unagreed}), names)
+        computed = {act.number for act in self.acts if act.moves_back}
+        said = disputed_words(outcome, self._if_agreed(unagreed, outcome), others, unagreed, computed, names)
+        hung = {number for groups in others.values() for group in groups for number in group}
+        said += unsure_words(sorted({*self.unsure} - {*unagreed} - hung), names)
         return replace(settled, outcome="disputed", undisputed=outcome, summary=said)
+
+    def _come_out(self) -> tuple[Scorecard, dict[int, tuple[str, ...]], set[int], Acceptance]:
+        """As it is judged, what each act takes away, the acts that do, and the outcome with these. Amendments by which results came
+        are set apart: of those it is known, or not, how it would come out without them.
+        """
+        judged = self._score(frozenset())[2]
+        takes, restricting = self._restricting(judged)
+        outcome = _restricted(judged.outcome, restricting)
+        for number in sorted(self.relied - self.void):
+            gone = frozenset({number})
+            if not self._is_sure(gone, self._word_without(gone, restricting), outcome):
+                self.known = [act for act in self.known if act.number != number]
+                self.one_sided -= gone
+                self.unsure = sorted({*self.unsure, *(gone if self.consent.missing.get(number) else ())})
+        return judged, takes, restricting, outcome
+
+    def _if_agreed(self, numbers: Sequence[int], outcome: str) -> str:
+        """The outcome with every party's consent to acts that have no effect without it."""
+        granted = frozenset(numbers) & self.void
+        if not granted:
+            return outcome
+        agreed = _Settling(
+            self.document,
+            self.record,
+            self.document_of,
+            self.variants,
+            self.acts,
+            self.signatures,
+            self.shared,
+            granted=granted,
+        )
+        return agreed._come_out()[3]
+
+    def _is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
+        """Whether a word on the campaign without some acts holds, although results came by an easier plan that is among them:
+        such verdicts flatter, so that only what is worse all the same is known.
+        """
+        return not gone & self.relied or _RANKS.get(word, 0) < _RANKS.get(outcome, 0)
 
     def word(self) -> str:
         """The outcome alone."""
-        judged = self._score(frozenset())[2]
-        restricting = self._restricting(judged)[1]
-        outcome = _restricted(judged.outcome, restricting)
+        _, _, restricting, outcome = self._come_out()
         return DISPUTED if self._disputed(self._others(outcome, restricting), restricting) else outcome
 
     def _disputed(self, others: Others, restricting: Collection[int]) -> bool:
@@ -207,6 +240,8 @@ class _Settling:
             record = self._idle_kept(self.variants.without(gone)) if gone else self.record
             if gone and self.times:
                 leave_out_late(record, self.times, self.document_of)
+            if gone:
+                beyond.hold_to(record, self.record, self.document_of)
             same = record.document == self.record.document or not record.document
             document = self.document if same else self.document_of(record.document)
             judged, counted = self._judged(document, record, gone)
@@ -237,44 +272,16 @@ class _Settling:
         return self._score(numbers)[2].outcome
 
     def _takes(self, act: Act, judged: Scorecard, gone: Acts = frozenset()) -> tuple[str, ...]:
-        """Only what was said after the first order can take anything away. ``gone``: acts that are left out of account."""
-        if (act.kind in NO_ROWS and not act.anew) or act.kind in ("waive", "withdraw") or self._is_before_all(act):
+        """``gone``: acts that are left out of account."""
+        if (act.kind in NO_ROWS and not act.anew) or act.kind in ("waive", "withdraw"):
             return ()
         document, clocks, without, counted = self._score(gone | {act.number})
         base_document, base_clocks, _, base_counted = self._score(gone)
         moved = (base_clocks, clocks) if act.kind in MOVES_CLOCKS else None
-        step = self._step(act) if act.kind == "amend" else None
-        relied = step is not None and self._is_relied_on(act, step)
+        step = (*self.steps.of(act), self.steps.stood_by(act)) if act.kind == "amend" else None
+        relied = step is not None and self.steps.is_relied_on(act)
         runs = base_counted, counted
         return taken(act.kind, judged, without, (base_document, document), runs, moved, step, relied)
-
-    def _is_before_all(self, act: Act) -> bool:
-        """What was said before the first order takes nothing away; but of a plan that names parties every amendment is weighed."""
-        if act.kind == "amend" and self.consent.parties:
-            return False
-        orders = self.record.first_orders.values()
-        return not orders or act.said < min(orders)
-
-    def _step(self, act: Act) -> tuple[Document, Document]:
-        """The plan that was in force before an amendment, and the one that it put into force."""
-        amends = [one for one in self.acts if one.kind == "amend"]
-        place = amends.index(act)
-        last = max((k for k in range(place) if amends[k].number not in self.void), default=-1)
-        before, after = (self.record.documents[k + 1] for k in (last, place))
-        return self.document_of(before), self.document_of(after)
-
-    def _is_relied_on(self, act: Act, step: tuple[Document, Document]) -> bool:
-        """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again."""
-        later = [one for one in self.acts if one.kind == "amend" and one.number > act.number]
-        whole = (one for one in later if not eases_runs(step[0], self._step(one)[1]))
-        until = next(whole, None)
-        last, end = (until.number, until.said) if until is not None else (inf, inf)
-        for row in self.record.runs:
-            began = row.charged if row.charged is not None else row.started
-            given = act.number < row.seq < last
-            if not row.superseded_by and (given or (began is not None and act.said <= began < end)):
-                return True
-        return False
 
     # ---- acts --------------------------------------------------------------------------------------------------------------
 
@@ -341,6 +348,8 @@ class _Settling:
             return NOT_KNOWN, ()
         gone = frozenset({act.number})
         word = self._word_without(gone, restricting)
+        if not self._is_sure(gone, word, now):
+            return NOT_KNOWN, ()
         word = NOT_KNOWN if act.number in self.steering and word == now else word
         return word, tuple(differences(judged, self._score(gone)[2]))
 
@@ -374,7 +383,7 @@ class _Settling:
         over = self._over()
         for gone in self._subsets():
             word = self._word_without(gone, restricting)
-            if word == outcome or not (over or word != "incomplete"):
+            if word == outcome or not (over or word != "incomplete") or not self._is_sure(gone, word, outcome):
                 continue
             known = found.setdefault(word, [])
             if not any(gone.issuperset(group) for group in known):  # else fewer of them do it

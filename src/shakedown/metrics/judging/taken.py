@@ -28,12 +28,13 @@ def taken(
     documents: tuple[Document, Document],
     runs: tuple[Runs, Runs],
     clocks: tuple[Clocks, Clocks] | None = None,
-    step: tuple[Document, Document] | None = None,
+    step: tuple[Document, Document, Document] | None = None,
     relied: bool = False,
 ) -> tuple[str, ...]:
     """Purpose: what the act takes away, a phrase each. ``documents``, ``runs`` (those counted) and ``clocks``: as it is, and
-    without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it and the plan that it put into
-    force; ``relied``: results that count were ordered or judged while that was so.
+    without the act; no clocks where the act moves none. ``step``: of an amendment the plan before it, the plan that it put into
+    force, and the last one before it that every party stood by; ``relied``: results that count were ordered or judged while
+    that was so.
     """
     found = list(_by_amendment(*step, documents[0], relied)) if step is not None else []
     found += _runs(*runs)
@@ -45,14 +46,18 @@ def taken(
     return tuple(dict.fromkeys(found))
 
 
-def _by_amendment(before: Document, after: Document, now: Document, relied: bool) -> tuple[str, ...]:
-    """What this step took, unless the plan in force asks for all of it again: a second amendment hides nothing of the first.
+def _by_amendment(before: Document, after: Document, agreed: Document, now: Document, relied: bool) -> tuple[str, ...]:
+    """What this step took of the plan that was agreed, unless the plan in force asks for all of it again: a second amendment hides
+    nothing of the first, and takes nothing that one party alone had asked for.
 
     What results keep of the step stays taken where some that count came by while it was in force.
     """
-    if asks_less(before, now):
-        return asks_less(before, after)
-    return eases_runs(before, after) if relied else ()
+    lasting = bool(asks_less(before, now) and asks_less(agreed, now))
+    of = asks_less if lasting else eases_runs
+    step, had = of(before, after), of(agreed, before)
+    if not step or not (lasting or relied):
+        return ()
+    return tuple(what for what in of(agreed, after) if what not in had or what in step)
 
 
 def _runs(now: Runs, without: Runs) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _runs(seen: Seen) -> Iterator[str]:
         beside = _everything_counted(seen, around, score, every[name])
         if before:
             rows = [row for case in mine.cases for row in case.before]
-            yield f"{name}: {_count(rows)} from before its clock was started anew{_by_clock(seen, around.component)}; {beside}"
+            yield f"{name}: {_count(rows)} from before its clock was {_begun(seen, around.component)}; {beside}"
         if out:
             who = _taker(seen, name, sorted({row.case for row in out}), out)
             yield f"{name}: {_count(out)} that an amendment took out and wanted again do not count{who}; {beside}"
@@ -120,9 +120,12 @@ def _count(rows: Sequence[RunRow]) -> str:
     return f"{plural(len(rows), 'run')} ({verdicts})"
 
 
-def _by_clock(seen: Seen, component: Component) -> str:
-    said = [word for word in words_of(component, seen.record) if word.act in BEGINS and word.kind]
-    return _said(said[-1].by, said[-1].why) if said else ""
+def _begun(seen: Seen, component: Component) -> str:
+    """Whether its clock was started or started anew, with who and why: a declared one begins with a person's word."""
+    begins = [word for word in words_of(component, seen.record) if word.act in BEGINS]
+    said = [word for word in begins if word.kind]
+    how = "started" if len(begins) == 1 and begins[0].act == "start" else "started anew"
+    return how + (_said(said[-1].by, said[-1].why) if said else "")
 
 
 def _amended(seen: Seen) -> list[EpochRow]:

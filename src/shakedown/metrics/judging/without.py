@@ -7,7 +7,7 @@ the log is folded once more, without the events of the acts and what follows fro
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -98,17 +98,21 @@ def copied(record: Record) -> Record:
 
 
 def _take_out(record: Record, acts: Sequence[Act]) -> None:
-    in_time = {act.number for act in acts if act.kind == "pause" and act.backdated}
-    events = {number for act in acts if act.number not in in_time for number in act.events}
+    held = {number: act for act in acts if act.moves_back for number in act.events}
+    events = {number for act in acts if not act.moves_back for number in act.events}
     take_back(record, events)
     record.agreements = [row for row in record.agreements if row.seq not in events]
-    record.standing = list(_standing(record.standing, events, in_time))
+    record.standing = list(_standing(record.standing, events, held))
 
 
-def _standing(rows: Iterable[NoteRow], events: Collection[int], in_time: Collection[int]) -> Iterator[NoteRow]:
-    """Without what these acts said of clocks. A pause that was backdated counts from when it was said: it did hold work back."""
+def _standing(rows: Iterable[NoteRow], events: Collection[int], held: Mapping[int, Act]) -> Iterator[NoteRow]:
+    """Without what these acts said of clocks. A pause did hold work back: it counts from when it was said, and the clock, which it
+    does not start anew, stood still meanwhile.
+    """
     for row in rows:
-        if row.seq in in_time:
-            yield replace(row, value={key: word for key, word in row.value.items() if key != "from"})
+        if row.seq in held:
+            value = {key: word for key, word in row.value.items() if key != "from"}
+            stood = row.kind == "paused" and row.value.get("component") in held[row.seq].restarts
+            yield replace(row, value=value | {"clock": "stops"} if stood else value)
         elif row.seq not in events:
             yield row

@@ -298,6 +298,8 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         found.append(
             f"{plural(count, 'run')} of {name} ordered after its time was up, by acts that have no effect: not counted"
         )
+    for name, count in sorted(record.beyond.items()):
+        found.append(f"{plural(count, 'further attempt')} of {name}, allowed by acts that have no effect: not counted")
     for name, count in sorted(record.unknown.items()):
         found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
     for name, population in people.items():
@@ -315,7 +317,17 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
             )
         for case in population.cases:
             found += _of_case(case)
+    found += _of_signals(record)
     return found + _never_measured(document, record) + _of_conditions(record) + _of_waivers(document, record)
+
+
+def _of_signals(record: Record) -> list[str]:
+    """Signals by which a conductor left and ended what ran on its own machine. They are no acts, so they stand here."""
+    return [
+        f"event {note.seq}: {note.reason}; what is ended so is attempted again"
+        for note in record.of_kind("stop_request")
+        if note.value.get("ended")
+    ]
 
 
 def _never_measured(document: Document, record: Record) -> list[str]:

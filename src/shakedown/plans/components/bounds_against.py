@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shakedown.model.figures import figure_of
-from shakedown.model.judging import Contract, Criterion
+from shakedown.model.judging import Contract, ContractRow, Criterion
 from shakedown.model.measures import measures
 from shakedown.model.nouns import Component, Test
 from shakedown.plans.contracts.contracts import ContractRead
@@ -86,18 +86,20 @@ def _other_way(comparison: str, of_the_test: bool) -> str:
 def tell_rows_against(read: ContractRead, tests: dict[str, Definition], told: Problems) -> None:
     """Purpose: the same of a contract's rows; a row beside it that bounds the other side makes a band."""
     for row in read.contract.rows:
-        side = "<=" if _is_open(row.low) else ">=" if row.high is None else ""
-        better = _written_better(tests.get(row.test), row.figure)
+        side = "<=" if _is_open(row) else ">=" if row.high is None else ""
+        better, at = _written_better(tests.get(row.test), row.figure), read.written[row.name]
+        if better and _is_open(row) and row.high is None:
+            told.file(at.path, f"it is met whatever comes: must {row.must}", "write what is meant", at.line, at.column)
+            continue
         if not side or not better or not _wrong_way(side, better) or _banded(read.contract, row.name):
             continue
-        at = read.written[row.name]
         said = f"of {row.figure} {better} is better, and it must be {row.must}: the better it is, the less it is met"
         told.file(at.path, said, "turn the bound around, or mend the figure's 'better'", at.line, at.column)
 
 
-def _is_open(low: float | None) -> bool:
+def _is_open(row: ContractRow) -> bool:
     """Whether a lower bound asks for nothing: a figure is hardly ever below nothing."""
-    return low is None or low <= 0
+    return row.low is None or row.low < 0 or (row.low == 0 and not row.strict)
 
 
 def _written_better(test: Definition | None, figure: str) -> str:
@@ -113,7 +115,7 @@ def _banded(contract: Contract, name: str) -> bool:
     return any(
         (other.test, other.figure) == (row.test, row.figure)
         and other is not row
-        and (_is_open(other.low) != _is_open(row.low) or (other.high is None) != (row.high is None))
-        and not (_is_open(other.low) and other.high is None)
+        and (_is_open(other) != _is_open(row) or (other.high is None) != (row.high is None))
+        and not (_is_open(other) and other.high is None)
         for other in contract.rows
     )

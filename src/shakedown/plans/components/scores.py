@@ -304,6 +304,9 @@ def _bound(must: Must, unit: str) -> float:
         quantity = parse_quantity(must.amount)
         value = quantity.value if not quantity.unit else quantity.to(unit)
     except ValueError as error:
+        message, _, way = str(error).rpartition("; write ")
+        if message:  # of a number with a comma, or other marks
+            raise InvalidValue(message, f"write {way}") from error
         raise InvalidValue(
             f"'{must.amount}' is no amount of a score", f"write a plain number{f', or {unit}' if unit else ''}"
         ) from error

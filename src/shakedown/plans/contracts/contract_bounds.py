@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity, refuse_comma
+from shakedown.model.units import UNITS, Quantity, parse_duration, parse_quantity, refuse_marks
 from shakedown.plans.schema.amounts import unlike
 from shakedown.plans.schema.scalars import InvalidValue
 
@@ -56,7 +56,7 @@ def _read(text: str, unit: str, figure: str) -> Bounds:
     if not text:
         raise InvalidValue("an empty bound", HOW)
     try:
-        refuse_comma(text)
+        refuse_marks(text)
     except ValueError as error:
         message, _, hint = str(error).rpartition("; ")
         raise InvalidValue(message, hint) from error
@@ -108,6 +108,8 @@ def _width(text: str, value: float, unit: str, figure: str) -> float:
     """A distance: a percentage of the value, or an amount."""
     if text.rstrip().endswith("%"):
         share = _quantity(text, "%")
+        if share.unit != "%":  # more than one distance
+            raise InvalidValue(f"'{text.strip()}' is no distance from a value", HOW)
         return abs(value) * share.value / 100
     return _amount(text, unit, figure)
 

@@ -1,0 +1,27 @@
+"""Whom a name means: which party of a plan a person speaks for.
+
+A name is no secret, and whoever may write to a campaign may write any. So to ask for the very letters would keep nobody out, and
+would make a party's own act one of nobody's where a capital is missing. Who wants to be sure gives keys.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from shakedown.model.nouns import Party
+
+CERTIFICATE = "-cert-v"  # in the type of an SSH key that an authority has certified for a time
+
+
+def name_key(name: str) -> str:
+    """Purpose: what two ways to write one name have in common: case and encoding make no difference, nor do more spaces."""
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return " ".join(composed.split())
+
+
+def party_of(parties: Sequence[Party], name: str) -> Party | None:
+    """Purpose: the party that a name speaks for; None where that is none of them, or several."""
+    wanted = name_key(name)
+    found = [party for party in parties if wanted in {name_key(person) for person in party.people}]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,69 @@
+"""A party's key changes after a seal: who signed that seal for whom stays as it was."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+PLAN = """plan: p
+system: here
+parties: {site: ["ADA"], vendor: ["BO"]}
+components:
+  - functionality: {tests: [ok]}
+"""
+
+
+@pytest.fixture
+def keyed(tmp_path: Path) -> Path:
+    """A site whose plan gives both parties keys: ``ada``, ``bo`` and, for later, ``new`` lie beside it."""
+    site = tmp_path / "site"
+    for folder in ("tests", "plans", "systems", "campaigns"):
+        (site / folder).mkdir(parents=True)
+    for name in ("ada", "bo", "new"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name.title(), "-f", str(site / name)]
+        subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    (site / "site.yaml").write_text("site: s\n")
+    (site / "tests/ok.yaml").write_text('test: ok\nrun: {command: "echo fine"}\ncheck: [output contains "fine"]\n')
+    vendor_has(site, "bo")
+    return site
+
+
+def vendor_has(site: Path, key: str) -> None:
+    public = {word: (site / f"{name}.pub").read_text().strip() for word, name in (("ADA", "ada"), ("BO", key))}
+    text = PLAN
+    for word, said in public.items():
+        text = text.replace(word, said)
+    (site / "plans/p.yaml").write_text(text)
+
+
+def test_a_key_that_is_changed_later_signed_what_it_signed(keyed: Path, people: Run, drive: Run) -> None:
+    assert drive(keyed, "run", "p", "-q").returncode == 0
+    assert people(keyed, "seal", "--by", "Ada", "--sign", "ada").returncode == 0
+    digest = next((keyed / "campaigns/p-1/seals").glob("*.json")).stem
+    assert people(keyed, "seal", "--by", "Bo", "--sign", "bo", "--digest", digest).returncode == 0
+    every = f"seal {digest[:8]}: signed for site by Ada, for vendor by Bo: counter-sealed by every party"
+    assert every in people(keyed, "verify").stdout
+
+    vendor_has(keyed, "new")
+    because = ("--because", "a new key")
+    done = people(keyed, "amend", "p", "--by", "Ada", *because)
+    number = done.stdout.partition("event ")[2].split()[0]
+    for name in ("ada", "bo"):
+        done = people(keyed, "agree", number, "--by", name.title(), "--sign", name, *because)
+        assert done.returncode == 0, done.stderr
+    told = people(keyed, "verify").stdout
+    assert every in told
+    assert "accepted, sealed by Ada on " in told, "a name alone speaks for no party that has keys"
+
+    done = people(keyed, "seal", "--by", "New", "--sign", "new", "--digest", digest)
+    assert every in done.stdout, "the new key signs for nobody what was sealed before it came"
+    page = (keyed / "campaigns/p-1/signature.html").read_text()
+    assert "Bo for vendor, " in page and "New for vendor" not in page
+    assert people(keyed, "verify", "--page", "campaigns/p-1/signature.html").returncode == 0
+    assert people(keyed, "report", "--no-pdf").returncode == 4, "the amendment opened it again"
+    report = (keyed / "campaigns/p-1/report.html").read_text()
+    assert "Bo for vendor, " in report and "New for vendor" not in report

@@ -1,0 +1,213 @@
+"""Two frozen plans side by side: what the later one asks less of, and whose results come easier by it.
+
+Part of ``recompute_acts.py``. It shares no code with the package, on purpose, so that a mistake there is not made here again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+STEERS = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack")
+SUBJECT = ("test", "figure", "basis", "where", "statistic", "mode", "unit")
+ASKED = ("contract", "test", "figure", "must", "basis", "where", "statistic", "mode")
+
+
+def asks_less(old: Json, new: Json) -> set[Any]:
+    """What a plan asks less of than the one before it, each with how it is now: parts, cases, time, criteria, rows."""
+    parts, found = _parts(new), set[Any]()
+    for part in old["components"]:
+        name, now = part["name"], parts.get(part["name"])
+        if now is None:
+            found.add(("component", name))
+            continue
+        found |= {(key, name, now[key]) for key in ("duration_s", "repeats") if now[key] < part[key]}
+        gone = len(set(part["cases"]) - set(now["cases"])), len(part["procedures"]) - len(now["procedures"])
+        found |= {(name, place, count) for place, count in enumerate(gone) if count > 0}
+        found |= _criteria_ask_less(part, now)
+    loosened = {("row", name) for name in _loosened(old, new)}
+    return found | _machine_is_smaller(old, new) | loosened | easier(old, new)
+
+
+def _criteria_ask_less(part: Json, now: Json) -> set[Any]:
+    items, found = {item["name"]: item for item in now["criteria"]}, set[Any]()
+    for item in part["criteria"]:
+        mine = items.get(item["name"])
+        if mine is None:
+            found.add((part["name"], item["name"]))
+            continue
+        less = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
+        less = less or mine["enough"] > item["enough"] or mine["comparison"] != item["comparison"]
+        if less or any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
+            found.add((part["name"], item["name"], repr(mine)))
+    return found
+
+
+def easier(old: Json, new: Json) -> set[Any]:
+    """What results come easier by, each with how it is now."""
+    parts, cases, rows = eases(old, new)
+    tests = {test["name"]: (test["checks"], test["figures"]) for test in new["tests"]}
+    keys = ("script", "build", "environment", "files", "partition", "shape", "expect", "rows", "sides")
+    now = {case["id"]: repr([case[key] for key in keys] + [tests.get(case["test"])]) for case in new["cases"]}
+    running = ("retry", "gate", "after", "clock", "mix", "procedures", "sweep")
+    found = {
+        (part["name"], repr([part[key] for key in running])) for part in new["components"] if part["name"] in parts
+    }
+    return found | {(case, now[case]) for case in cases} | {("row", name) for name in rows}
+
+
+def eases(old: Json, new: Json) -> tuple[set[str], set[str], set[str]]:
+    """Whose results come easier by the later plan, whatever is asked for after it: components, cases, and rows that judge runs."""
+    now = _parts(new)
+    parts = {
+        part["name"] for part in old["components"] if part["name"] in now and _runs_otherwise(part, now[part["name"]])
+    }
+    rows = {name for name in _loosened(old, new) if _rows(old)[name]["verdict"]}
+    cases = _easier_cases(old, new) | _less_bounded(old, new)
+    return parts, cases | {case["id"] for case in old["cases"] if rows & set(case["rows"])}, rows
+
+
+def known_without(old: Json, new: Json) -> bool:
+    """No verdict hangs on what is easier but by attempts and time limits, and nothing that exceeds a limit is attempted again."""
+    again = {retry["verdict"] for part in old["components"] for retry in part["retry"]}
+    if "timeout" in again:
+        return False
+    judging = any(row["verdict"] for plan in (old, new) for row in _rows(plan).values())
+    now, cases = _parts(new), {case["id"]: case for case in new["cases"]}
+    for part in old["components"]:
+        mine = now.get(part["name"], part)
+        if (part["gate"] == "met" and mine["gate"] != "met") or set(part["after"]) - set(mine["after"]):
+            return False
+    tests = _easier_cases(
+        old,
+        new | {"cases": [_as_limited(case, cases[case["id"]], again) for case in old["cases"] if case["id"] in cases]},
+    )
+    return not tests and not (judging and (eases(old, new)[2] or _less_bounded(old, new)))
+
+
+def _as_limited(old: Json, new: Json, again: set[str]) -> Json:
+    """The later case with the time limit of the earlier one, and its expected verdict unless that is attempted again."""
+    shape = new["shape"] | {"time_limit_s": old["shape"]["time_limit_s"]}
+    return new | {"shape": shape, "expect": new["expect"] if new["expect"] in again else old["expect"]}
+
+
+def steers(old: Json, new: Json) -> bool:
+    """Whether other runs come about: by limits, windows, the mix and its filling, or when a case is given up."""
+    now = _parts(new)
+    pairs = [(part, now[part["name"]]) for part in old["components"] if part["name"] in now]
+    return old["limits"] != new["limits"] or any(one[key] != two[key] for one, two in pairs for key in STEERS)
+
+
+# ---- how runs come about -------------------------------------------------------------------------------------------------
+
+
+def _parts(plan: Json) -> Json:
+    return {part["name"]: part for part in plan["components"]}
+
+
+def _runs_otherwise(part: Json, now: Json) -> bool:
+    """More attempts, an open gate, another clock, smaller shares, fewer rounds, less evidence."""
+    times = {retry["verdict"]: retry["times"] for retry in part["retry"]}
+    evidence = {item["name"]: item["evidence"] for item in now["procedures"]}
+    shares = dict(map(tuple, now["mix"]))
+    return (
+        any(retry["times"] > times.get(retry["verdict"], 0) for retry in now["retry"])
+        or (part["gate"] == "met" and now["gate"] != "met")
+        or bool(set(part["after"]) - set(now["after"]))
+        or part["clock"] != now["clock"]
+        or any(shares.get(test, 0.0) < share - 1e-9 for test, share in part["mix"])
+        or any(evidence.get(item["name"], item["evidence"]) < item["evidence"] for item in part["procedures"])
+        or bool(part["sweep"] and (not now["sweep"] or now["sweep"]["rounds"] < part["sweep"]["rounds"]))
+    )
+
+
+def _easier_cases(old: Json, new: Json) -> set[str]:
+    """Cases of the same name with an expected verdict, a longer time limit, another program or size, checks or figures gone."""
+    found, after = set(), {case["id"]: case for case in new["cases"]}
+    tests = [{test["name"]: test for test in plan["tests"]} for plan in (old, new)]
+    for case in old["cases"]:
+        now = after.get(case["id"])
+        if now is None:
+            continue
+        longer = now["shape"]["time_limit_s"] > case["shape"]["time_limit_s"]
+        other = any(now[key] != case[key] for key in ("script", "build", "environment", "files", "partition"))
+        size = ("nodes", "tasks_per_node", "cpus_per_task", "units")
+        other = other or any(now["shape"][key] != case["shape"][key] for key in size)
+        its = [each.get(case["test"], {"checks": [], "figures": []}) for each in tests]
+        gone = any(one not in its[1][key] for key in ("checks", "figures") for one in its[0][key])
+        if now["expect"] not in ("", case["expect"]) or longer or other or gone:
+            found.add(case["id"])
+    return found
+
+
+def _machine_is_smaller(old: Json, new: Json) -> set[Any]:
+    used, counts = {case["partition"] for case in old["cases"]}, []
+    for plan in (old, new):
+        parts = [(cluster["name"], part) for cluster in plan["system"]["clusters"] for part in cluster["partitions"]]
+        counts.append({f"{cluster}:{part['name']}": part["count"] for cluster, part in parts})
+    less = {place: count - counts[1].get(place, 0) for place, count in counts[0].items() if place in used}
+    return {("nodes", place, count) for place, count in less.items() if count > 0}
+
+
+# ---- contract rows -------------------------------------------------------------------------------------------------------
+
+
+def _rows(plan: Json) -> Json:
+    return {row["name"]: row for contract in plan["contracts"] for row in contract["rows"]}
+
+
+def _asked(row: Json) -> list[Any]:
+    return [row[key] for key in ASKED]
+
+
+def _loosened(old: Json, new: Json) -> set[str]:
+    """Rows that are gone, ask for less, or judge no run any more."""
+    now = _rows(new).values()
+    asked, judging = [_asked(row) for row in now], [_asked(row) for row in now if row["verdict"]]
+    found = set()
+    for name, row in _rows(old).items():
+        if _asked(row) in asked:
+            if row["verdict"] and _asked(row) not in judging:
+                found.add(name)
+        elif not any(_is_as_tight(mine, row) for mine in now):
+            found.add(name)
+    return found
+
+
+def _is_as_tight(mine: Json, row: Json) -> bool:
+    if any(mine[key] != row[key] for key in SUBJECT):
+        return False
+    low = row["low"] is None or (mine["low"] is not None and mine["low"] >= row["low"])
+    return low and (row["high"] is None or (mine["high"] is not None and mine["high"] <= row["high"]))
+
+
+def _less_bounded(old: Json, new: Json) -> set[str]:
+    """Cases that a more specific row bounds less than the rows did that are still there."""
+    now, found = _rows(new), set()
+    asked = [_asked(row) for row in now.values()]
+    kept = {name: row for name, row in _rows(old).items() if _asked(row) in asked}
+    after = {case["id"]: case for case in new["cases"]}
+    for case in old["cases"]:
+        if case["id"] not in after:
+            continue
+        held = _bounds(now, after[case["id"]])
+        for subject, (low, high) in _bounds(kept, case).items():
+            lowest, highest = held.get(subject, (float("-inf"), float("inf")))
+            if lowest < low or highest > high:
+                found.add(case["id"])
+    return found
+
+
+def _bounds(rows: Json, case: Json) -> dict[Any, tuple[float, float]]:
+    """What is asked of a case: contract, figure, basis, statistic, mode and unit -> the tightest bounds in force."""
+    found: dict[Any, tuple[float, float]] = {}
+    sides = dict(map(tuple, case["sides"]))
+    for row in (rows[name] for name in case["rows"] if name in rows):
+        subject = tuple(row[key] for key in ("contract", "figure", "basis", "statistic", "mode", "unit"))
+        low, high = found.get(subject, (float("-inf"), float("inf")))
+        if row["low"] is not None and sides.get(row["name"]) != "high":
+            low = max(low, row["low"])
+        if row["high"] is not None and sides.get(row["name"]) != "low":
+            high = min(high, row["high"])
+        found[subject] = low, high
+    return found
