@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -58,6 +59,17 @@ def test_what_passes_alone_is_green_and_told(
     assert "PASSED ONLY AT ITS SECOND ATTEMPT, alone: one/test_flaky.py::test_flaky" in said
     assert "the first time it fails" in said[said.index("The first attempt's failures:") :]
     assert "one: green; 1 passed only at the second attempt: one/test_flaky.py::test_flaky" in said
+
+
+def test_a_part_that_computes_lets_others_go_before(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    monkeypatch.setattr(runner, "NICE", {"one": 2})
+    for part, more in (("one", 2), ("two", 0)):
+        asked = f"os.getpriority(os.PRIO_PROCESS, 0) == {min(own + more, 19)}"
+        (tmp_path / part / "test_more.py").write_text(f"import os\ndef test_nice():\n    assert {asked}\n")
+    assert runner.main() == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from slurm_cluster import SCRIPT, Cluster
@@ -25,6 +27,30 @@ KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "fault_plain": (8, "plain", QUICK),
     "fault_forgetful": (8, "forgetful", QUICK),
 }
+
+# Kinds in the order in which their tests begin, those that take longest first; how many workers share the tests of a kind, each
+# with a cluster of its own. Tests without a cluster have no kind.
+SHARED: dict[str, int] = {
+    "fault_accounting": 3,
+    "accounting": 2,
+    "plain": 3,
+    "forgetful": 1,
+    "fault_forgetful": 1,
+    "fault_plain": 1,
+    "limited": 1,
+    "": 1,
+    "gpu": 1,
+}
+
+
+def groups(kinds: Sequence[str]) -> list[str]:
+    """The group of each test, given the kind of each. Tests of a group run in one worker; those of a shared kind are dealt out."""
+    seen: Counter[str] = Counter()
+    found = []
+    for kind in kinds:
+        found.append(f"{kind or 'none'}-{seen[kind] % SHARED[kind] + 1}")
+        seen[kind] += 1
+    return found
 
 
 class Pool:
