@@ -61,6 +61,17 @@ def test_what_passes_alone_is_green_and_told(
     assert "one: green; 1 passed only at the second attempt: one/test_flaky.py::test_flaky" in said
 
 
+def test_what_changed_is_compiled_once_and_not_by_each_command(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "src/package").mkdir(parents=True)
+    (tmp_path / "src/package/module.py").write_text("NUMBER = 7\n")
+    runner.compile_all()
+    [compiled] = (tmp_path / "src/package/__pycache__").iterdir()
+    assert compiled.name.startswith("module.")
+
+
 def test_a_part_that_computes_lets_others_go_before(
     runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
