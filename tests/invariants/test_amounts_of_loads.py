@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from oracle import Violation
-from thousand_campaigns import KINDS, about_of, campaign_of, to_its_end
-from thousand_plans import plan_of
+from thousand_campaigns import campaign_of, to_its_end
+from thousand_plans import KINDS, plan_of
+from thousand_troubles import about_of
 
 from shakedown.engine.fold import bookkeeping
 from shakedown.engine.state.state import State
