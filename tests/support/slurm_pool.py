@@ -32,8 +32,8 @@ KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
 # with a cluster of its own. Tests without a cluster have no kind.
 SHARED: dict[str, int] = {
     "fault_accounting": 3,
-    "accounting": 2,
-    "plain": 3,
+    "accounting": 3,
+    "plain": 2,
     "forgetful": 1,
     "fault_forgetful": 1,
     "fault_plain": 1,
