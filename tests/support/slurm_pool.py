@@ -31,8 +31,8 @@ KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
 # Kinds in the order in which their tests begin, those that take longest first; how many workers share the tests of a kind, each
 # with a cluster of its own. Tests without a cluster have no kind.
 SHARED: dict[str, int] = {
-    "fault_accounting": 3,
-    "accounting": 3,
+    "fault_accounting": 4,
+    "accounting": 2,
     "plain": 2,
     "forgetful": 1,
     "fault_forgetful": 1,
