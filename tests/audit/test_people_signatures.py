@@ -175,7 +175,7 @@ def test_asking_for_known_signers_where_nobody_signed_is_not_met(site: Path, key
 
 
 def test_the_pages_show_who_signed_with_which_key(signed: Path, keys: Path) -> None:
-    assert command(signed, "report").returncode in (0, 1)
+    assert command(signed, "report", "--no-pdf").returncode in (0, 1)
     for name in ("signature.html", "report.html"):
         page = (signed / "campaigns/p-1" / name).read_text()
         assert fingerprint(keys / "ada") in page and fingerprint(keys / "bo") in page, name

@@ -242,7 +242,7 @@ def test_a_component_is_run_again_and_what_was_before_counts_too(site: Path, peo
     assert people(site, "resume", "-q").returncode == 1
     record = record_of(site)
     assert len(list(record.current())) == 8 and record.ended is not None
-    card = json.loads(people(site, "report", "--json").stdout)
+    card = json.loads(people(site, "report", "--json", "--no-pdf").stdout)
     text = people(site, "status", "--json").stdout
     assert json.loads(text)["phase"] == "ended" and card
     refused = people(site, "again", "nothing", "--by", "Anna", "--because", "x")

@@ -41,8 +41,8 @@ def shakedown(*words: str, site: Path, package: Path | None = None) -> subproces
 
 def test_the_figure_stands_in_the_report_where_the_package_is_installed(site: Path, tmp_path: Path) -> None:
     package = install("guides/add-a-figure.md", tmp_path)
-    told = shakedown("report", "p-1", "--output", str(tmp_path / "with"), site=site, package=package)
-    without = shakedown("report", "p-1", "--output", str(tmp_path / "without"), site=site)
+    told = shakedown("report", "p-1", "--no-pdf", "--output", str(tmp_path / "with"), site=site, package=package)
+    without = shakedown("report", "p-1", "--no-pdf", "--output", str(tmp_path / "without"), site=site)
 
     assert told.returncode == without.returncode == 0, told.stderr + without.stderr
     pages = {name: (tmp_path / name / "report.html").read_text() for name in ("with", "without")}
@@ -55,7 +55,7 @@ def test_a_figure_that_fails_is_told_on_the_page(site: Path, tmp_path: Path) -> 
     package = install("guides/add-a-figure.md", tmp_path)
     file = package / "site_figures.py"
     file.write_text(file.read_text().replace("rows = material", "rows = material.nothing"))
-    told = shakedown("report", "p-1", "--output", str(tmp_path / "page"), site=site, package=package)
+    told = shakedown("report", "p-1", "--no-pdf", "--output", str(tmp_path / "page"), site=site, package=package)
 
     assert told.returncode == 0, told.stderr
     page = (tmp_path / "page/report.html").read_text()
@@ -65,7 +65,7 @@ def test_a_figure_that_fails_is_told_on_the_page(site: Path, tmp_path: Path) -> 
 def test_an_entry_point_that_is_no_figure_is_told(site: Path, tmp_path: Path) -> None:
     package = install("guides/add-a-figure.md", tmp_path)
     (package / "site_figures.py").write_text("STARTS = 7\n")
-    told = shakedown("report", "p-1", "--output", str(tmp_path / "page"), site=site, package=package)
+    told = shakedown("report", "p-1", "--no-pdf", "--output", str(tmp_path / "page"), site=site, package=package)
 
     assert told.returncode == 2
     assert "site_figures:STARTS of the package site-figures is no figure of a report" in told.stderr

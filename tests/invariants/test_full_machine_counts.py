@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from full_machine import (
+    Told,
     executed_twice,
     followed_twice,
+    holes,
     jobs_of,
     loads,
-    longest_hole,
+    longest_owed_hole,
     most_at_once,
     most_waiting,
     told_by_payloads,
@@ -88,9 +90,24 @@ def test_ends_come_before_begins_and_one_who_comes_twice_counts_once() -> None:
 
 
 def test_holes() -> None:
-    assert longest_hole([(0, 5), (12, 20)], 1, 30) == 10
-    assert longest_hole([(2, 5), (4, 6)], 0, 7) == 2
-    assert longest_hole([], 0, 7) == 7
+    assert holes([(0, 5), (12, 20)], 1, 30) == [(5, 12), (20, 30)]
+    assert holes([(2, 5), (4, 6)], 0, 7) == [(0, 2), (6, 7)]
+    assert holes([(3, 9)], 4, 7) == []
+    assert holes([], 0, 7) == [(0, 7)]
+
+
+def test_a_test_that_had_more_than_its_share_may_rest_and_one_that_fell_out_may_not() -> None:
+    ran = [Told("a", "r0", "", 0.0, 10.0), *(Told("b", f"r{n}", "", 5.0 * n, 5.0 * n + 5.0) for n in range(8))]
+
+    def hole(share: float, nodes: int = 1) -> float:
+        return longest_owed_hole(ran, {"a": nodes, "b": 1}, "a", share, 0.0, 40.0)
+
+    assert hole(0.0) == 0.0, "it is owed nothing"
+    assert hole(0.3) == 15.0, "10 s of 35 s are less than 30 %: from 25 s on it is owed"
+    assert hole(0.6) == 30.0, "it is owed all the time"
+    assert hole(0.5, nodes=4) == 0.0, "40 node-seconds of 80 are its half"
+    assert longest_owed_hole(ran, {"a": 1, "b": 1}, "b", 0.9, 0.0, 60.0) == 20.0, "to the end of what is looked at"
+    assert longest_owed_hole(ran[1:], {"b": 1}, "a", 0.1, 0.0, 40.0) == 35.0, "it never ran at all"
 
 
 def test_payloads_that_begin_twice_are_told(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from c5_in_virtual_time import C5, PATIENCE_S, command
+from once import made_once
 from stories import SHAKEDOWN
 
 FASTER = {
@@ -22,7 +23,10 @@ ATTESTED = (("vendor", "diagnostics"), ("vendor", "applications"), ("functionali
 @pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site directory with its campaign c5-phase2-1, run to its end as README.md says."""
-    site = tmp_path_factory.mktemp("example") / "c5"
+    return made_once(tmp_path_factory, "example-run", lambda place: _run(place / "c5")) / "c5"
+
+
+def _run(site: Path) -> None:
     shutil.copytree(C5, site, ignore=shutil.ignore_patterns("campaigns", "register.jsonl"))
     for name, changes in FASTER.items():
         text = (site / name).read_text()
@@ -46,7 +50,6 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     finally:
         driver.kill()
     assert driver.returncode == 0, said + trouble
-    return site
 
 
 def _attest(site: Path, driver: subprocess.Popen[str]) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from once import made_once
 
-from shakedown.kernels import build_kernels, find_mpiexec
+from shakedown.kernels import build_kernels, find_mpiexec, kernel_names
 
 Record = dict[str, Any]
 TIME_LIMIT = 60  # seconds, for a run that hangs; no test waits for it
@@ -50,7 +51,9 @@ RunKernel = Callable[..., Outcome]
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_kernels(tmp_path_factory.mktemp("kernels"))
+    """All of them, built once for all workers."""
+    place = made_once(tmp_path_factory, "kernels", build_kernels)
+    return {name: place / name for name in kernel_names()}
 
 
 @pytest.fixture(scope="session")

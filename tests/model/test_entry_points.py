@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.model import dialects as scheduler_dialects
 from shakedown.model import measures as measure_declarations
 from shakedown.model.dialects import DIALECTS, Dialect, call, dialects
-from shakedown.model.entry_points import declared_by, declared_in_packages
+from shakedown.model.entry_points import declared_by, declared_in_packages, forget_packages
 from shakedown.model.errors import UsageError
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import MEASURES, Measure, measures
@@ -41,6 +42,7 @@ IN_THE_WAY = {
     "shakedown.figures": "from shakedown.report.figures.registry import _ours\nPART = _ours()[0]",
     "shakedown.scores": "from shakedown.model.scores import KINDS\nPART = KINDS[0]",
 }
+IRON = "from shakedown.model.dialects import Dialect\nPART = Dialect('iron', 'Iron', 'x:y')"
 numbers = itertools.count()
 
 
@@ -72,6 +74,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Packag
 def forget() -> None:
     for reader in READERS.values():
         reader.cache_clear()
+    forget_packages()
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -102,18 +105,35 @@ def test_a_name_that_is_taken_is_refused(group: str, packages: Packages) -> None
         READERS[group]()
 
 
+def test_packages_are_read_once_for_all_groups_and_again_where_the_places_are_others(
+    packages: Packages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    really = importlib.metadata.entry_points
+
+    def counted() -> Any:
+        read.append(1)
+        return really()
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", counted)
+    for reader in READERS.values():
+        reader()
+    assert len(read) == 1
+    (tmp_path / "elsewhere").mkdir()
+    Packages(tmp_path / "elsewhere", monkeypatch).install("shakedown.schedulers", IRON)
+    assert "iron" in declared_in_packages("shakedown.schedulers", Dialect, "scheduler")
+    assert len(read) == 2
+
+
 def test_two_packages_with_the_same_name_are_refused(packages: Packages) -> None:
-    text = "from shakedown.model.dialects import Dialect\nPART = Dialect('iron', 'Iron', 'x:y')"
     for package in ("iron-parts", "iron-spares"):
-        packages.install("shakedown.schedulers", text, package)
+        packages.install("shakedown.schedulers", IRON, package)
     with pytest.raises(UsageError, match="the package iron-spares declares the scheduler 'iron'"):
         dialects()
 
 
 def test_what_a_package_declares_stands_behind_our_own_and_is_known_as_its(packages: Packages) -> None:
-    packages.install(
-        "shakedown.schedulers", "from shakedown.model.dialects import Dialect\nPART = Dialect('iron', 'Iron', 'x:y')"
-    )
+    packages.install("shakedown.schedulers", IRON)
     assert list(dialects()) == [*(one.name for one in DIALECTS), "iron"]
     assert declared_by("shakedown.schedulers", "iron") == "the package iron-parts"
     assert declared_by("shakedown.schedulers", "slurm") == "" and declared_by("shakedown.measures", "iron") == ""

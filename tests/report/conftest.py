@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from acceptance_story import story_document, tell
+from once import made_once
 
 from shakedown.events.lines import encode_event
 from shakedown.events.segments import first_header
@@ -37,6 +38,7 @@ from shakedown.model.nouns import (
 )
 from shakedown.report import write_report
 from shakedown.report.figures.registry import declared_figures
+from shakedown.report.writing import make_report
 
 BEGIN = 1_793_700_000.0  # a Tuesday in November 2026
 
@@ -386,17 +388,15 @@ def drawing_campaign(tmp_path: Path) -> CampaignBuilder:
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The campaign with every picture and its report; tests must leave it as it is."""
-    campaign = build_pictures(tmp_path_factory.mktemp("reported") / "pictures-0001")
-    write_report(campaign)
-    return campaign
+    place = made_once(tmp_path_factory, "reported", lambda place: write_report(build_pictures(place / "pictures-0001")))
+    return place / "pictures-0001"
 
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The large campaign, with its report."""
-    campaign = build_large(tmp_path_factory.mktemp("campaigns") / "c5-0001")
-    write_report(campaign)
-    return campaign
+    """The large campaign, with its report; tests must leave it as it is."""
+    place = made_once(tmp_path_factory, "large", lambda place: write_report(build_large(place / "c5-0001")))
+    return place / "c5-0001"
 
 
 @pytest.fixture(scope="session")
@@ -412,11 +412,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def acceptance(told: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The acceptance story with its report; tests must leave it as it is."""
-    campaign = tmp_path_factory.mktemp("acceptance") / told.name
-    shutil.copytree(told, campaign)
-    write_report(campaign)
-    return campaign
+    """The acceptance story with its report, as PDF too where one can be made; tests must leave it as it is."""
+
+    def make(place: Path) -> None:
+        shutil.copytree(told, place / told.name)
+        make_report(place / told.name, pdf=None)
+
+    return made_once(tmp_path_factory, "acceptance", make) / told.name
 
 
 @pytest.fixture

@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 needs_weasyprint = pytest.mark.skipif(bool(pdf.trouble()), reason=pdf.trouble())
 
 
-@pytest.fixture(scope="module")
-def printed(told: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    campaign = tmp_path_factory.mktemp("printed") / told.name
-    shutil.copytree(told, campaign)
-    make_report(campaign, pdf=True)
-    return campaign
-
-
 def words_of(data: bytes) -> list[str]:
     """The text of each page."""
     import pypdfium2
@@ -43,28 +35,29 @@ def words_of(data: bytes) -> list[str]:
 
 
 @needs_weasyprint
-def test_it_holds_what_the_page_holds(printed: Path) -> None:
-    pages = words_of((printed / "report.pdf").read_bytes())
+def test_it_holds_what_the_page_holds(acceptance: Path) -> None:
+    pages = words_of((acceptance / "report.pdf").read_bytes())
     first, text = pages[0], " ".join(" ".join(pages).split())
     assert "Rejected" in first and "2 criteria of 9 not met" in first
     for words in ("For the vendor: The Vendor Company", "it matches no case of the plan", "libfabric 1.15.2 -> 1.20.1"):
         assert words in text
-    digest = json.loads((printed / "log/000001.jsonl").read_bytes().split(b"\n")[1])["value"]["document"]
+    digest = json.loads((acceptance / "log/000001.jsonl").read_bytes().split(b"\n")[1])["value"]["document"]
     for number, page in enumerate(pages, 1):
         assert f"{number} / {len(pages)}" in page and f"plan {digest[:16]}" in page, (
             "every page says what it belongs to"
         )
     assert (
-        hashlib.sha256((printed / "report.pdf").read_bytes()).hexdigest() in (printed / "report/SHA256SUMS").read_text()
+        hashlib.sha256((acceptance / "report.pdf").read_bytes()).hexdigest()
+        in (acceptance / "report/SHA256SUMS").read_text()
     )
 
 
 @needs_weasyprint
-def test_no_page_is_nearly_empty_and_nothing_is_cut_off(printed: Path) -> None:
+def test_no_page_is_nearly_empty_and_nothing_is_cut_off(acceptance: Path) -> None:
     import numpy
     import pypdfium2
 
-    pages = list(pypdfium2.PdfDocument((printed / "report.pdf").read_bytes()))
+    pages = list(pypdfium2.PdfDocument((acceptance / "report.pdf").read_bytes()))
     for number, page in enumerate(pages, 1):
         dark = page.render(scale=1).to_numpy().min(axis=2) < 200
         rows, columns = numpy.flatnonzero(dark.any(axis=1)), numpy.flatnonzero(dark.any(axis=0))

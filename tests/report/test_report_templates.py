@@ -6,9 +6,10 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from jinja2 import Environment
 
 from shakedown.model.errors import FileProblems, UsageError
 from shakedown.report.page.site_templates import css_faults
@@ -201,3 +202,18 @@ def test_a_template_that_is_no_text(site: Path) -> None:
     with pytest.raises(FileProblems) as caught:
         page(site)
     assert str(caught.value) == "error: templates/report.html:2:1: this is no UTF-8 text"
+
+
+def test_ours_are_compiled_once_and_a_changed_one_of_the_site_anew(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = "{% block letterhead %}WORD{% endblock %}"
+    assert "first" in page(site, EXTENDS + block.replace("WORD", "first"))
+    compiled: list[str | None] = []
+    really = Environment.compile
+
+    def told(self: Environment, source: str, name: str | None = None, *more: Any, **named: Any) -> Any:
+        compiled.append(name)
+        return really(self, source, name, *more, **named)
+
+    monkeypatch.setattr(Environment, "compile", told)
+    assert "second" in page(site, EXTENDS + block.replace("WORD", "second"))
+    assert compiled == ["report.html"]

@@ -414,6 +414,25 @@ def test_what_a_cleaner_of_old_files_removed_is_made_again(site: Site) -> None:
     assert site.marks("j000002").exit_status == 0
 
 
+def test_a_directory_that_another_thread_makes_just_now_was_never_away(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several jobs are prepared at once: one looks and finds nothing yet, another makes the directory before the first goes on."""
+    really, jobs = Path.is_dir, site.places.layout.jobs
+    looked: list[Path] = []
+
+    def overtaken(self: Path) -> bool:
+        there = really(self)
+        if self == jobs and not looked:
+            looked.append(self)
+            site.prepare("true", job="j000002")
+        return there
+
+    monkeypatch.setattr(Path, "is_dir", overtaken)
+    assert site.prepare("true").exists()
+    assert looked
+
+
 def test_what_no_shell_can_be_told_is_refused_before_it_is_submitted(site: Site) -> None:
     with pytest.raises(CannotStart, match=r"run r000001 cannot be started: 'A-B' is no name that a shell can give"):
         site.prepare("true", environment=(("A-B", "1"),))

@@ -55,9 +55,12 @@ class Site:
         draft.chmod(draft.stat().st_mode | stat.S_IXUSR)
         draft.replace(self.commands / name)
 
-    def open(self, command_s: float = 20.0, look_s: float = 60.0, patience_s: float = 30.0) -> SlurmScheduler:
+    def open(
+        self, command_s: float = 20.0, look_s: float = 60.0, patience_s: float = 30.0, act_s: float = PATIENCE_S
+    ) -> SlurmScheduler:
         quick = cluster(patience=Patience(poll_s=0.05))
-        scheduler = SlurmScheduler(Layout(self.campaign), self.reactor, [quick], command_s, look_s, patience_s)
+        layout = Layout(self.campaign)
+        scheduler = SlurmScheduler(layout, self.reactor, [quick], command_s, look_s, patience_s, act_s=act_s)
         self._schedulers.append(scheduler)
         return scheduler
 
@@ -228,6 +231,13 @@ def test_a_claim_is_taken_once(site: Site) -> None:
     claim.parent.mkdir(parents=True)
     claim.write_text("job=7 host=n001 uptime=1.00 pid=9 nodes=n001 .\n")
     assert not scheduler.take_claim(View("j000002"))
+
+
+def test_an_answer_is_waited_for_as_long_as_the_port_is_told_and_without_one_nobody_can_tell(site: Site) -> None:
+    scheduler = site.open(act_s=0.0)
+    assert scheduler.take_claim(View("j000001")) is None
+    scheduler.act_s = PATIENCE_S
+    assert scheduler.take_claim(View("j000001")) is True
 
 
 def test_helpers_end_with_the_conductor(site: Site) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -58,6 +59,28 @@ def test_what_passes_alone_is_green_and_told(
     assert "PASSED ONLY AT ITS SECOND ATTEMPT, alone: one/test_flaky.py::test_flaky" in said
     assert "the first time it fails" in said[said.index("The first attempt's failures:") :]
     assert "one: green; 1 passed only at the second attempt: one/test_flaky.py::test_flaky" in said
+
+
+def test_what_changed_is_compiled_once_and_not_by_each_command(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "src/package").mkdir(parents=True)
+    (tmp_path / "src/package/module.py").write_text("NUMBER = 7\n")
+    runner.compile_all()
+    [compiled] = (tmp_path / "src/package/__pycache__").iterdir()
+    assert compiled.name.startswith("module.")
+
+
+def test_a_part_that_computes_lets_others_go_before(
+    runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    monkeypatch.setattr(runner, "NICE", {"one": 2})
+    for part, more in (("one", 2), ("two", 0)):
+        asked = f"os.getpriority(os.PRIO_PROCESS, 0) == {min(own + more, 19)}"
+        (tmp_path / part / "test_more.py").write_text(f"import os\ndef test_nice():\n    assert {asked}\n")
+    assert runner.main() == 0
 
 
 @pytest.mark.parametrize(

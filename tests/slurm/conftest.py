@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from slurm_cluster import Cluster, why_not
-from slurm_pool import KINDS, PREFIX, Pool, remove
+from slurm_pool import KINDS, PREFIX, SHARED, Pool, groups, remove
 
 HERE = Path(__file__).resolve().parent
 POOL = Pool()
@@ -115,13 +115,15 @@ def kind_of(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test here is marked, and tests of one cluster run one after another: few daemons live at a time."""
-    order = ["", *KINDS]
+    """Every test here is marked, and tests of one group run one after another on one cluster: few daemons live at a time."""
+    order = list(SHARED)
     mine = [number for number, item in enumerate(items) if item.path.is_relative_to(HERE)]
-    sorted_items = sorted((items[number] for number in mine), key=lambda item: order.index(kind_of(item)))
-    for number, item in zip(mine, sorted_items, strict=True):
+    here = [items[number] for number in mine]
+    grouped = zip(groups([kind_of(item) for item in here]), here, strict=True)
+    in_order = sorted(grouped, key=lambda pair: (order.index(kind_of(pair[1])), pair[0]))
+    for number, (group, item) in zip(mine, in_order, strict=True):
         item.add_marker(pytest.mark.slurm)
-        item.add_marker(pytest.mark.xdist_group(kind_of(item) or "none"))  # one worker has a kind's cluster
+        item.add_marker(pytest.mark.xdist_group(group))
         items[number] = item
 
 

@@ -18,6 +18,8 @@ BARE = (
     "the scheduler refused it: Slurm says that it ended well on n007, but its claim and marks are gone: "
     "nothing proves that it ran"
 )
+# A job waits for the place of its end mark until 5 s before its limit. Slurm, whose limits are minutes, ends none of these.
+SHORT = "10s"
 DIES = f'{GATE}; kill -9 "$PPID"'
 
 
@@ -31,8 +33,8 @@ def test_all_kinds_of_ends_while_nobody_looked(any_cluster: Cluster, tmp_path: P
         Payload("bad", "batch", f"{GATE}; exit 139"),
         Payload("dies", "batch", DIES),
         Payload("gone", "batch", "sleep 1000"),
-        Payload("robbed", "n008", GATE),
-        Payload("bare", "n007", GATE),
+        Payload("robbed", "n008", GATE, limit=SHORT),
+        Payload("bare", "n007", GATE, limit=SHORT),
     ]
     with Disturbed(any_cluster, tmp_path / "site", payloads) as campaign:
         campaign.start()
@@ -84,7 +86,7 @@ def test_submissions_that_nobody_waited_for(forgetful_cluster: Cluster, tmp_path
 def test_the_campaign_moved_while_a_job_ran(plain_cluster: Cluster, tmp_path: Path) -> None:
     """The job's end mark finds no place, but Slurm knows its end; a job that had not begun never begins. Both are told."""
     gate = f"until [ -e {tmp_path}/site/go ]; do sleep 0.2; done"
-    payloads = [Payload("nap", "n001", f"{gate}; exit 7"), Payload("waits", "n002", "exit 0")]
+    payloads = [Payload("nap", "n001", f"{gate}; exit 7", limit=SHORT), Payload("waits", "n002", "exit 0")]
     with Disturbed(plain_cluster, tmp_path / "site", payloads) as campaign:
         blocker = plain_cluster.sbatch("sleep 1000", "-w", "n002", "--exclusive")
         plain_cluster.wait_for_job(blocker, "RUNNING")

@@ -51,6 +51,12 @@ class TestJobs:
         done = forgetful_cluster.attempt("sacct", "-n", "-X", "-P", "-j", job, "-o", "State,Comment")
         assert done.stdout.strip() == "COMPLETED|"
 
+    def test_the_database_shares_no_temporary_tables_with_others(self, accounting_cluster: Cluster) -> None:
+        """A server of another cluster removes, when it starts, what it finds in /tmp: accounting fails at random then."""
+        database = accounting_cluster.directory / "database"
+        words = ("mariadb", "--no-defaults", "-uroot", "-S", str(database / "socket"), "-N", "-e", "select @@tmpdir")
+        assert accounting_cluster.run(*words).split() == [str(database / "temporary")]
+
     def test_a_plain_cluster_has_no_accounting(self, plain_cluster: Cluster) -> None:
         done = plain_cluster.attempt("sacct")
         assert done.returncode and "accounting storage is disabled" in done.stderr

@@ -26,10 +26,11 @@ RUNS = 6
 # Each run says that it was executed, by its job, which the scheduler gives one number whatever becomes of us.
 NAPS = """test: nap
 parameters: {n: [1, 2, 3, 4, 5, 6]}
-run: {command: 'echo "$SLURM_JOB_NAME {n}" >> {campaign}/../../executed; sleep NAP; echo done {n} > result', time_limit: 5min}
+run: {command: 'echo "$SLURM_JOB_NAME {n}" >> {campaign}/../../executed; LASTS; echo done {n} > result', time_limit: 5min}
 check:
   - file result contains "done"
 """
+TOLD = "until [ -e {campaign}/../../go ]; do sleep 0.2; done"  # a run that ends when the test says so
 PLAN = """plan: p
 system: emu
 components:
@@ -42,7 +43,7 @@ components:
 class Campaign:
     """A site on a cluster, and its one campaign."""
 
-    def __init__(self, cluster: Cluster, site: Path, nap: str = "1") -> None:
+    def __init__(self, cluster: Cluster, site: Path, lasts: str = "sleep 1") -> None:
         self.cluster, self.site, self.root = cluster, site, site / "campaigns/p-1"
         site.mkdir()
         self.command(*SHAKEDOWN, "init", ".", check=True)
@@ -50,7 +51,7 @@ class Campaign:
         text = system.read_text().replace("# patience: {poll: 5s, grace: 60s,", "patience: {poll: 1s, grace: 3s,")
         assert "grace: 3s" in text
         system.write_text(text)
-        (site / "tests/nap.yaml").write_text(NAPS.replace("NAP", nap))
+        (site / "tests/nap.yaml").write_text(NAPS.replace("LASTS", lasts))
         (site / "plans/p.yaml").write_text(PLAN.replace("emu", system.stem))
 
     def command(self, *words: str, check: bool = False, path: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -79,6 +80,10 @@ class Campaign:
     def executed(self) -> Counter[str]:
         file = self.site / "executed"
         return Counter(file.read_text().splitlines()) if file.exists() else Counter()
+
+    def let_go(self) -> None:
+        """Runs that last until they are told end now."""
+        (self.site / "go").touch()
 
     def finish(self) -> None:
         """Resume it to its end: every run judged once, executed once, nothing of ours left at the scheduler."""
@@ -155,7 +160,7 @@ def test_killed_after_the_claim_and_away_until_all_is_over(forgetful_cluster: Cl
 def test_told_to_leave_it_leaves_at_once_and_the_jobs_go_on(
     plain_cluster: Cluster, tmp_path: Path, number: signal.Signals
 ) -> None:
-    campaign = Campaign(plain_cluster, tmp_path / "site", nap="20")
+    campaign = Campaign(plain_cluster, tmp_path / "site", lasts=TOLD)
     process = campaign.start("run", "p")
     wait_until(lambda: sum(e.value.get("state") == "running" for e in campaign.events("job_report")) == RUNS)
     process.send_signal(number)
@@ -172,11 +177,12 @@ def test_told_to_leave_it_leaves_at_once_and_the_jobs_go_on(
     assert campaign.events("cancel_order") == []
     held = holder(Layout(campaign.root))
     assert held is None, "the lease is free at once"
+    campaign.let_go()
     campaign.finish()
 
 
 def test_ctrl_c_once_waits_for_the_jobs_twice_leaves_them(plain_cluster: Cluster, tmp_path: Path) -> None:
-    campaign = Campaign(plain_cluster, tmp_path / "site", nap="25")
+    campaign = Campaign(plain_cluster, tmp_path / "site", lasts=TOLD)
     process = campaign.start("run", "p")
     wait_until(lambda: sum(e.value.get("state") == "running" for e in campaign.events("job_report")) == RUNS)
     process.send_signal(signal.SIGINT)
@@ -189,6 +195,10 @@ def test_ctrl_c_once_waits_for_the_jobs_twice_leaves_them(plain_cluster: Cluster
     process = campaign.start("resume", "p-1")
     wait_until(lambda: len(campaign.events("driver_start")) == 2)
     process.send_signal(signal.SIGINT)
+    resumed = campaign.events("driver_start")[-1].seq
+    wait_until(lambda: campaign.events("stop_request")[-1].seq > resumed)
+    assert campaign.events("verdict") == []
+    campaign.let_go()
     process.communicate(timeout=100)
     assert process.returncode == 0, "with the last job the plan was over"
     campaign_is_over = campaign.command(*SHAKEDOWN, "resume", "p-1", "--if-needed")

@@ -8,12 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scheduler_bench import Bench, kill_helpers
+from scheduler_bench import Bench, kill_helpers, without_hurry
 from scheduler_contract import CONTRACT
 from slurm_cluster import Cluster
 
 from shakedown.model.nouns import Cluster as Described
 from shakedown.model.nouns import Partition, Patience
+from shakedown.model.ports import Scheduler
 
 
 class EmulatedBench(Bench):
@@ -25,6 +26,10 @@ class EmulatedBench(Bench):
         return Described(
             "c", "slurm", (Partition("batch", "c", "n[001-008]", 8, "node"),), patience=Patience(poll_s=0.5)
         )
+
+    def open(self) -> Scheduler:
+        without_hurry(super().open())
+        return self.port
 
     def kill(self) -> None:
         kill_helpers(self.port)

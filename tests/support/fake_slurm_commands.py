@@ -6,6 +6,7 @@ gives no answer) and ``lose`` (sbatch accepts, and its answer is lost).
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,9 @@ def main(root: str, command: str, words: list[str]) -> int:
 
 def sbatch(spool: Spool, options: dict[str, str], script: str) -> int:
     name = options["job-name"]
-    wrapper = Path(script).with_name("wrapper.sh")
-    wrapper.write_text(WRAPPER.format(name=name, script=script))
+    wrapper, draft = (Path(script).with_name(f"{word}.sh") for word in ("wrapper", f"wrapper.{os.getpid()}"))
+    draft.write_text(WRAPPER.format(name=name, script=script))
+    draft.replace(wrapper)  # whole at every moment: an earlier job of this script may be about to read it
     without = options.get("exclude", "").split(",")
     nodes = [node for node in options.get("nodelist", "n1,n2").split(",") if node not in without]
     number = spool.submit(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from once import made_once
 from stories import SHAKEDOWN
 
 PLAN = """plan: p
@@ -30,7 +31,10 @@ rows:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site whose campaign ``p-1`` is over: two runs of ``ok`` passed (r000001, r000003), two of ``bad`` failed."""
-    site = tmp_path_factory.mktemp("people") / "site"
+    return made_once(tmp_path_factory, "finished", lambda place: _finish(place / "site")) / "site"
+
+
+def _finish(site: Path) -> None:
     for folder in ("tests", "plans", "systems", "campaigns", "contracts"):
         (site / folder).mkdir(parents=True)
     (site / "site.yaml").write_text("site: story\n")
@@ -46,7 +50,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site / "contracts/deal.yaml").write_text(CONTRACT)
     done = _run(site, "run", "p", "-q")
     assert done.returncode == 1, done.stderr + done.stdout
-    return site
 
 
 @pytest.fixture

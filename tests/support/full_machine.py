@@ -7,7 +7,7 @@ A job that follows another (``after``) takes that one's place: together they are
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -171,13 +171,33 @@ def executed_twice(told: Sequence[Told]) -> list[str]:
     return [run for run, count in Counter(one.run for one in told).items() if count > 1]
 
 
-def longest_hole(spans: Iterable[tuple[float, float]], since: float, until: float) -> float:
-    """Purpose: the longest time within these in which none of the spans was live, in seconds."""
-    longest, at = 0.0, since
+def holes(spans: Iterable[tuple[float, float]], since: float, until: float) -> list[tuple[float, float]]:
+    """Purpose: the times within these in which none of the spans was live, as (begin, end) in seconds."""
+    found, at = [], since
     for begin, end in sorted(spans):
         if begin > at:
-            longest = max(longest, min(begin, until) - at)
+            found.append((at, min(begin, until)))
         at = max(at, end)
         if at >= until:
-            break
-    return max(longest, until - at)
+            return found
+    return [*found, (at, until)]
+
+
+def longest_owed_hole(
+    told: Sequence[Told], nodes: Mapping[str, int], test: str, share: float, since: float, until: float
+) -> float:
+    """Purpose: the longest time within these in which no run of the test was live although it had had less than its share.
+
+    ``nodes``: of a run of each test. ``share``: of all node-seconds so far. A test that had more than its share may rest.
+    """
+
+    def had(name: str, at: float) -> float:
+        mine = [one for one in told if name in ("", one.test) and one.begin < at]
+        return sum((min(one.end, at) - one.begin) * nodes[one.test] for one in mine)
+
+    longest = 0.0
+    for begin, end in holes([(one.begin, one.end) for one in told if one.test == test], since, until):
+        moments = sorted({begin, *(one.end for one in told if begin < one.end < end)})
+        owed = next((at for at in moments if had(test, at) < share * had("", at)), end)
+        longest = max(longest, end - owed)
+    return longest

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from left_processes import MARKER
@@ -30,6 +32,30 @@ KINDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "fault_plain": (8, "plain", QUICK),
     "fault_forgetful": (8, "forgetful", QUICK),
 }
+
+# Kinds in the order in which their tests begin, those that take longest first; how many workers share the tests of a kind, each
+# with a cluster of its own. Tests without a cluster have no kind.
+SHARED: dict[str, int] = {
+    "fault_accounting": 4,
+    "accounting": 2,
+    "plain": 2,
+    "forgetful": 1,
+    "fault_forgetful": 1,
+    "fault_plain": 1,
+    "limited": 1,
+    "": 1,
+    "gpu": 1,
+}
+
+
+def groups(kinds: Sequence[str]) -> list[str]:
+    """The group of each test, given the kind of each. Tests of a group run in one worker; those of a shared kind are dealt out."""
+    seen: Counter[str] = Counter()
+    found = []
+    for kind in kinds:
+        found.append(f"{kind or 'none'}-{seen[kind] % SHARED[kind] + 1}")
+        seen[kind] += 1
+    return found
 
 
 class Pool:

@@ -40,7 +40,7 @@ class Port:
         self.reactor = Reactor()
         self.layout = Layout(campaign)
         self.scheduler = SlurmScheduler(
-            self.layout, self.reactor, clusters, patience_s=60.0, licence_names=licence_names
+            self.layout, self.reactor, clusters, patience_s=60.0, act_s=60.0, licence_names=licence_names
         )
         self.jobs: dict[str, View] = {}
         self.said: dict[str, JobReport] = {}

@@ -80,7 +80,8 @@ def _act(draw: random.Random, document: Document, local: bool) -> Callable[[Any]
     if budgets:
         targets = dict(document.system.targeted).get(budgets[0], ())
         name = draw.choice((budgets[0], *(f"{budgets[0]}@{target}" for target in targets)))
-        choices += [("budget", {"budget": name, "amount": draw.choice((0.0, 1.0))})] * 2
+        unit = max(amount for case in document.cases for _, amount in case.loads)
+        choices += [("budget", {"budget": name, "amount": draw.choice((0.0, unit))})] * 2
     if not local:
         nodes = [str(node) for place in document.system.partitions() for node in nodes_of(place)]
         choices += [("exclude", {"nodes": draw.sample(nodes, draw.choice((1, 1, 2)))})] * 2

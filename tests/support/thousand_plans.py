@@ -59,7 +59,24 @@ def plan_of(seed: int, kind: str, about: str) -> Document:
     )
     tests = tuple(_test(case.test) for case in cases)
     builds = (Build("b" * 64, "tool", "", "make"),)
-    return Document("nasty", system, tuple(components), cases, tests, builds=builds, limits=limits, seed=seed)
+    plan = Document("nasty", system, tuple(components), cases, tests, builds=builds, limits=limits, seed=seed)
+    return _in_units(plan, random.Random(f"units:{seed}").choice((1.0, 3.0)))
+
+
+def _in_units(plan: Document, unit: float) -> Document:
+    """The same plan where each run loads so many: what counts runs instead of amounts orders too many, or too few."""
+
+    def each(loads: Loads) -> Loads:
+        return tuple((name, amount * unit) for name, amount in loads)
+
+    def limits(old: Limits) -> Limits:
+        return msgspec.structs.replace(old, budgets=each(old.budgets))
+
+    clusters = tuple(msgspec.structs.replace(one, licences=each(one.licences)) for one in plan.system.clusters)
+    system = msgspec.structs.replace(plan.system, clusters=clusters, budgets=each(plan.system.budgets))
+    cases = tuple(msgspec.structs.replace(case, loads=each(case.loads)) for case in plan.cases)
+    components = tuple(msgspec.structs.replace(one, limits=limits(one.limits)) for one in plan.components)
+    return msgspec.structs.replace(plan, system=system, cases=cases, components=components, limits=limits(plan.limits))
 
 
 def _local(seed: int, draw: random.Random) -> Document:

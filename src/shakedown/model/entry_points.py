@@ -6,10 +6,15 @@ The one reader of entry points. What a package declares wrongly is an error that
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Declaration(Protocol):
@@ -40,15 +45,13 @@ def declared_in_packages(
     Entry points are taken in the order of their names. Errors: UsageError where a package cannot be loaded, declares something
     else, or declares a name that is taken.
     """
-    from importlib.metadata import EntryPoint, entry_points  # here: it takes as long as the start of a command
-
     taken = set(known)
     found: dict[str, Declared] = {}
 
     def package_of(entry: EntryPoint) -> str:
         return f"the package {entry.dist.name if entry.dist else entry.value}"
 
-    for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
+    for entry in sorted(_everything(tuple(sys.path)).select(group=group), key=lambda entry: (entry.name, entry.value)):
         whose = package_of(entry)
         mend = f"mend {whose}, or remove it: pip uninstall {entry.dist.name if entry.dist else entry.module}"
         try:
@@ -68,6 +71,25 @@ def declared_in_packages(
         _packages[group, declared.name] = whose
         found[declared.name] = declared
     return found
+
+
+class _Everything(Protocol):
+    """What packages declare, in every group."""
+
+    def select(self, *, group: str) -> Iterable[EntryPoint]: ...
+
+
+@lru_cache(maxsize=1)
+def _everything(places: tuple[str, ...]) -> _Everything:
+    """What the packages of these places (``sys.path``) declare. Kept, as every package is read whichever group is asked for."""
+    from importlib.metadata import entry_points  # here: it takes as long as the start of a command
+
+    return entry_points()
+
+
+def forget_packages() -> None:
+    """Purpose: the next reader looks at installed packages again, though they are in the same places."""
+    _everything.cache_clear()
 
 
 def declared_by(group: str, name: str) -> str:

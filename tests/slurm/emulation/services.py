@@ -58,9 +58,11 @@ def start_database(cluster: Cluster, settings: Settings) -> None:
     if database_pid(cluster.site):
         return
     data, log = directory / "data", directory / "log"
-    directory.mkdir(parents=True, exist_ok=True)
+    # Of its own: a server that starts removes the temporary tables that it finds, those of others that run included.
+    temporary = directory / "temporary"
+    temporary.mkdir(parents=True, exist_ok=True)
     if not (directory / "installed").exists():
-        install_database(cluster, data, log)
+        install_database(cluster, data, temporary, log)
     launch(
         [
             *(
@@ -68,6 +70,7 @@ def start_database(cluster: Cluster, settings: Settings) -> None:
                 "--no-defaults",
                 "--user=root",
                 f"--datadir={data}",
+                f"--tmpdir={temporary}",
                 f"--socket={cluster.site.database_socket}",
             ),
             *(f"--port={database_port(cluster, settings)}", "--bind-address=127.0.0.1", f"--pid-file={directory}/pid"),
@@ -82,9 +85,9 @@ def start_database(cluster: Cluster, settings: Settings) -> None:
     query(cluster, "".join(f"GRANT ALL ON slurm_acct_db.* TO {user};" for user in users))
 
 
-def install_database(cluster: Cluster, data: Path, log: Path) -> None:
+def install_database(cluster: Cluster, data: Path, temporary: Path, log: Path) -> None:
     words = ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}", "--skip-test-db"]
-    words += ["--auth-root-authentication-method=normal", "--innodb-log-file-size=16M"]
+    words += [f"--tmpdir={temporary}", "--auth-root-authentication-method=normal", "--innodb-log-file-size=16M"]
     status, output = say(words, cluster.environment(), 300)
     log.write_text(output)
     if status:

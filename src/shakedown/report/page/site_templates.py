@@ -6,6 +6,7 @@ what the page is given and nothing else: the engine is sandboxed, no path is han
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from pathlib import Path
@@ -15,7 +16,10 @@ from shakedown.model.errors import FileProblems, Problem, did_you_mean
 from shakedown.report.page.settled_block import strange_meta
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, nodes
+    from types import CodeType
+
+    from jinja2 import BytecodeCache, Environment, nodes
+    from jinja2.bccache import Bucket
 
 OURS = Path(__file__).parents[1] / "templates"
 PAGE, SHEET = "report.html", "report.css"
@@ -51,10 +55,35 @@ def environment(folder: Path | None) -> Environment:
     if folder is not None:
         loaders.append(_within(folder))
     made = ImmutableSandboxedEnvironment(
-        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        bytecode_cache=_compiled(),
     )
     made.filters.update(FILTERS)
     return made
+
+
+@functools.cache
+def _compiled() -> BytecodeCache:
+    """Templates as code, for the next engine of this process: to compile ours takes longer than a page. A text that is another one
+    is compiled anew, whatever its name.
+    """
+    from jinja2 import BytecodeCache
+
+    class Kept(BytecodeCache):
+        def __init__(self) -> None:
+            self.code: dict[str, CodeType] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            bucket.code = self.code.get(f"{bucket.key} {bucket.checksum}")
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            if bucket.code is not None:
+                self.code[f"{bucket.key} {bucket.checksum}"] = bucket.code
+
+    return Kept()
 
 
 def _within(folder: Path) -> Any:

@@ -77,9 +77,10 @@ class JobPlaces:
         Whoever moved it away, or unmounted it, brings it back, and must not find another in its place. What is away for long was
         removed, and may be made again.
         """
+        seen = self._seen_jobs  # asked first: the thread that makes it may do so right after we looked
         if self.layout.jobs.is_dir():
             self._seen_jobs, self._away_since = True, 0.0
-        elif self._seen_jobs:
+        elif seen:
             now = time.monotonic()
             self._away_since = self._away_since or now
             if now - self._away_since < self.away_s:

@@ -48,14 +48,16 @@ class SlurmScheduler:
         look_s: float = LOOK_S,
         patience_s: float = PATIENCE_S,
         licence_names: Pairs = (),
+        act_s: float = ACT_S,
     ) -> None:
-        """``layout`` absolute; ``licence_names`` as the system has them.
+        """``layout`` absolute; ``licence_names`` as the system has them. ``patience_s``, ``act_s``: how long a caller is kept
+        waiting for the answers to a batch of submissions, and to any other order; whoever may wait sets them higher.
 
         Raises CannotStart where the campaign's token can be neither read nor made.
         """
         root = str(layout.root.absolute()).encode("utf-8", "surrogateescape")
         token = campaign_token(layout)
-        self._reactor, self._patience_s = reactor, patience_s
+        self._reactor, self.patience_s, self.act_s = reactor, patience_s, act_s
         self._calls: Counter[str] = Counter()
         self._act_setup = Setup("act", root, token, tuple(clusters), command_s, licence_names)
         self._why_held: dict[str, str] = {}  # jobs that were to be released, and could not be
@@ -85,7 +87,7 @@ class SlurmScheduler:
         trouble = self._hire()
         if trouble:
             return [_unanswered(order.job, False, trouble) for order in orders]
-        trouble = self._ask(Submit(number, list(orders)), take, self._patience_s)
+        trouble = self._ask(Submit(number, list(orders)), take, self.patience_s)
         begun: set[str] = set()
         if trouble:
             begun = self._begun(number, take)
@@ -144,7 +146,7 @@ class SlurmScheduler:
         self._looking.close()
         if shut := self._shut(self._jobs):
             self._hire()
-            self._ask(shut, lambda heard: isinstance(heard, Acted) and heard.number == shut.number, ACT_S)
+            self._ask(shut, lambda heard: isinstance(heard, Acted) and heard.number == shut.number, self.act_s)
         self._drop_actor()
 
     # ---- the one who acts ----
@@ -182,7 +184,7 @@ class SlurmScheduler:
             return False
 
         self._hire()
-        silent = self._ask(Act(number, what, asked, list(releases)), take, ACT_S)
+        silent = self._ask(Act(number, what, asked, list(releases)), take, self.act_s)
         if silent and unknown is not None:
             unknown.update({job.id: silent for job in asked})
         return done
