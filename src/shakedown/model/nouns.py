@@ -254,6 +254,13 @@ class Shape(Struct, frozen=True):
         return self.nodes * self.tasks_per_node
 
 
+class Need(Struct, frozen=True):
+    """Another case that must pass before a case begins. ``files``: patterns of files of its run that are handed on."""
+
+    case: str
+    files: tuple[str, ...] = ()
+
+
 class Case(Struct, frozen=True):
     """One concrete test: parameters fixed, on one partition, with one toolchain.
 
@@ -286,6 +293,7 @@ class Case(Struct, frozen=True):
         tuple[str, Check], ...
     ] = ()  # text of the test's check -> that check with this case's names filled in
     figures: tuple[FigureSpec, ...] = ()  # in place of the test's of the same name, for the same reason
+    needs: tuple[Need, ...] = ()
     sides: Pairs = ()  # row -> low or high: of these rows only that bound applies, a more specific row has the other
 
 

@@ -262,6 +262,7 @@ def _render_case(case: Case, test: Test, build: Build | None, local: bool) -> st
         ("partition", case.partition),
         ("toolchain", case.toolchain),
         ("parameters", pairs(case.parameters)),
+        ("needs", "\n".join(need.case for need in case.needs)),
         ("shape", "" if case.unavailable and not case.script else size),
         ("asks for", _asks_for(case, local) if case.script else ""),
         ("time limit", show_duration(shape.time_limit_s) if case.script else ""),

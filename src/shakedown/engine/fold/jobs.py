@@ -16,6 +16,7 @@ from shakedown.engine.fold.bookkeeping import (
     hold,
     number_of,
     overtake,
+    put_back,
     resolved,
     roll_of,
     take,
@@ -198,12 +199,12 @@ def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
         run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1
     )
     entry.deferred, entry.mode, entry.spent = event.reason, run.mode, run.spent
-    state.tallies[run.component].waiting += 1
     entry.cancelled = why_unwanted(state, entry)
     if job.requests.cancel or run.cancelled or entry.cancelled:
+        state.tallies[run.component].waiting += 1
         state.waiting.to_cancel.append(entry)
     else:
-        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
+        put_back(state, entry)
 
 
 def _pool(state: State, job: Job) -> str:

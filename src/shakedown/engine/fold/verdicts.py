@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import insort
-
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold.bookkeeping import (
     begins,
-    count_closed,
+    came_out,
     count_live,
-    enqueue,
     facts_of,
     fly,
+    judged_otherwise,
     number_of,
+    put_back,
     roll_of,
     take,
 )
 from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.fold.overrides import count_failure
 from shakedown.engine.state.jobs import Job, PendingResult, Run
+from shakedown.engine.state.keys import NeededKey, ResultsKey
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import JobPhase, RunPhase
 from shakedown.engine.state.records import Tally, Undetermined
@@ -53,6 +53,7 @@ def verdict(state: State, event: Event) -> None:
             _count_verdict(state.tallies[number], value.get("was", ""), -1)
             _count_verdict(state.tallies[number], verdict, 1)
         state.campaign.doubted = event.seq
+        judged_otherwise(state, NeededKey(value["component"], mode_in(value), event.case), event.run, verdict)
         return
     if number is not None:
         _note_end(state, number, event)
@@ -150,7 +151,7 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
     take(state, number, event.case, event.value["repeat"], mode)
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     _count_verdict(state.tallies[number], event.value["verdict"], 1)
-    count_closed(state, number, event.case, event.value["repeat"], mode)
+    came_out(state, ResultsKey(number, mode, event.case), event.value["repeat"], event.run, event.value["verdict"])
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
@@ -183,7 +184,7 @@ def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
     state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
-    count_closed(state, run.component, run.case, run.repeat, run.mode)
+    came_out(state, ResultsKey(run.component, run.mode, run.case), run.repeat, run.id, run.verdict)
 
 
 def given_up(state: State, event: Event) -> None:
@@ -198,8 +199,4 @@ def retry(state: State, event: Event) -> None:
     attempt, not_before = event.value["attempt"], event.value.get("not_before", 0.0)
     spent = tuple(sorted((dict(run.spent) | {run.verdict: run.times}).items()))
     entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode, spent=spent)
-    if entry.not_before > event.time:
-        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
-        state.tallies[run.component].waiting += 1
-    else:
-        enqueue(state, entry)
+    put_back(state, entry)

@@ -52,6 +52,7 @@ def decide(state: State, now: float) -> Decision:
     _collect(state, decision)
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
+    _judge_unmet(state, decision)
     tell_stuck(state, decision, now)
     tell_idle_while_pending(state, decision, now)
     if state.driver.no_room:
@@ -158,6 +159,14 @@ def _judge_cancelled(state: State, decision: Decision) -> None:
     for entry in islice(state.waiting.to_cancel, BATCH):
         why = state.campaign.cancelled or entry.cancelled or "cancelled before it started"
         _judge_waiting(state, decision, entry, "cancelled", why)
+
+
+def _judge_unmet(state: State, decision: Decision) -> None:
+    """What a result needs did not pass: it is not run. What needs that in turn is judged by this."""
+    for entry in islice(state.waiting.unmet, BATCH):
+        case = state.index.cases[entry.case]
+        expected = f" (as expected: {case.because})" if case.expect == "not_run" else ""
+        _judge_waiting(state, decision, entry, "not_run", entry.unmet + expected)
 
 
 def _judge_waiting(state: State, decision: Decision, entry: PendingResult, verdict: str, why: str) -> None:

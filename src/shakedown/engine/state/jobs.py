@@ -31,6 +31,7 @@ class PendingResult:
     deferred: str = ""  # its words, the last time
     mode: str = ""
     cancelled: str = ""  # why the result is not wanted any more: the entry is to be judged ``cancelled``
+    unmet: str = ""  # why what it needs will not be there: the entry is to be judged ``not_run``
     spent: tuple[tuple[str, int], ...] = ()
 
     def same(self, component: int, case: str, repeat: int, mode: str) -> bool:

@@ -12,6 +12,7 @@ from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
 from shakedown.plans.cases.figure_specs import without_peak
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
+from shakedown.plans.cases.needs import check_needs, programs_needed
 from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
@@ -43,6 +44,7 @@ def resolve(test: Definition, context: Context, named: frozenset[str] = frozense
     before = len(context.problems)
     noun = test_noun(test, context.library, context.around, context.problems)
     check_names(test, context.problems)
+    check_needs(test, context)
     _check_systems(test, context)
     maker = _Maker(test, noun, context, named)
     if len(context.problems) > before:
@@ -224,7 +226,7 @@ class _Maker:
             elif build.kernel:
                 tools.append("cc")
         return [
-            *missing_programs(self.test.values.get("needs", {}), around),
+            *(text for need in programs_needed(self.test) for text in missing_programs(need, around)),
             *missing_tools(tools, around),
             *self.absent,
         ]
