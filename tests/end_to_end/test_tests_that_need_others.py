@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -52,6 +53,62 @@ def test_the_chain_of_the_guide_runs_in_its_order(chain: Path, shakedown: Shaked
                 assert len(there) == (2 if needed == "solve" else 1), f"{event.case} began after {sorted(judged)}"
         elif event.event == "verdict":
             judged[event.case] = event.seq
+
+
+def test_files_are_handed_from_run_to_run(chain: Path, shakedown: Shakedown) -> None:
+    """The log says which files of which run each run was given, with their sums; and it had those in its directory."""
+    assert shakedown("run", "chain", "--quiet", cwd=chain).returncode == 0
+    orders = {e.run: e for e in events(chain, "chain-1") if e.event == "submit_order"}
+    cases = {run: event.case for run, event in orders.items()}
+    work = chain / "campaigns/chain-1/work/000"
+    given = {run: event.value["handed"] for run, event in orders.items() if "handed" in event.value}
+    assert len(given) == 6
+    for run, handed in given.items():
+        assert [one["into"] for one in handed] == (["cg", "gmres"] if "compare" in cases[run] else [""])
+        for one in handed:
+            size, other = (re.search(r"size=(\d+)", cases[name]) for name in (run, one["run"]))
+            assert size is not None and other is not None and size[1] == other[1]
+            for path, digest in one["files"].items():
+                there = (work / run / one["into"] / path).read_bytes()
+                assert hashlib.sha256(there).hexdigest() == digest
+                assert there == (work / one["run"] / path).read_bytes()
+    run = next(run for run, case in cases.items() if case == "solve/size=8,solver=cg")
+    mesh = next(run for run, case in cases.items() if case == "make-mesh/size=8")
+    assert f"was given mesh.txt of {mesh} (sha256 " in shakedown("why", run, cwd=chain).stdout
+
+
+def test_a_library_is_built_once_and_linked_by_others(chain: Path, shakedown: Shakedown) -> None:
+    run = shakedown("run", "--test", "area", "--quiet", cwd=chain)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert verdicts(chain, "adhoc-area-1") == {"make-shapes/toolchain=gcc": "passed", "area/toolchain=gcc": "passed"}
+    (chain / "tests/shapes/shapes.c").write_text("not C\n")
+    assert shakedown("run", "--test", "area", "--quiet", cwd=chain).returncode == 1
+    assert verdicts(chain, "adhoc-area-2") == {"make-shapes/toolchain=gcc": "failed", "area/toolchain=gcc": "not_run"}
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("true", "did not leave mesh.txt as r000001: there is no such file; to run it after all"),
+        (
+            "ln -s /etc/hostname mesh.txt",
+            "did not leave mesh.txt as r000001: file mesh.txt leads out of the run's directory",
+        ),
+        ("mkdir mesh.txt", "did not leave mesh.txt as r000001: there is no such file"),
+        ("mkfifo mesh.txt", "did not leave mesh.txt as r000001: file mesh.txt is a fifo"),
+        ("ln -s {campaign}/entry.json mesh.txt", "leads out of the run's directory"),
+    ],
+)
+def test_what_may_not_be_handed_on_is_told(command: str, why: str, make_site: MakeSite, shakedown: Shakedown) -> None:
+    """A file that is missing, or lies outside of what the run left: the run that needs it is not started."""
+    tests = {
+        "first": f'run: {{command: "{command}"}}\n',
+        "second": 'needs: {test: first, files: [mesh.txt]}\nrun: {command: "cat mesh.txt"}\n',
+    }
+    site = make_site(tests)
+    shakedown("run", "p", "--quiet", cwd=site)
+    assert verdicts(site, "p-1") == {"first": "passed", "second": "not_run"}
+    assert why in next(event.reason for event in events(site, "p-1") if event.run == "r000002")
 
 
 def test_what_is_lost_is_told_everywhere(chain: Path, shakedown: Shakedown) -> None:

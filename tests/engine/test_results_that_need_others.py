@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from engine_by_hand import ByHand, begun
 from stability_plan import play, sweep_of_five
 from stage import small_document
 
 from shakedown.engine import explain, index_plan
+from shakedown.engine.state.jobs import Handed
 from shakedown.engine.state.snapshot import freeze_state, thaw_state
 from shakedown.model.nouns import Component, Document, Need, Retry
 
@@ -169,6 +171,70 @@ def test_a_sweep_sees_each_node_once_with_all_its_tests() -> None:
     orders = [event for event in campaign.events("submit_order") if event.value["component"] == "sweep"]
     assert min(event.seq for event in orders) > made
     assert len({event.job for event in orders}) == 4 and len(orders) == 20
+
+
+def handing(files: tuple[str, ...] = ("mesh.txt",), into: str = "") -> Document:
+    """The chain, in which the second test is handed a file of the first one."""
+    plan = chain()
+    first, second = plan.cases[0].id, plan.cases[1].id
+    needs = (Need(first, files, into),)
+    return replace(plan, cases=tuple(replace(case, needs=needs) if case.id == second else case for case in plan.cases))
+
+
+def test_files_go_from_the_run_that_passed_to_the_one_that_needs_it() -> None:
+    document = handing(into="from")
+    hand = begun(document)
+    left = {"mesh.txt": {"mesh.txt": "a" * 64}}
+    came_to(hand, "j000001", "r000001", "passed", left=left, output={"directory": "work/000/j000001.0"})
+    (run,) = hand.state.runs.values()
+    assert (run.case, run.handed) == (
+        document.cases[1].id,
+        [Handed("r000001", "work/000/j000001.0", {"mesh.txt": "a" * 64}, "from")],
+    )
+    assert thaw_state(freeze_state(hand.state), hand.state.index) == hand.state
+
+
+def test_files_of_the_attempt_that_passed_are_handed_on() -> None:
+    document = replace(handing(), components=(replace(handing().components[0], retry=(Retry("failed", 1),)),))
+    hand = begun(document)
+    came_to(hand, "j000001", "r000001", "failed", final=False, left={"mesh.txt": {"mesh.txt": "b" * 64}})
+    came_to(hand, "j000002", "r000002", "passed", left={"mesh.txt": {"mesh.txt": "a" * 64}})
+    (run,) = hand.state.runs.values()
+    assert run.handed == [Handed("r000002", "", {"mesh.txt": "a" * 64})]
+
+
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        (
+            {"mesh.txt": "there is no such file"},
+            "and did not leave mesh.txt as r000001: there is no such file; to run it",
+        ),
+        ({}, "and did not leave mesh.txt as r000001: nobody asked for it when the run was judged; to run it"),
+    ],
+)
+def test_what_is_not_handed_a_file_is_not_run(left: dict[str, str], why: str) -> None:
+    document = handing()
+    hand = begun(document)
+    hand.play("submit_accepted", job="j000001", value={"id": "7"})
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "completed", "source": "marks"})
+    hand.settle()
+    value = {"verdict": "passed", "component": "suite", "repeat": 1, "attempt": 1, "final": True, "left": left}
+    hand.play("verdict", case=document.cases[0].id, run="r000001", job="j000001", value=value)
+    assert why in reasons(hand)[1][3]
+    hand.settle()
+    assert hand.state.tallies[0].verdicts == {"passed": 1, "not_run": 2}
+
+
+def test_two_files_of_one_name_are_told_before_anything_runs() -> None:
+    document = handing(files=("*.txt", "mesh*"))
+    second = document.cases[1]
+    again = replace(second, files=(("mesh.txt", "/somewhere/mesh.txt"),))
+    document = replace(document, cases=tuple(again if case is second else case for case in document.cases))
+    hand = begun(document)
+    left = {"*.txt": {"mesh.txt": "a" * 64}, "mesh*": {"mesh.txt": "a" * 64}}
+    said = came_to(hand, "j000001", "r000001", "passed", left=left)
+    assert said.count("verdict") == 2 and hand.state.tallies[0].verdicts == {"passed": 1, "not_run": 2}
 
 
 def test_what_is_drained_or_cancelled_takes_along_what_needs_it() -> None:

@@ -42,6 +42,38 @@ SOLVE = "test: solve\nrun: {command: x}\n"
             "",
         ),
         (
+            SOLVE + "needs: {test: make-mesh, where: {size: 1}, files: [../mesh.txt]}\n",
+            "tests/solve.yaml:3:52: needs.files: '../mesh.txt' is not in the run's directory\n"
+            "hint: name the file from there, without '..'",
+        ),
+        (
+            SOLVE + "needs: {test: make-mesh, where: {size: 1}, files: [/etc/passwd]}\n",
+            "tests/solve.yaml:3:52: needs.files: '/etc/passwd' is not in the run's directory\n"
+            "hint: name the file from there, without '..'",
+        ),
+        (
+            SOLVE + 'needs: {test: make-mesh, where: {size: 1}, files: ["{up}/x"]}\nparameters: {up: [..]}\n',
+            "tests/solve.yaml:3:52: '../x' is not in the run's directory\nhint: name the file from there, without '..'",
+        ),
+        (
+            SOLVE + "needs: {test: make-mesh, where: {size: 1}, into: mesh}\n",
+            "tests/solve.yaml:3:44: 'into' has no meaning without 'files' in needs\nhint: name the files too",
+        ),
+        (
+            SOLVE
+            + "needs:\n- {test: make-mesh, where: {size: 1}, files: [m]}\n- {test: make-mesh, where: {size: 2}, files: [m]}\n",
+            "tests/solve.yaml:4:1: make-mesh/size=1 and make-mesh/size=2 both give solve a file m\n"
+            "hint: give each a directory of its own: into: NAME",
+        ),
+        (
+            "test: solve\nrun: {command: x, stage: copy}\nneeds: {test: make-mesh, where: {size: 1}, files: [m]}\n",
+            "",
+        ),
+        (
+            SOLVE + "needs: {test: make-mesh, where: {size: 1}, fils: [m]}\n",
+            "tests/solve.yaml:3:44: unknown key 'fils' in needs\nhint: did you mean 'files'?",
+        ),
+        (
             SOLVE + 'needs: {test: make-mesh, where: {size: "{n // 2}"}}\nparameters: {n: [2, 4]}\n',
             "",
         ),

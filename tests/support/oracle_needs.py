@@ -1,5 +1,5 @@
 """Order between tests, from the plan and the log alone: nothing begins before what it needs passed, and nothing is called
-``not_run`` while what it needs may still pass.
+``not_run`` while what it needs may still pass. What is handed on is what the run left that the needed result was closed by.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class NeedRules:
         self.verdicts: dict[str, tuple[Want, str]] = {}  # run -> its result, and the verdict that stands
         self.last: dict[Want, str] = {}  # result -> the run that it was closed by
         self.rounds: dict[str, int] = {}  # component -> how often it was told to run again
-        self.not_run = self.after_others = 0
+        self.left: dict[str, dict[str, Any]] = {}  # run -> what it left to be handed on
+        self.not_run = self.after_others = self.handed = 0
         self.amended = False
         self.amend(document)
 
@@ -40,6 +41,7 @@ class NeedRules:
         elif event.event == "verdict":
             want = _want(event)
             self.verdicts[event.run] = want, value["verdict"]
+            self.left[event.run] = value.get("left", self.left.get(event.run, {}))
             if value["verdict"] == "not_run" and not self.amended:
                 self._not_run(event)
             if value.get("final"):
@@ -51,6 +53,20 @@ class NeedRules:
         for needed in [] if self.amended else self.needed(_want(event)):
             self.after_others += 1
             need(self.came_out(needed) in WELL, f"{event.run} of {event.case} is ordered and {needed} did not pass")
+
+        if not self.amended:
+            handed = {(one["run"], one["into"]): one["files"] for one in event.value.get("handed", ())}
+            need(handed == self._handed(event), f"{event.run} is given {handed}, and not what the runs before it left")
+            self.handed += len(handed)
+
+    def _handed(self, event: Event) -> dict[tuple[str, str], dict[str, str]]:
+        """What a run is to be given: (run, directory) -> path and sum of each file, of the runs that closed what it needs."""
+        found = {}
+        for one, want in zip(self.cases[event.case].needs, self.needed(_want(event)), strict=True):
+            if one.files:
+                left = self.left[self.last[want]]
+                found[self.last[want], one.into] = {path: s for files in one.files for path, s in left[files].items()}
+        return found
 
     def _not_run(self, event: Event) -> None:
         self.not_run += 1

@@ -79,7 +79,9 @@ def with_needs(plan: Document, draw: random.Random, share: float) -> Document:
             if not homes or homes[-1].duration_s or homes[-1].sweep or component.name in homes[-1].after:
                 return plan
     replace = msgspec.structs.replace
-    cases = tuple(replace(case, needs=tuple(map(Need, wanted.get(case.id, ())))) for case in plan.cases)
+    files = draw.choice(((), ("mesh.txt", "part-*")))
+    needs = {case: tuple(Need(one, files, into=one) for one in needed) for case, needed in wanted.items()}
+    cases = tuple(replace(case, needs=needs.get(case.id, ())) for case in plan.cases)
     return replace(plan, cases=cases)
 
 

@@ -255,10 +255,15 @@ class Shape(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """Another case that must pass before a case begins. ``files``: patterns of files of its run that are handed on."""
+    """Another case that must pass before a case begins.
+
+    ``files``: patterns of files in its run's directory that are handed on; ``into``: the directory, within that of the run which is
+    handed them, where they appear under the same paths; "" = the run's directory itself.
+    """
 
     case: str
     files: tuple[str, ...] = ()
+    into: str = ""
 
 
 class Case(Struct, frozen=True):

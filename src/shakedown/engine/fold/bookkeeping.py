@@ -64,13 +64,13 @@ def _waits_for_others(state: State, entry: PendingResult) -> bool:
     return standing.word != "met"
 
 
-def came_out(state: State, result: ResultsKey, repeat: int, run: str, verdict: str) -> None:
+def came_out(state: State, result: ResultsKey, repeat: int, given: Given) -> None:
     """A result is closed. Where others need it, those that waited for it begin, or are judged not run."""
     count_closed(state, result, repeat)
     followers = state.index.followers.get(result.case)
     if followers:
         name = state.index.components[result.component].name
-        state.results.given.setdefault(NeededKey(name, result.mode, result.case), {})[repeat] = Given(run, verdict)
+        state.results.given.setdefault(NeededKey(name, result.mode, result.case), {})[repeat] = given
         look_at_needing(state, followers)
 
 

@@ -24,7 +24,7 @@ from shakedown.engine.fold.bookkeeping import (
     widen,
 )
 from shakedown.engine.fold.lost_starts import let_go
-from shakedown.engine.state.jobs import Job, JobBundle, PendingResult, Run
+from shakedown.engine.state.jobs import Handed, Job, JobBundle, PendingResult, Run
 from shakedown.engine.state.keys import Deadline, SweepKey
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, Claim, JobPhase, RunPhase, Step
@@ -71,6 +71,7 @@ def submit_order(state: State, event: Event) -> None:
     entry = take(state, number, event.case, value["repeat"], mode)
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
     run.deferrals, run.part, run.spent = entry.deferrals, value.get("part", 0), entry.spent
+    run.handed = [Handed(**handed) for handed in value.get("handed", ())]
     state.runs[event.run] = run
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     state.campaign.next_job = max(state.campaign.next_job, number_of(event.job) + 1)

@@ -21,7 +21,7 @@ from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.keys import NeededKey, ResultsKey
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import JobPhase, RunPhase
-from shakedown.engine.state.records import Tally, Undetermined
+from shakedown.engine.state.records import Given, Tally, Undetermined
 from shakedown.engine.state.state import State
 from shakedown.model.clocks import end_of
 from shakedown.model.events import UNDETERMINED, Event
@@ -71,10 +71,17 @@ def verdict(state: State, event: Event) -> None:
     ended = facts_of(state, run).get("state", "") if verdict == UNDETERMINED else ""
     _leave_job(state, run, bool(value.get("alive")))
     run.verdict = verdict
+    _note_left(run, event)
     if verdict == UNDETERMINED and not value.get("gone"):
         _keep(state, run, event, ended)
     else:
         _settle_or_close(state, run, bool(value.get("final")))
+
+
+def _note_left(run: Run, event: Event) -> None:
+    """What it may hand on to other runs, and where that lies."""
+    run.left = event.value.get("left", {})
+    run.directory = event.value.get("output", {}).get("directory", "")
 
 
 def _note_end(state: State, number: int, event: Event) -> None:
@@ -107,6 +114,7 @@ def _judged_after_all(state: State, event: Event) -> None:
     del state.agenda.undetermined[run.id]
     count_live(state, run, 1)
     run.verdict, run.facts = value["verdict"], {}
+    _note_left(run, event)
     _settle_or_close(state, run, bool(value.get("final")))
     state.campaign.doubted = event.seq
 
@@ -151,7 +159,9 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
     take(state, number, event.case, event.value["repeat"], mode)
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     _count_verdict(state.tallies[number], event.value["verdict"], 1)
-    came_out(state, ResultsKey(number, mode, event.case), event.value["repeat"], event.run, event.value["verdict"])
+    came_out(
+        state, ResultsKey(number, mode, event.case), event.value["repeat"], Given(event.run, event.value["verdict"])
+    )
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
@@ -184,7 +194,8 @@ def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
     state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
-    came_out(state, ResultsKey(run.component, run.mode, run.case), run.repeat, run.id, run.verdict)
+    given = Given(run.id, run.verdict, run.left, run.directory)
+    came_out(state, ResultsKey(run.component, run.mode, run.case), run.repeat, given)
 
 
 def given_up(state: State, event: Event) -> None:

@@ -125,7 +125,9 @@ def _collect(state: State, decision: Decision) -> None:
 
 def _order_collecting(state: State, decision: Decision, run: Run, facts: dict[str, Any]) -> None:
     case = state.index.cases[run.case]
-    payload = CollectOrder(run.id, case, state.index.test_of(case), facts.get("output", {}))
+    payload = CollectOrder(
+        run.id, case, state.index.test_of(case), facts.get("output", {}), state.index.handing.get(case.id, ())
+    )
     decision.orders.append(Order("collect", Event("check_start", run=run.id), payload))
 
 

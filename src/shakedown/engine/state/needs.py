@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from shakedown.engine.state.jobs import PendingResult
+from shakedown.engine.state.jobs import Handed, PendingResult
 from shakedown.engine.state.keys import NeededKey, ResultsKey
 from shakedown.engine.state.plan import PlanIndex
+from shakedown.engine.state.records import Given
 from shakedown.engine.state.state import State
 from shakedown.engine.state.wanted_results import wanted_results
 
@@ -18,10 +19,12 @@ WELL = frozenset({"passed", "performance"})  # verdicts of runs with the right a
 
 
 class Needed(NamedTuple):
-    """One result that another one needs."""
+    """One result that another one needs. ``files``, ``into``: as of ``Need``."""
 
     key: NeededKey
     repeat: int
+    files: tuple[str, ...] = ()
+    into: str = ""
 
 
 class Standing(NamedTuple):
@@ -46,7 +49,51 @@ def standing_of(state: State, entry: PendingResult) -> Standing:
             return Standing("lost", needed, _not_known(state, entry, needed))
         elif given.verdict not in WELL:
             return Standing("lost", needed, _lost(state, entry, needed, given.run, given.verdict))
-    return later or _MET
+        elif why := _not_left(needed, given):
+            return Standing("lost", needed, f"{why}; {_way_out(state, entry, needed)}")
+    return later or _twice(state, entry) or _MET
+
+
+def handed_to(state: State, entry: PendingResult) -> list[Handed]:
+    """Purpose: the files that a result is given by those that it needs, all of which have passed."""
+    found = []
+    for needed in needed_by(state, entry):
+        given = state.results.given.get(needed.key, {}).get(needed.repeat)
+        if given is not None and needed.files:
+            files: dict[str, str] = {}
+            for pattern in needed.files:
+                left = given.left.get(pattern)
+                files |= left if isinstance(left, dict) else {}
+            found.append(Handed(given.run, given.directory, files, needed.into))
+    return found
+
+
+def name_of(handed: Handed, path: str) -> str:
+    """Purpose: the path, in the work directory of who is given a file, under which it appears there."""
+    return f"{handed.into}/{path}" if handed.into else path
+
+
+def _not_left(needed: Needed, given: Given) -> str:
+    """Why a run that passed has not left the files that are wanted of it, or ""."""
+    for pattern in needed.files:
+        left = given.left.get(pattern, "nobody asked for it when the run was judged")
+        if isinstance(left, str):
+            return f"{in_words(needed)} comes first, and did not leave {pattern} as {given.run}: {left}"
+    return ""
+
+
+def _twice(state: State, entry: PendingResult) -> Standing | None:
+    """Two files that would appear under one name."""
+    own = {name: "its own input" for name, _ in state.index.cases[entry.case].files}
+    for handed in handed_to(state, entry):
+        for path in handed.files:
+            name = name_of(handed, path)
+            if name in own:
+                needed = next(one for one in needed_by(state, entry) if one.files)
+                both = f"{own[name]} and the file of {handed.run} would both be {name} in its directory"
+                return Standing("lost", needed, f"{both}; 'into' in needs gives each a directory of its own")
+            own[name] = f"a file of {handed.run}"
+    return None
 
 
 def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
@@ -59,7 +106,12 @@ def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
         component = index.components[number]
         mode = entry.mode if number == entry.component else next((str(mode.name) for mode in component.modes), "")
         last = _last(index, number, mode, need.case) * (1 + state.results.again.get(component.name, 0))
-        yield Needed(NeededKey(component.name, mode, need.case), min(entry.repeat, last) if last else entry.repeat)
+        yield Needed(
+            NeededKey(component.name, mode, need.case),
+            min(entry.repeat, last) if last else entry.repeat,
+            need.files,
+            need.into,
+        )
 
 
 def home_of(index: PlanIndex, component: int, case: str) -> int | None:

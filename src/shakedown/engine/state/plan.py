@@ -147,6 +147,9 @@ class PlanIndex:
     capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
     bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
     followers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # case -> those that need it
+    handing: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # case -> patterns of files that others want of it
     last_repeats: dict[ResultsKey, int] = field(default_factory=dict)  # the highest repeat of one round, once counted
     loaded: dict[tuple[QueueKey, tuple[tuple[str, str], ...], int], Loads] = field(
         default_factory=dict
@@ -254,7 +257,18 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         capped=_capped(document) | (before.capped if before else set()),
         bundles=bundles(document),
         followers=_followers(document),
+        handing=_handing(document),
     )
+
+
+def _handing(document: Document) -> dict[str, tuple[str, ...]]:
+    """The patterns of files that other cases want of a case, for each that is wanted any of."""
+    found: dict[str, dict[str, None]] = {}
+    for case in document.cases:
+        for need in case.needs:
+            if need.files:
+                found.setdefault(need.case, {}).update(dict.fromkeys(need.files))
+    return {case: tuple(patterns) for case, patterns in found.items()}
 
 
 def _followers(document: Document) -> dict[str, tuple[str, ...]]:

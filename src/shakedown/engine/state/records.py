@@ -403,10 +403,12 @@ class Gates:
 
 @dataclass(slots=True)
 class Given:
-    """How a result that others need came out: by which run, judged how."""
+    """How a result that others need came out: by which run, judged how. ``left``, ``directory``: as of ``Run``."""
 
     run: str
     verdict: str
+    left: dict[str, dict[str, str] | str] = field(default_factory=dict)
+    directory: str = ""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
 from shakedown.plans.cases.figure_specs import without_peak
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
-from shakedown.plans.cases.needs import check_needs, programs_needed
+from shakedown.plans.cases.needs import check_needs, programs_needed, written_needs
 from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
@@ -70,7 +70,8 @@ def _check_systems(test: Definition, context: Context) -> None:
 
 
 def _check_stage(test: Definition, context: Context) -> None:
-    if "stage" in test.values["run"] and "files" not in test.values["run"]:
+    given = any(need.get("files") for _, need in written_needs(test))
+    if "stage" in test.values["run"] and "files" not in test.values["run"] and not given:
         at = key_place(test.root, "run", "stage")
         context.problems.at(at, "'stage' has no meaning without files", "files: what a run finds in its directory")
 

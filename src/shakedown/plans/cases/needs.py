@@ -15,7 +15,8 @@ from shakedown.model.nouns import Case, Need
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition, Library
 from shakedown.plans.schema.expressions import ExpressionError, fill
-from shakedown.plans.schema.scalars import listed
+from shakedown.plans.schema.needs import path_inside
+from shakedown.plans.schema.scalars import InvalidValue, listed
 from shakedown.plans.schema.source_positions import key_place, place
 
 Path = tuple[str | int, ...]
@@ -114,14 +115,48 @@ class Joiner:
         needs, reasons = [], [case.unavailable] if case.unavailable else []
         for path, entry in written_needs(test) if test is not None and test.good else ():
             found = self._find(test, path, entry, case) if "test" in entry and test is not None else None
-            if found is None:
+            if found is None or test is None:
                 continue
-            needs.append(Need(found.id))
+            needs.append(self._need(test, path, entry, case, found))
             if self.join(found).unavailable:
                 reasons.append(f"it needs {found.id}, which is unavailable: {self.join(found).unavailable}")
+        self._check_names(test, case, needs)
         if needs:
             self._joined[case.id] = replace(case, needs=tuple(needs), unavailable="; ".join(reasons))
         return self._joined[case.id]
+
+    def _need(self, test: Definition, path: Path, entry: dict[str, Any], case: Case, found: Case) -> Need:
+        """The need with the names of its files filled in for this case."""
+        written = [((*path, "files", number), text) for number, text in enumerate(entry.get("files", ()))]
+        files = [self._path(test, at, text, case) for at, text in written]
+        into = self._path(test, (*path, "into"), entry["into"], case) if "into" in entry else ""
+        return Need(found.id, tuple(dict.fromkeys(files)), into)
+
+    def _path(self, test: Definition, at: Path, text: str, case: Case) -> str:
+        """A path within a run's directory, or "" where that is wrong."""
+        try:
+            return path_inside(fill(text, self._names(case)))
+        except ExpressionError as error:
+            self.context.problems.at(place(test.root, *at), f"{at[0]}.{at[-1]}: {error}", error.hint)
+        except InvalidValue as error:
+            self.context.problems.at(place(test.root, *at), str(error), error.hint)
+        return ""
+
+    def _names(self, case: Case) -> dict[str, Any]:
+        names = next(stage.names for stage in self.context.stages if stage.id == case.partition)
+        return {**names, **dict(case.parameters)}
+
+    def _check_names(self, test: Definition | None, case: Case, needs: Sequence[Need]) -> None:
+        """No two files may appear under one name; of patterns that is known only when there are files."""
+        taken = {name: "run.files" for name, _ in case.files}
+        for need in needs:
+            for file in need.files:
+                name = f"{need.into}/{file}" if need.into else file
+                if name in taken and test is not None:
+                    hint = "give each a directory of its own: into: NAME"
+                    message = f"{taken[name]} and {need.case} both give {case.id} a file {name}"
+                    self.context.problems.at(place(test.root, "needs"), message, hint, f"files of {test.name}")
+                taken[name] = need.case
 
     def _find(self, test: Definition, path: Path, entry: dict[str, Any], case: Case) -> Case | None:
         """The one case of a needed test that goes with a case."""
@@ -145,7 +180,6 @@ class Joiner:
         self, test: Definition, path: Path, where: Mapping[str, str], case: Case, every: Sequence[Case]
     ) -> dict[str, str] | None:
         """What a need's ``where`` asks for in this case, or None where that is wrong."""
-        names = next(stage.names for stage in self.context.stages if stage.id == case.partition)
         known = {"partition", *(_facts(every[0]) if every else ())}
         found = {}
         for name, text in where.items():
@@ -156,7 +190,7 @@ class Joiner:
                 self.context.problems.at(at, message, near, f"name {name}")
                 return None
             try:
-                found[name] = fill(text, {**names, **dict(case.parameters)})
+                found[name] = fill(text, self._names(case))
             except ExpressionError as error:
                 self.context.problems.at(place(test.root, *path, name), f"needs.where: {error}", error.hint)
                 return None
