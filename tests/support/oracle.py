@@ -246,7 +246,7 @@ class Oracle:
         want = want_of(event)
         if event.run not in books.runs:
             need(
-                value["verdict"] in ("build_failed", "cancelled"),
+                value["verdict"] in ("build_failed", "not_run", "cancelled"),
                 f"{event.run} is {value['verdict']} but never ordered",
             )
             books.attempts[want] += 1
@@ -305,7 +305,7 @@ class Oracle:
         timed = timed or 0.0 in state.overrides.amounts.values()  # a person's word, until the next one
         capped = tuple(f"cap:{test}" for test, copies in state.overrides.caps.items() if not copies)
         lasting = [w for w in reasons if w.key.startswith(("paused:", "stopped:", "clock:", "excluded:", *capped))]
-        gated = [w for w in reasons if w.key.startswith(("gate:", "turn:"))]
+        gated = [w for w in reasons if w.key.startswith(("gate:", "turn:", "need:"))]
         people = bool(lasting) and len(lasting) + len(gated) == len(reasons)
         people = people or (bool(reasons) and len(gated) == len(reasons) and self._people_are_asked(state))
         need(bool(flying or building or timed or orphaned or people), "work is left and nothing is in flight")

@@ -43,7 +43,7 @@ BUILD = {
 }
 # What the contract of the engine says is attempted again where a plan says nothing: verdict -> (how often, first wait).
 BY_DEFAULT = {"interrupted": (1000, 0.0), "node_fail": (2, 0.0), "submit_failed": (5, 10.0), "lost": (1, 0.0)}
-NEVER_AGAIN = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
+NEVER_AGAIN = frozenset({"passed", "incorrect", "performance", "build_failed", "not_run", "cancelled"})
 OWN_END = frozenset({"completed", "failed"})
 DOUBTFUL = frozenset({"absent", "no_answer", "unknown"})
 CHECKED = frozenset({"passed", "incorrect", "performance", "failed", "undetermined"})
@@ -203,7 +203,7 @@ class RunRules:
             if not value.get("alive") and (whole or not several) and "requeued" not in self.told[event.job].ends:
                 self.live.pop(event.job, None)
         else:
-            need(verdict in ("build_failed", "cancelled"), f"{event.run} is {verdict} and has no job")
+            need(verdict in ("build_failed", "not_run", "cancelled"), f"{event.run} is {verdict} and has no job")
 
     def _is_checked(self, event: Event) -> None:
         need(bool(OWN_END & self._ends(event.run)), f"{event.run} is {event.value['verdict']} from silence")

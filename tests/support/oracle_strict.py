@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from oracle import Oracle
 from oracle_modes import need
+from oracle_needs import NeedRules
 from oracle_runs import RunRules
 from oracle_truth import TruthRules, nothing_of_this_process
 from oracle_waiting import WaitingRules
@@ -42,10 +43,11 @@ class StrictOracle(Oracle):
         self.runs = RunRules(self.document, self.campaign.policy or LOCAL_POLICY)
         self.truth = TruthRules(self.campaign)
         self.waiting = WaitingRules(self)
+        self.needs = NeedRules(self.document)
         self.record = Record()
 
     def _rules(self) -> tuple[Any, ...]:
-        return (*super()._rules(), self.runs, self.truth, self.waiting)
+        return (*super()._rules(), self.runs, self.truth, self.waiting, self.needs)
 
     # ---- after every event -------------------------------------------------------------------------------------------------
 

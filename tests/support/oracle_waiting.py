@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from oracle_modes import Want, need
+from oracle_needs import WELL
 
 from shakedown.engine import State, decide, evolve, explain
 from shakedown.engine.policy.explain import Waiting
@@ -76,6 +77,7 @@ class WaitingRules:
             if (
                 where == "waiting"
                 and self._may_begin(component, case, want, now)
+                and all(oracle.needs.came_out(one) in WELL for one in oracle.needs.needed(want))
                 and self._has_room(component, case, now)
             ):
                 yield want

@@ -484,7 +484,7 @@ class Judge:
         """None where its times are not known, unless it never ran."""
         if run.span is None:
             withdrawn = run.verdict == "cancelled" and run.started is None and run.elapsed is None
-            return 0.0 if withdrawn or run.verdict in ("build_failed", "submit_failed") else None
+            return 0.0 if withdrawn or run.verdict in ("build_failed", "not_run", "submit_failed") else None
         case = self.cases[run.case]
         nodes = float(case["shape"]["units"]) * self.nodes[case["partition"]] / self.units[case["partition"]]
         return self._own_part(run, run.span, pieces) / 3600 * nodes

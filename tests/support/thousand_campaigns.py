@@ -54,11 +54,11 @@ class Nasty(Filled):
         super()._die()
 
 
-def campaign_of(seed: int, **options: Any) -> Nasty:
+def campaign_of(seed: int, needing: float = 0.3, **options: Any) -> Nasty:
     """Purpose: the campaign of a seed, not played yet. ``options``: of ``Nasty``, instead of what was drawn."""
     kind = KINDS[seed % len(KINDS)]
     local, about = kind == "local", about_of(seed, kind)
-    document = plan_of(seed, kind, about)
+    document = plan_of(seed, kind, about, needing)
     troubles = troubles_of(seed, document, about, local)
     drawn: dict[str, Any] = {
         "fates": troubles.fates,

@@ -21,6 +21,7 @@ from shakedown.model.nouns import (
     Limits,
     Loads,
     Mode,
+    Need,
     NodeType,
     Partition,
     Procedure,
@@ -41,8 +42,11 @@ NEEDS = {"idle_untrue": "sweep", "pending": "yield", "build_failed": "build", "d
 NEEDS |= dict.fromkeys(("release_s", "release_unheard", "release_lost"), "held")
 
 
-def plan_of(seed: int, kind: str, about: str) -> Document:
-    """Purpose: the plan of one campaign; at most some fifty runs, of which the machine takes a handful at once."""
+def plan_of(seed: int, kind: str, about: str, needing: float = 0.3) -> Document:
+    """Purpose: the plan of one campaign; at most some fifty runs, of which the machine takes a handful at once.
+
+    ``needing``: the share of plans in which tests need others.
+    """
     draw, needs = random.Random(f"plan:{seed}"), NEEDS.get(about, "")
     if kind == "local":
         return _local(seed, draw)
@@ -60,7 +64,26 @@ def plan_of(seed: int, kind: str, about: str) -> Document:
     tests = tuple(_test(case.test) for case in cases)
     builds = (Build("b" * 64, "tool", "", "make"),)
     plan = Document("nasty", system, tuple(components), cases, tests, builds=builds, limits=limits, seed=seed)
-    return _in_units(plan, random.Random(f"units:{seed}").choice((1.0, 3.0)))
+    plan = _in_units(plan, random.Random(f"units:{seed}").choice((1.0, 3.0)))
+    return with_needs(plan, random.Random(f"needs:{seed}"), needing)
+
+
+def with_needs(plan: Document, draw: random.Random, share: float) -> Document:
+    """Purpose: the plan, of a share of them with tests that need others, where every component has what its tests need."""
+    if draw.random() >= share:
+        return plan
+    chains = ({"t1": ("t0",), "t3": ("t1",)}, {"t0": ("t1",), "t2": ("t1",)}, {"t3": ("t0", "t2")}, {"t2": ("t1",)})
+    wanted = draw.choice(chains)
+    for number, component in enumerate(plan.components):
+        for needed in {one for case in (*component.cases, *component.fillers) for one in wanted.get(case, ())}:
+            homes = [one for one in plan.components[: number + 1] if needed in one.cases]
+            if not homes or homes[-1].duration_s or homes[-1].sweep or component.name in homes[-1].after:
+                return plan
+    replace = msgspec.structs.replace
+    files = draw.choice(((), ("mesh.txt", "part-*")))
+    needs = {case: tuple(Need(one, files, into=one) for one in needed) for case, needed in wanted.items()}
+    cases = tuple(replace(case, needs=needs.get(case.id, ())) for case in plan.cases)
+    return replace(plan, cases=cases)
 
 
 def _in_units(plan: Document, unit: float) -> Document:

@@ -20,7 +20,7 @@ from shakedown.checks.classify.ending import weigh
 from shakedown.checks.derived import derive
 from shakedown.checks.extract import label
 from shakedown.checks.text import cut, printable
-from shakedown.checks.trim import room_for, trim
+from shakedown.checks.trim import room_for, size, trim
 from shakedown.model.checks import is_of_exit_status
 from shakedown.model.contracts import beside, holds, source_text
 from shakedown.model.events import COMPLETED, UNDETERMINED
@@ -116,7 +116,7 @@ def judge(
         weigh(verdict, report.message or (why if verdict in COMPLETED else ""), _status(report), evidence.failure),
         tuple(sorted(evidence.recorded.items())),
     )
-    return fit(judgement, room_for(report))
+    return fit(judgement, room_for(report) - (size(evidence.left) if evidence.left else 0))
 
 
 def _printable(text: str) -> str:

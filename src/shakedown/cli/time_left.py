@@ -80,7 +80,7 @@ def _node(state: State, entry: PendingResult) -> tuple[str, int]:
 
 
 def _waiting(state: State) -> list[PendingResult]:
-    return [entry for queue in state.waiting.queues.values() for entry in queue] + state.waiting.delayed
+    return list(state.waiting.every())
 
 
 def _work(state: State, pace: Pace, now: float) -> tuple[float | None, int]:

@@ -14,7 +14,9 @@ from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.events import UNDETERMINED, Event
 from shakedown.model.failures import UNCLASSIFIED, Failure
 
-_REASON_TELLS = frozenset({"timeout", "node_fail", "interrupted", "cancelled", "submit_failed", "build_failed", "lost"})
+_REASON_TELLS = frozenset(
+    {"timeout", "node_fail", "interrupted", "cancelled", "submit_failed", "build_failed", "not_run", "lost"}
+)
 
 
 class FailureGroup(Struct, frozen=True):

@@ -45,6 +45,7 @@ VERDICTS: Final[dict[str, str]] = {
     "node_fail": "A node it ran on failed.",
     "interrupted": "It was ended by something outside it: the conductor on this machine, a requeue, a preemption.",
     "build_failed": "What it needs could not be built.",
+    "not_run": "What it needs did not pass, or did not leave the files for it: it was not started.",
     "submit_failed": "The scheduler refused it.",
     "cancelled": "A person cancelled it.",
     "lost": "Nothing that was asked could tell what became of it before the deadline.",
@@ -53,7 +54,9 @@ VERDICTS: Final[dict[str, str]] = {
 
 UNDETERMINED: Final = "undetermined"  # neither for nor against what was tested: in no count but its own
 COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
-NEVER_STARTED: Final = frozenset({"build_failed", "submit_failed"})  # verdicts of attempts that executed nothing
+NEVER_STARTED: Final = frozenset(
+    {"build_failed", "not_run", "submit_failed"}
+)  # verdicts of attempts that executed nothing
 
 PARTIES: Final[dict[str, str]] = {
     "vendor": "The machine or what the vendor delivered with it.",

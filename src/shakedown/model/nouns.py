@@ -268,6 +268,18 @@ class Shape(Struct, frozen=True):
         return self.nodes * self.tasks_per_node
 
 
+class Need(Struct, frozen=True):
+    """Another case that must pass before a case begins.
+
+    ``files``: patterns of files in its run's directory that are handed on; ``into``: the directory, within that of the run which is
+    handed them, where they appear under the same paths; "" = the run's directory itself.
+    """
+
+    case: str
+    files: tuple[str, ...] = ()
+    into: str = ""
+
+
 class Case(Struct, frozen=True):
     """One concrete test: parameters fixed, on one partition, with one toolchain.
 
@@ -300,6 +312,7 @@ class Case(Struct, frozen=True):
         tuple[str, Check], ...
     ] = ()  # text of the test's check -> that check with this case's names filled in
     figures: tuple[FigureSpec, ...] = ()  # in place of the test's of the same name, for the same reason
+    needs: tuple[Need, ...] = ()
     sides: Pairs = ()  # row -> low or high: of these rows only that bound applies, a more specific row has the other
     container: str = (
         ""  # the image that its programs run in, with its sha256 and what starts it; "" where there is none

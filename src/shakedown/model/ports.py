@@ -271,12 +271,13 @@ class Builder(Protocol):
 
 
 class CollectOrder(Struct, frozen=True):
-    """One ended run whose evidence is wanted."""
+    """One ended run whose evidence is wanted. ``handing``: patterns of its files that are handed to other runs."""
 
     run: str
     case: Case
     test: Test
     output: dict[str, Any]
+    handing: tuple[str, ...] = ()
 
 
 class CheckResult(Struct, frozen=True):
@@ -309,6 +310,9 @@ class Evidence(Struct, frozen=True):
         default_factory=dict
     )  # of an output whose pointer has none: what is added to the pointer
     recorded: dict[str, Recorded] = field(default_factory=dict)  # pattern -> sums of the files that a check records
+    left: dict[str, dict[str, str] | str] = field(
+        default_factory=dict
+    )  # pattern -> path of each file that may be handed on and its sha256, or why there is none
 
 
 class Collector(Protocol):
@@ -354,7 +358,7 @@ class Clock(Protocol):
 
 
 class Ports(Struct):
-    """All that the conductor loop touches."""
+    """All that the conductor loop touches. ``root``: the campaign's directory, "" where runs leave no files."""
 
     clock: Clock
     scheduler: Scheduler
@@ -362,3 +366,4 @@ class Ports(Struct):
     collector: Collector
     log: Log
     inbox: Inbox
+    root: str = ""

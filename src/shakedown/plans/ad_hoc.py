@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.nouns import Case, Document
 from shakedown.plans.cases.cases import resolve
+from shakedown.plans.cases.needs import Joiner
 from shakedown.plans.components.components import named_only_of
 from shakedown.plans.context import Context
 from shakedown.plans.documents import document_of
@@ -71,11 +72,12 @@ class Wish:
 
 @dataclass(slots=True)
 class _Chosen:
-    """A test with its cases on the system, and those of them that were chosen."""
+    """A test with its cases on the system, those of them that were chosen, and those that other chosen ones need."""
 
     test: Definition
     every: Sequence[Case]
     kept: list[Case] = field(default_factory=list)
+    needed: list[Case] = field(default_factory=list)
 
 
 def ad_hoc_document(site: Path, wish: Wish, here: Here, kernels: Path | None = None) -> Document:
@@ -94,6 +96,7 @@ def ad_hoc_document(site: Path, wish: Wish, here: Here, kernels: Path | None = N
         chosen = [_Chosen(test, _cases(test, context, wish)) for test in _tests(reading, wish)]
         reading.stop()
         _narrow(chosen, wish)
+        _add_needed(chosen, context, wish)
         text = yaml.safe_dump(_plan(chosen, wish), sort_keys=False, allow_unicode=True)
         document = document_of(reading, text.encode(), _TEXT, lambda: found, kernels)
         reading.stop()
@@ -268,12 +271,34 @@ def _keep_failed(chosen: list[_Chosen], failed: Failed) -> None:
         raise UsageError(message, f"these failed: {cases}")
 
 
+def _add_needed(chosen: list[_Chosen], context: Context, wish: Wish) -> None:
+    """What chosen cases need is run too, before them."""
+    known = {one.test.name: one for one in chosen}
+
+    def found(name: str) -> _Chosen:
+        if name not in known:
+            test = context.library.tests[name]
+            known[name] = _Chosen(test, () if test.abstract else _cases(test, context, wish))
+        return known[name]
+
+    joiner = Joiner(context, lambda name: found(name).every if name in context.library.tests else ())
+    todo = [case for one in chosen for case in one.kept]
+    while todo:
+        for need in joiner.join(todo.pop()).needs:
+            case = next(case for one in known.values() for case in one.every if case.id == need.case)
+            one = found(case.test)
+            if case not in (*one.kept, *one.needed):
+                one.needed.append(case)
+                todo.append(case)
+    chosen[:] = [*(one for one in known.values() if one not in chosen and one.needed), *chosen]
+
+
 # ---- the plan --------------------------------------------------------------------------------------------------------------
 
 
 def _plan(chosen: Sequence[_Chosen], wish: Wish) -> dict[str, Any]:
     """The plan as a person would write it."""
-    selections = [selection for one in chosen if one.kept for selection in _selections(one, wish)]
+    selections = [selection for one in chosen for selection in _selections(one, wish)]
     criteria = {
         "correct": {"measure": "correct / completed", "must": "= 100%"},
         "passed": {"measure": "passed / wanted", "must": "= 100%"},
@@ -284,6 +309,11 @@ def _plan(chosen: Sequence[_Chosen], wish: Wish) -> dict[str, Any]:
 
 def _selections(one: _Chosen, wish: Wish) -> list[Any]:
     """A test alone where all of its cases are meant, by what was asked of it, or case by case where only some failed."""
+    needed = [{"test": one.test.name, "where": _where(case)} for case in one.needed]
+    return [*needed, *(_asked_for(one, wish) if one.kept else ())]
+
+
+def _asked_for(one: _Chosen, wish: Wish) -> list[Any]:
     if len(one.kept) == len(one.every) and not wish.partitions:
         return [one.test.name]
     if wish.failed is None:

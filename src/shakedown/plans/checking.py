@@ -12,6 +12,7 @@ from shakedown.model.nouns import Case
 from shakedown.model.printed import Published
 from shakedown.plans.braces import tell_unfilled, tell_unfilled_in_system
 from shakedown.plans.cases.cases import resolve
+from shakedown.plans.cases.needs import Joiner
 from shakedown.plans.components.bounds_against import tell_rows_against
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import tell_ties
@@ -121,11 +122,12 @@ def _beyond(
 
 
 def _cases(reading: Site, context: Context) -> list[Case]:
-    cases: list[Case] = []
+    cases: dict[str, tuple[Case, ...]] = {}
     for test in reading.tests.values():
         resolved = resolve(test, context) if test.good and not test.abstract else None
-        cases += resolved.cases if resolved else ()
-    return cases
+        cases[test.name] = resolved.cases if resolved else ()
+    joiner = Joiner(context, lambda test: cases.get(test, ()))
+    return [joiner.join(case) for mine in cases.values() for case in mine]
 
 
 def _tell_unfilled(reading: Site) -> None:

@@ -19,6 +19,7 @@ from shakedown.model.nouns import Case, Component, Document, Limits, Source
 from shakedown.plans.braces import tell_unfilled_in_plan
 from shakedown.plans.components.components import Selector, read_components
 from shakedown.plans.components.lints import advise
+from shakedown.plans.components.needs_in_plan import join_needs
 from shakedown.plans.components.scores import read_scores
 from shakedown.plans.context import Context
 from shakedown.plans.contracts.contract_freezing import Frozen, freeze_contracts
@@ -109,9 +110,10 @@ def document_of(
     components = read_components(root, values["components"], selector, values.get("zone", "UTC"))
     scores, settled = read_scores(root, values.get("scores") or {}, components, selector)
     check_limits(at, "plan", limits, selector.asked, selector.cases.values(), context)
-    if len(problems) > before:
+    whole = len(problems) == before
+    cases = join_needs(root, components, _cases_of(components, selector), selector) if whole else None
+    if cases is None:
         return None
-    cases = _cases_of(components, selector)
     contracts = freeze_contracts(root, values.get("contract", ()), reading, context, here, cases)
     if contracts is None:
         return None

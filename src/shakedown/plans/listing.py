@@ -95,20 +95,23 @@ def _known(name: str, made_from: str, found: System | None) -> Listing | None:
 
 def _resolved(site: Path, system: str | None, here: Here, kernels: Path | None) -> tuple[Listing, Seen]:
     from shakedown.plans.cases.cases import resolve
+    from shakedown.plans.cases.needs import Joiner
     from shakedown.plans.site import read_site
 
     reading = read_site(site, parts="tests")
     context = reading.context(reading.machine(system, here), kernels)
     tests: list[Test] = []
-    cases: list[Case] = []
+    cases: dict[str, tuple[Case, ...]] = {}
     abstract: list[tuple[str, str, str]] = []
     for test in reading.library.tests.values():
         resolved = resolve(test, context) if test.good and not test.abstract else None
         if resolved is not None:
             tests.append(resolved.test)
-            cases += resolved.cases
+            cases[test.name] = resolved.cases
         elif test.abstract:
             abstract.append((test.name, test.values.get("about", ""), test.file.name))
+    joiner = Joiner(context, lambda name: cases.get(name, ()))
+    joined = tuple(joiner.join(case) for mine in cases.values() for case in mine)
     reading.stop()
     builds = tuple(context.builds.values())
-    return Listing(context.machine.system, tuple(tests), tuple(cases), builds, tuple(abstract)), context.around.seen
+    return Listing(context.machine.system, tuple(tests), joined, builds, tuple(abstract)), context.around.seen

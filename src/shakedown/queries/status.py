@@ -319,9 +319,8 @@ def why(layout: Layout, subject: str) -> Answer:
     alone = is_left_alone(layout, state)
     rows = [row for row in record.runs if row.run == subject]
     if rows or subject in state.runs:
-        return Answer(
-            subject, "run", _why_run(state, record, rows, subject, _ends_in(layout, record, rows), alone) + told
-        )
+        lines = _why_run(state, record, rows, subject, _ends_in(layout, record, rows), alone)
+        return Answer(subject, "run", lines + _given_to(layout, state, subject) + told)
     if state.plan is not None and subject in state.index.cases:
         mine = [row for row in record.runs if row.case == subject]
         return Answer(subject, "case", _why_case(state, record, subject, _ends_in(layout, record, mine), alone) + told)
@@ -392,6 +391,18 @@ def _why_run(
         if row.excerpt:
             lines += ["  the output ends with:", *(f"    {line}" for line in row.excerpt.splitlines())]
     return [line for line in lines if line]
+
+
+def _given_to(layout: Layout, state: State, run: str) -> list[str]:
+    """The files of other runs that a run was given, by its order in the log."""
+    if state.plan is None or not state.index.handing:
+        return []
+    order = next((e for e in read_events(layout.log) if e.event == "submit_order" and e.run == run), None)
+    return [
+        f"  it was given {path} of {handed['run']} (sha256 {digest})"
+        for handed in (order.value.get("handed", ()) if order is not None else ())
+        for path, digest in handed["files"].items()
+    ]
 
 
 def _no_run_time(record: Record, row: RunRow) -> str:

@@ -21,7 +21,7 @@ from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document
 from shakedown.report.words import harmless, one_line
 
-_NOT_ITS_OWN = frozenset({"node_fail", "interrupted", "submit_failed", "cancelled", "lost", "undetermined"})
+_NOT_ITS_OWN = frozenset({"node_fail", "interrupted", "submit_failed", "cancelled", "lost", "not_run", "undetermined"})
 _LONGEST = 300  # characters of a message; the whole text stands within the element
 
 

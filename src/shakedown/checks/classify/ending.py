@@ -16,6 +16,7 @@ _ENDINGS: dict[str, tuple[str, str, str]] = {
     "timeout": ("time-limit", "time-limit", "it was ended at its time limit"),
     "node_fail": ("node-failure", "node-failure", "a node it ran on failed"),
     "build_failed": ("build-failed", "environment", "what it needs could not be built"),
+    "not_run": ("not-run", "environment", "what it needs did not pass"),
     "submit_failed": ("submit-refused", "scheduler", "the scheduler refused it"),
     "cancelled": ("cancelled", "scheduler", "it was cancelled"),
     "interrupted": ("interrupted", "scheduler", "it was ended from outside"),

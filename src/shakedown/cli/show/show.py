@@ -15,7 +15,7 @@ from shakedown.model.errors import UsageError, did_you_mean
 from shakedown.model.units import show_bytes, show_duration
 
 if TYPE_CHECKING:
-    from shakedown.model.nouns import Build, Case, Check, Document, FigureSpec, Test
+    from shakedown.model.nouns import Build, Case, Check, Document, FigureSpec, Need, Test
     from shakedown.plans import Listing
     from shakedown.queries.run_view import RunView
 
@@ -249,6 +249,12 @@ def _figure(figure: FigureSpec) -> str:
     return f"{figure.name}: {', '.join(part for part in parts if part)}{source}{several}"
 
 
+def _need(need: Need) -> str:
+    """A case that must pass before, and what is handed on of its run."""
+    files = f", which leaves it {', '.join(need.files)}" if need.files else ""
+    return f"{need.case}{files}{f' in {need.into}' if need.into else ''}"
+
+
 def _render_case(case: Case, test: Test, build: Build | None, local: bool) -> str:
     shape = case.shape
     size = f"{shape.nodes} x {shape.tasks_per_node} tasks x {shape.cpus_per_task} cores" + (
@@ -262,6 +268,7 @@ def _render_case(case: Case, test: Test, build: Build | None, local: bool) -> st
         ("partition", case.partition),
         ("toolchain", case.toolchain),
         ("parameters", pairs(case.parameters)),
+        ("needs", "\n".join(map(_need, case.needs))),
         ("shape", "" if case.unavailable and not case.script else size),
         ("asks for", _asks_for(case, local) if case.script else ""),
         ("time limit", show_duration(shape.time_limit_s) if case.script else ""),

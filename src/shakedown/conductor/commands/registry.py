@@ -21,8 +21,7 @@ def cancel(conductor: Conductor, command: Command) -> Event:
     runs, cases = value.get("runs", []), value.get("cases", [])
     if not (_are_names(runs) and _are_names(cases)):
         return refusal(command, "its runs or cases are not a list of names")
-    waiting_runs = {entry.void_run for queue in state.waiting.queues.values() for entry in queue}
-    waiting_runs |= {entry.void_run for entry in state.waiting.delayed}
+    waiting_runs = {entry.void_run for entry in state.waiting.every()}
     strange = [run for run in runs if run not in state.runs and run not in waiting_runs]
     strange += [case for case in cases if case not in state.index.cases]
     if strange or not (runs or cases or value.get("all")):

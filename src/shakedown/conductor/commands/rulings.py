@@ -43,12 +43,8 @@ def why_not_rule(state: State, run: str, party: str) -> str:
     if not _was_ordered(state, run):
         return f"there is no run '{run[:40]}' in this campaign"
     live = state.runs.get(run)
-    waiting = any(entry.void_run == run for queue in state.waiting.queues.values() for entry in queue)
-    if (
-        waiting
-        or any(entry.void_run == run for entry in state.waiting.delayed)
-        or (live is not None and not live.verdict)
-    ):
+    waiting = any(entry.void_run == run for entry in state.waiting.every())
+    if waiting or (live is not None and not live.verdict):
         return f"{run} is not judged yet; a ruling stands beside a verdict"
     return ""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from shakedown.conductor.driver.handing import Stranger, with_handed
 from shakedown.engine import Order, State
 from shakedown.engine.constraints.overrides import clusters_watched
 from shakedown.engine.policy.idle_while_pending import look_number, pending_beside, pools_watched
@@ -23,7 +25,11 @@ def release(conductor: Conductor, orders: Sequence[Order]) -> None:
     """Purpose: let held jobs start; who could not be asked for is asked for again."""
     if not orders:
         return
-    taken = set(conductor.ports.scheduler.release([order.payload for order in orders]))
+    wanted = []
+    for order in orders:
+        with suppress(Stranger):  # it is not taken, and asked for again
+            wanted.append(with_handed(conductor.state, conductor.ports.root, order.payload))
+    taken = set(conductor.ports.scheduler.release(wanted))
     for order in orders:
         value = {} if order.event.job in taken else {"taken": False}
         conductor.log("released", job=order.event.job, run=order.event.run, value=value)

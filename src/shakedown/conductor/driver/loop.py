@@ -16,6 +16,7 @@ from shakedown.conductor.driver.changed_jobs import as_ordered
 from shakedown.conductor.driver.conductor import Conductor
 from shakedown.conductor.driver.gates import log_outcomes
 from shakedown.conductor.driver.halted_jobs import as_halted, say_halt
+from shakedown.conductor.driver.handing import Stranger, with_handed
 from shakedown.engine import Decision, Order, State, decide
 from shakedown.engine.fold.bookkeeping import facts_of
 from shakedown.engine.policy.verdict_facts import verdict_value
@@ -268,6 +269,7 @@ def _log_evidence(conductor: Conductor, evidence: Evidence) -> None:
         excerpt=judgement.excerpt if judgement.verdict != "passed" else "",
         failure=judgement.failure.value() if judgement.failure is not None else {},
         recorded=judgement.kept_sums(),
+        left=evidence.left,
     )
     conductor.log("verdict", case=run.case, run=run.id, job=run.job, value=value, reason=judgement.reason)
 
@@ -342,7 +344,13 @@ def _claim(conductor: Conductor, orders: Sequence[Order]) -> None:
 def _submit(conductor: Conductor, orders: Sequence[Order]) -> None:
     if not orders:
         return
-    for answer in conductor.ports.scheduler.submit([order.payload for order in orders]):
+    wanted = []
+    for order in orders:
+        try:
+            wanted.append(with_handed(conductor.state, conductor.ports.root, order.payload))
+        except Stranger as error:
+            conductor.log("submit_refused", job=order.event.job, run=order.event.run, reason=str(error))
+    for answer in conductor.ports.scheduler.submit(wanted) if wanted else ():
         conductor.log(**_answer_fields(answer), run=conductor.state.jobs[answer.job].run)
 
 

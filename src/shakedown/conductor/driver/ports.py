@@ -111,7 +111,9 @@ def open_ports(
         opened.pause_while(lambda: patient.waits)
         log.before_sync = opened.sync
         clock = SessionClock(reactor, lease, patient, idle, awake=Awake(reactor.calendar.behind_s))
-        ports = Ports(clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S))
+        ports = Ports(
+            clock, scheduler, builder, collector, patient, FileInbox(layout, INBOX_PACE_S), str(layout.root.absolute())
+        )
 
         def forsake_all() -> None:
             here.forsake()

@@ -152,7 +152,7 @@ class WorkerCollector:
         classes = self.failures()
         told = None if worker.failures == classes else classes
         worker.failures = classes
-        worker.pipe.add(Order(number, order.run, test_number, order.output, order.case.files, new, told))
+        worker.pipe.add(Order(number, order.run, test_number, order.output, order.case.files, new, told, order.handing))
 
     # ---- receiving ----
 
@@ -209,6 +209,9 @@ class WorkerCollector:
         for a disk or for memory, says nothing about the run.
         """
         most = self._limits.seconds + self._limits.excerpt + self._limits.classify + self._limits.grace
+        task = worker.tasks.get(worker.at_work()[0])
+        if task is not None and task.order.handing:
+            most += self._limits.handing
         if seconds > self._limits.wall:
             return f"the worker that read it gave no answer for {seconds:.0f} s and was ended"
         worked = worker.worked() if seconds > most else None

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,13 @@ from shakedown.schedulers.output_sums import (
 Read = TypeVar("Read")
 
 MOST_JOINED = 100  # files that one pattern of a check or a figure may find
+MOST_LEFT, LEFT_CHARACTERS = (
+    16,
+    400,
+)  # files that a run hands on, and what their names may take: they stand in its verdict
+TOO_MANY_LEFT = (
+    f"a run hands on at most {MOST_LEFT} files, with {LEFT_CHARACTERS} characters of names; pack them into one (tar)"
+)
 _PATTERN = re.compile(r"[*?\[]")
 _CHUNK = 1 << 20
 _EXCERPT_BYTES = 16 << 10
@@ -60,6 +67,7 @@ class ReadingLimits:
     seconds: float = 5.0  # for everything that one run asks for
     quick: float = 0.5  # for one check or figure, before all others had their turn
     excerpt: float = 0.5  # for the last lines of an output that nothing else asked for
+    handing: float = 40.0  # for the sums of files that other runs are given
     classify: float = 40.0  # for the line that tells most of a failure: reached by a pattern that explodes alone
     grace: float = 2.0  # what a worker may be late before it is replaced
     wall: float = 120.0  # from the beginning to the end of one run, whatever the worker waits for
@@ -131,6 +139,26 @@ class RunReader:
         found: dict[str, str | Missing] = {}
         for path in dict.fromkeys([*self._glob(glob, found), *wanted]):
             found[path] = self._sum(path)
+        return found
+
+    def left(self, pattern: str) -> dict[str, str] | str:
+        """Purpose: the sha256 of every file that the pattern finds in the run's own directory, or why they cannot be handed on."""
+        problems: dict[str, str | Missing] = {}
+        paths = self._glob(pattern, problems)
+        why = next((one for one in problems.values() if isinstance(one, Missing)), None)
+        if why is not None:
+            return why.detail
+        if not paths:
+            away = self._away()
+            return self.noted(Missing(pattern, away, trouble=True)).detail if away else "there is no such file"
+        if len(paths) > MOST_LEFT or sum(map(len, paths)) > LEFT_CHARACTERS:
+            return TOO_MANY_LEFT
+        found: dict[str, str] = {}
+        for path in paths:
+            sum_ = self._sum(path, [os.path.realpath(self.directory)])
+            if isinstance(sum_, Missing):
+                return sum_.detail
+            found[path] = sum_
         return found
 
     def whole(self, path: str) -> bytes | Missing:
@@ -282,8 +310,8 @@ class RunReader:
         finally:
             os.close(descriptor)
 
-    def _sum(self, path: str) -> str | Missing:
-        descriptor = self._open(path)
+    def _sum(self, path: str, roots: Sequence[str] = ()) -> str | Missing:
+        descriptor = self._open(path, roots)
         if isinstance(descriptor, Missing):
             return self.noted(descriptor)
         digest = hashlib.sha256()
@@ -318,8 +346,9 @@ class RunReader:
             found[glob] = Missing(glob, f"{printable(glob)} cannot be looked for: {error}")
         return sorted(paths)
 
-    def _open(self, path: str) -> int | Missing:
-        return self._present(partial(_open_regular, path, self._path(path), self._allowed()))
+    def _open(self, path: str, roots: Sequence[str] = ()) -> int | Missing:
+        """``roots``: where it may lie, in place of wherever a run may read."""
+        return self._present(partial(_open_regular, path, self._path(path), roots or self._allowed()))
 
     def _present(self, look: Callable[[], int | Missing]) -> int | Missing:
         """A file that is not there says something about the run only where the place that it would be in is there.

@@ -27,7 +27,14 @@ from shakedown.checks import extract, figures
 from shakedown.checks.text import Contents, Missing, cut, decode, printable
 from shakedown.checks.variables import LibraryMissing
 from shakedown.conductor.workers.classifying import Classes, failure_in
-from shakedown.conductor.workers.run_reader import OpenPack, ReadingLimits, RunReader
+from shakedown.conductor.workers.run_reader import (
+    LEFT_CHARACTERS,
+    MOST_LEFT,
+    TOO_MANY_LEFT,
+    OpenPack,
+    ReadingLimits,
+    RunReader,
+)
 from shakedown.model.checks import CHECKS, GROUP, is_of_exit_status, kind_of
 from shakedown.model.entry_points import declared_by, words_of
 from shakedown.model.failures import FailureClass
@@ -60,6 +67,7 @@ class Order(msgspec.Struct, array_like=True, gc=False):
     files: Pairs = ()
     test: Test | None = None
     failures: tuple[FailureClass, ...] | None = None  # the site's classes, where they are new to this worker
+    handing: tuple[str, ...] = ()  # patterns of files that other runs are given
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
@@ -91,7 +99,7 @@ def serve(orders: int, answers: int, page: mmap, layout: Layout, limits: Reading
             SECONDS.pack_into(page, SPENT, time.process_time())
             COUNT.pack_into(page, AT_WORK, order.number)
             reader = RunReader(layout, order.run, order.output, order.files, limits, pack_file)
-            evidence = _safely(order.run, tests[order.test_number], reader, limits, classes)
+            evidence = _safely(order, tests[order.test_number], reader, limits, classes)
             waiting += packed(Answer(order.number, evidence))
             if time.monotonic() - since > ANSWER_AT_ONCE_S:
                 _send(answers, waiting, page)
@@ -135,10 +143,11 @@ def _send(answers: int, waiting: bytearray, page: mmap) -> None:
     waiting.clear()
 
 
-def _safely(run: str, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
+def _safely(order: Order, test: Test, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:
     """Trouble or a fault of ours at one run is told of that run, which is then undetermined; the others must not suffer."""
+    run = order.run
     try:
-        evidence = take_evidence(run, test, reader, limits)
+        evidence = with_left(take_evidence(run, test, reader, limits), order.handing, reader, limits)
         return with_failure(evidence, reader, limits, classes)
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or "there was no memory left"
@@ -270,6 +279,22 @@ def _evidence(run: str, results: list[Result], reader: RunReader, limits: Readin
         sums=sums,
         recorded=reader.recorded,
     )
+
+
+def with_left(evidence: Evidence, handing: tuple[str, ...], reader: RunReader, limits: ReadingLimits) -> Evidence:
+    """Purpose: the evidence with the sums of the files that other runs are given, or with why they cannot be."""
+    left: dict[str, dict[str, str] | str] = {}
+    end = time.process_time() + limits.handing
+    count = characters = 0
+    for pattern in handing:
+        found = within(max(0.001, end - time.process_time()), partial(reader.left, pattern))
+        if isinstance(found, dict):
+            count, characters = count + len(found), characters + sum(map(len, found))
+            if count > MOST_LEFT or characters > LEFT_CHARACTERS:
+                found = TOO_MANY_LEFT
+        left[pattern] = found or f"its sum was not known after {limits.handing:g} s of processor time"
+    trouble = evidence.trouble or (cut(printable(reader.trouble[0]), PROBLEM_LIMIT) if reader.trouble else "")
+    return msgspec.structs.replace(evidence, left=left, trouble=trouble) if handing else evidence
 
 
 def with_failure(evidence: Evidence, reader: RunReader, limits: ReadingLimits, classes: Classes) -> Evidence:

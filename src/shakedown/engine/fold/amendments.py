@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterator
 from dataclasses import replace
 
 from shakedown.engine.fold.again import all_rounds
-from shakedown.engine.fold.bookkeeping import count_closed, enqueue, fly
+from shakedown.engine.fold.bookkeeping import count_closed, fly, look_at_needing, put_back
 from shakedown.engine.fold.overrides import standing_orders_after, stood_still
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import PendingResult, Run
+from shakedown.engine.state.keys import ResultsKey
 from shakedown.engine.state.phases import CampaignPhase
 from shakedown.engine.state.plan import NO_LONGER_WANTED
 from shakedown.engine.state.records import MixProgress, Tally
@@ -36,8 +36,10 @@ def amended(state: State, event: Event) -> None:
         state.waiting.delayed,
         state.waiting.to_cancel,
         state.waiting.unannounced,
+        state.waiting.needing,
+        state.waiting.unmet,
         state.results.closed,
-    ) = {}, [], [], [], {}
+    ) = {}, [], [], [], {}, [], {}
     state.gates.outcomes, state.results.said_short = {}, []
     _close_gates(state)
     state.tallies = [Tally() for _ in state.index.components]
@@ -52,6 +54,7 @@ def amended(state: State, event: Event) -> None:
                 missing[case] = None
         state.waiting.unannounced += [(number, case) for case in missing]
     _retire(state, before)
+    look_at_needing(state, list(state.waiting.needing))  # what was closed is known only now
     state.job_index = job_index_of(state.jobs.values())
 
 
@@ -80,8 +83,7 @@ class _Before:
         flying = [run for run in state.runs.values() if run.component != gone]
         self.flying: dict[Want, Run] = {(old[r.component], r.mode, r.case, r.repeat): r for r in flying}
         self.cancelled = {id(entry) for entry in state.waiting.to_cancel}
-        entries = [entry for queue in state.waiting.queues.values() for entry in queue]
-        entries += state.waiting.delayed + state.waiting.to_cancel
+        entries = [*state.waiting.every(), *state.waiting.to_cancel]
         self.taken_back = [entry for entry in entries if entry.component == gone]
         entries = [entry for entry in entries if entry.component != gone]
         self.waiting: dict[Want, PendingResult] = {(old[e.component], e.mode, e.case, e.repeat): e for e in entries}
@@ -126,7 +128,7 @@ def _want_again(state: State, before: _Before, number: int, mode: str, case: str
         tally.unavailable += 1
         return True
     if key in before.closed:
-        count_closed(state, number, case, repeat, mode)
+        count_closed(state, ResultsKey(number, mode, case), repeat)
     elif key in before.flying:
         _fly_on(state, before.flying.pop(key), number)
     else:
@@ -162,9 +164,6 @@ def _fly_on(state: State, run: Run, number: int) -> None:
 def _wait_on(state: State, entry: PendingResult, cancelled: bool) -> None:
     if cancelled:
         state.waiting.to_cancel.append(entry)
-    elif entry.not_before > state.time:
-        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
+        state.tallies[entry.component].waiting += 1
     else:
-        enqueue(state, entry)
-        return
-    state.tallies[entry.component].waiting += 1
+        put_back(state, entry)

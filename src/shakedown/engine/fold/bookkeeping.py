@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from shakedown.engine.state.job_index import job_index_of
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
-from shakedown.engine.state.keys import ResultsKey, Stage
+from shakedown.engine.state.keys import NeededKey, ResultsKey, Stage
 from shakedown.engine.state.modes import FILLER
+from shakedown.engine.state.needs import standing_of
 from shakedown.engine.state.phases import NOT_BEGUN, OVER, RunPhase
 from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_place
-from shakedown.engine.state.records import STANDSTILL, MixProgress
+from shakedown.engine.state.records import STANDSTILL, Given, MixProgress
 from shakedown.engine.state.retirement import why_unwanted
 from shakedown.engine.state.state import State
 from shakedown.model.nouns import Loads
@@ -22,18 +24,81 @@ _UNDETERMINED: Final = RunPhase.UNDETERMINED
 
 
 def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
-    """It waits for its turn, or to be judged cancelled where nothing new is ordered of it any more."""
+    """It waits for its turn or for what it needs, or is to be judged: cancelled where nothing new is ordered of it, not run where
+    what it needs is lost.
+    """
+    state.tallies[entry.component].waiting += 1
     entry.cancelled = why_unwanted(state, entry)
     if entry.cancelled:
         state.waiting.to_cancel.append(entry)
-        state.tallies[entry.component].waiting += 1
+        return
+    if _waits_for_others(state, entry):
         return
     key = state.index.class_of(entry.component, entry.case, entry.mode)
     queue = state.waiting.queues.get(key)
     if queue is None:
         queue = state.waiting.queues[key] = Queue()
     queue.put(entry, first)
-    state.tallies[entry.component].waiting += 1
+
+
+def put_back(state: State, entry: PendingResult) -> None:
+    """A further attempt waits for its time, unless what it needs has been taken back meanwhile."""
+    later = entry.not_before > state.time
+    if later and (not state.index.cases[entry.case].needs or standing_of(state, entry).word == "met"):
+        state.tallies[entry.component].waiting += 1
+        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
+        return
+    enqueue(state, entry)
+
+
+def _waits_for_others(state: State, entry: PendingResult) -> bool:
+    """Whether it waits for what it needs, or can only be judged since that is lost."""
+    entry.unmet = ""
+    if not state.index.cases[entry.case].needs:
+        return False
+    standing = standing_of(state, entry)
+    if standing.word == "open":
+        state.waiting.needing.setdefault(entry.case, []).append(entry)
+    elif standing.word == "lost":
+        entry.unmet = standing.why
+        state.waiting.unmet.append(entry)
+    return standing.word != "met"
+
+
+def came_out(state: State, result: ResultsKey, repeat: int, given: Given) -> None:
+    """A result is closed. Where others need it, those that waited for it begin, or are judged not run."""
+    count_closed(state, result, repeat)
+    followers = state.index.followers.get(result.case)
+    if followers:
+        name = state.index.components[result.component].name
+        state.results.given.setdefault(NeededKey(name, result.mode, result.case), {})[repeat] = given
+        look_at_needing(state, followers)
+
+
+def count_closed(state: State, result: ResultsKey, repeat: int) -> None:
+    """A result is closed."""
+    state.tallies[result.component].closed += 1
+    state.results.closed.setdefault(result, []).append(repeat)
+
+
+def judged_otherwise(state: State, needed: NeededKey, run: str, verdict: str) -> None:
+    """A later verdict on a run whose result others need: what of these has not begun waits by that. What was judged stands."""
+    mine = [given for given in state.results.given.get(needed, {}).values() if given.run == run]
+    for given in mine:
+        given.verdict = verdict
+    followers = state.index.followers.get(needed.case, ()) if mine else ()
+    if followers:
+        for entry in state.waiting.set_aside(lambda entry: entry.case in followers):
+            state.tallies[entry.component].waiting -= 1
+            put_back(state, entry)
+
+
+def look_at_needing(state: State, cases: Iterable[str]) -> None:
+    """What waits for other results is looked at again: something of these came out, or is wanted no more."""
+    for case in cases:
+        for entry in state.waiting.needing.pop(case, []):
+            state.tallies[entry.component].waiting -= 1
+            put_back(state, entry)
 
 
 def take(state: State, component: int, case: str, repeat: int, mode: str) -> PendingResult:
@@ -46,10 +111,13 @@ def take(state: State, component: int, case: str, repeat: int, mode: str) -> Pen
     if taken is not None:
         state.tallies[component].waiting -= 1
         return taken
-    for place in (state.waiting.delayed, state.waiting.to_cancel):
+    needing = state.waiting.needing.get(case, [])
+    for place in (state.waiting.delayed, state.waiting.to_cancel, state.waiting.unmet, needing):
         for number, entry in enumerate(place):
             if entry.same(component, case, repeat, mode):
                 del place[number]
+                if place is needing and not needing:
+                    del state.waiting.needing[case]
                 state.tallies[component].waiting -= 1
                 return entry
     raise ValueError(f"nothing waits for repeat {repeat} of {case}")
@@ -268,11 +336,6 @@ def _waits_wide(job: Job) -> bool:
 
 def _waits(job: Job) -> bool:
     return job.phase in NOT_BEGUN and job.charged
-
-
-def count_closed(state: State, component: int, case: str, repeat: int, mode: str) -> None:
-    state.tallies[component].closed += 1
-    state.results.closed.setdefault(ResultsKey(component, mode, case), []).append(repeat)
 
 
 def cap_test(state: State, test: str) -> None:

@@ -117,15 +117,7 @@ def cancel_request(state: State, event: Event) -> None:
     def meant(entry: PendingResult) -> bool:
         return everything or entry.case in cases or (bool(entry.void_run) and entry.void_run in runs)
 
-    for key, queue in list(state.waiting.queues.items()):
-        gone = [entry for entry in queue if meant(entry)]
-        state.waiting.to_cancel += gone
-        for entry in gone:
-            del queue.entries[entry.case, entry.repeat]
-        if not queue:
-            del state.waiting.queues[key]
-    state.waiting.to_cancel += [entry for entry in state.waiting.delayed if meant(entry)]
-    state.waiting.delayed = [entry for entry in state.waiting.delayed if not meant(entry)]
+    state.waiting.to_cancel += state.waiting.set_aside(meant)
     for run in state.runs.values():
         if everything or run.id in runs or run.case in cases:
             run.cancelled = event.reason or "cancelled"

@@ -69,17 +69,11 @@ def time_is_up(state: State, component: str) -> None:
     number = state.index.component_number[component]
     tally = state.tallies[number]
     state.clocks.mixes.setdefault(component, MixProgress()).up = True
-    for key in [key for key in state.waiting.queues if key.component == number]:
-        queue = state.waiting.queues[key]
-        gone = [entry for entry in queue if entry.fresh]
-        tally.wanted -= len(gone)
-        tally.waiting -= len(gone)
-        state.waiting.to_cancel += [_unwanted(entry, component) for entry in queue if not entry.fresh]
-        del state.waiting.queues[key]
-    state.waiting.to_cancel += [
-        _unwanted(entry, component) for entry in state.waiting.delayed if entry.component == number
-    ]
-    state.waiting.delayed = [entry for entry in state.waiting.delayed if entry.component != number]
+    gone = state.waiting.set_aside(lambda entry: entry.component == number)
+    fresh = [entry for entry in gone if entry.fresh]
+    tally.wanted -= len(fresh)
+    tally.waiting -= len(fresh)
+    state.waiting.to_cancel += [_unwanted(entry, component) for entry in gone if not entry.fresh]
 
 
 def _unwanted(entry: PendingResult, component: str) -> PendingResult:

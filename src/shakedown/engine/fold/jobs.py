@@ -16,6 +16,7 @@ from shakedown.engine.fold.bookkeeping import (
     hold,
     number_of,
     overtake,
+    put_back,
     resolved,
     roll_of,
     take,
@@ -23,7 +24,7 @@ from shakedown.engine.fold.bookkeeping import (
     widen,
 )
 from shakedown.engine.fold.lost_starts import let_go
-from shakedown.engine.state.jobs import Job, JobBundle, PendingResult, Run
+from shakedown.engine.state.jobs import Handed, Job, JobBundle, PendingResult, Run
 from shakedown.engine.state.keys import Deadline, SweepKey
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import LIVE, NOT_BEGUN, UNANSWERED, Claim, JobPhase, RunPhase, Step
@@ -70,6 +71,7 @@ def submit_order(state: State, event: Event) -> None:
     entry = take(state, number, event.case, value["repeat"], mode)
     run = Run(event.run, event.case, number, entry.repeat, value["attempt"], event.job, mode=mode)
     run.deferrals, run.part, run.spent = entry.deferrals, value.get("part", 0), entry.spent
+    run.handed = [Handed(**handed) for handed in value.get("handed", ())]
     state.runs[event.run] = run
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     state.campaign.next_job = max(state.campaign.next_job, number_of(event.job) + 1)
@@ -198,12 +200,12 @@ def _put_off(state: State, job: Job, run: Run, event: Event) -> None:
         run.component, run.case, run.repeat, run.attempt, event.time + wait, run.id, run.deferrals + 1
     )
     entry.deferred, entry.mode, entry.spent = event.reason, run.mode, run.spent
-    state.tallies[run.component].waiting += 1
     entry.cancelled = why_unwanted(state, entry)
     if job.requests.cancel or run.cancelled or entry.cancelled:
+        state.tallies[run.component].waiting += 1
         state.waiting.to_cancel.append(entry)
     else:
-        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
+        put_back(state, entry)
 
 
 def _pool(state: State, job: Job) -> str:

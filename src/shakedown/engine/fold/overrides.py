@@ -83,18 +83,9 @@ def drain_request(state: State, event: Event) -> None:
 
 def _put_aside(state: State) -> None:
     """Waiting entries of which nothing new is ordered any more are to be judged cancelled."""
-    for key, queue in list(state.waiting.queues.items()):
-        for entry in list(queue):
-            entry.cancelled = why_unwanted(state, entry)
-            if entry.cancelled:
-                del queue.entries[entry.case, entry.repeat]
-                state.waiting.to_cancel.append(entry)
-        if not queue:
-            del state.waiting.queues[key]
-    for entry in state.waiting.delayed:
+    for entry in state.waiting.every():
         entry.cancelled = why_unwanted(state, entry)
-    state.waiting.to_cancel += [entry for entry in state.waiting.delayed if entry.cancelled]
-    state.waiting.delayed = [entry for entry in state.waiting.delayed if not entry.cancelled]
+    state.waiting.to_cancel += state.waiting.set_aside(lambda entry: bool(entry.cancelled))
 
 
 # ---- caps and budgets, nodes, other clusters ---------------------------------------------------------------------------
@@ -172,16 +163,11 @@ def sweep_ends(state: State, event: Event) -> None:
     key = SweepKey(event.value["component"], event.value["pool"])
     state.pools.unseen.pop(key, None)
     number = state.index.component_number[key.component]
-    for name in [name for name in state.waiting.queues if (name.component, name.pool) == (number, key.pool)]:
-        queue = state.waiting.queues.pop(name)
-        state.waiting.to_cancel += [_not_seen(state, entry, key.pool) for entry in queue]
-    mine = [
-        entry
-        for entry in state.waiting.delayed
-        if entry.component == number and state.index.class_of(number, entry.case, entry.mode).pool == key.pool
-    ]
-    state.waiting.to_cancel += [_not_seen(state, entry, key.pool) for entry in mine]
-    state.waiting.delayed = [entry for entry in state.waiting.delayed if not any(entry is one for one in mine)]
+
+    def mine(entry: PendingResult) -> bool:
+        return entry.component == number and state.index.class_of(number, entry.case, entry.mode).pool == key.pool
+
+    state.waiting.to_cancel += [_not_seen(state, entry, key.pool) for entry in state.waiting.set_aside(mine)]
 
 
 def _not_seen(state: State, entry: PendingResult, pool: str) -> PendingResult:

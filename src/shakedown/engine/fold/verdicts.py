@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from bisect import insort
-
 from shakedown.engine.fold import parts as fold_parts
 from shakedown.engine.fold.bookkeeping import (
     begins,
-    count_closed,
+    came_out,
     count_live,
-    enqueue,
     facts_of,
     fly,
+    judged_otherwise,
     number_of,
+    put_back,
     roll_of,
     take,
 )
 from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.fold.overrides import count_failure
 from shakedown.engine.state.jobs import Job, PendingResult, Run
+from shakedown.engine.state.keys import NeededKey, ResultsKey
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import JobPhase, RunPhase
-from shakedown.engine.state.records import Tally, Undetermined
+from shakedown.engine.state.records import Given, Tally, Undetermined
 from shakedown.engine.state.state import State
 from shakedown.model.clocks import end_of
 from shakedown.model.events import UNDETERMINED, Event
@@ -53,6 +53,7 @@ def verdict(state: State, event: Event) -> None:
             _count_verdict(state.tallies[number], value.get("was", ""), -1)
             _count_verdict(state.tallies[number], verdict, 1)
         state.campaign.doubted = event.seq
+        judged_otherwise(state, NeededKey(value["component"], mode_in(value), event.case), event.run, verdict)
         return
     if number is not None:
         _note_end(state, number, event)
@@ -70,10 +71,17 @@ def verdict(state: State, event: Event) -> None:
     ended = facts_of(state, run).get("state", "") if verdict == UNDETERMINED else ""
     _leave_job(state, run, bool(value.get("alive")))
     run.verdict = verdict
+    _note_left(run, event)
     if verdict == UNDETERMINED and not value.get("gone"):
         _keep(state, run, event, ended)
     else:
         _settle_or_close(state, run, bool(value.get("final")))
+
+
+def _note_left(run: Run, event: Event) -> None:
+    """What it may hand on to other runs, and where that lies."""
+    run.left = event.value.get("left", {})
+    run.directory = event.value.get("output", {}).get("directory", "")
 
 
 def _note_end(state: State, number: int, event: Event) -> None:
@@ -106,6 +114,7 @@ def _judged_after_all(state: State, event: Event) -> None:
     del state.agenda.undetermined[run.id]
     count_live(state, run, 1)
     run.verdict, run.facts = value["verdict"], {}
+    _note_left(run, event)
     _settle_or_close(state, run, bool(value.get("final")))
     state.campaign.doubted = event.seq
 
@@ -150,7 +159,9 @@ def _judge_waiting(state: State, event: Event, number: int) -> None:
     take(state, number, event.case, event.value["repeat"], mode)
     state.campaign.next_run = max(state.campaign.next_run, number_of(event.run) + 1)
     _count_verdict(state.tallies[number], event.value["verdict"], 1)
-    count_closed(state, number, event.case, event.value["repeat"], mode)
+    came_out(
+        state, ResultsKey(number, mode, event.case), event.value["repeat"], Given(event.run, event.value["verdict"])
+    )
 
 
 def _leave_job(state: State, run: Run, alive: bool) -> None:
@@ -183,7 +194,8 @@ def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
     state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
-    count_closed(state, run.component, run.case, run.repeat, run.mode)
+    given = Given(run.id, run.verdict, run.left, run.directory)
+    came_out(state, ResultsKey(run.component, run.mode, run.case), run.repeat, given)
 
 
 def given_up(state: State, event: Event) -> None:
@@ -198,8 +210,4 @@ def retry(state: State, event: Event) -> None:
     attempt, not_before = event.value["attempt"], event.value.get("not_before", 0.0)
     spent = tuple(sorted((dict(run.spent) | {run.verdict: run.times}).items()))
     entry = PendingResult(run.component, run.case, run.repeat, attempt, not_before, mode=run.mode, spent=spent)
-    if entry.not_before > event.time:
-        insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
-        state.tallies[run.component].waiting += 1
-    else:
-        enqueue(state, entry)
+    put_back(state, entry)

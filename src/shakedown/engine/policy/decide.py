@@ -52,6 +52,7 @@ def decide(state: State, now: float) -> Decision:
     _collect(state, decision)
     _judge_again(state, decision, now)
     _judge_cancelled(state, decision)
+    _judge_unmet(state, decision)
     tell_stuck(state, decision, now)
     tell_idle_while_pending(state, decision, now)
     if state.driver.no_room:
@@ -124,7 +125,9 @@ def _collect(state: State, decision: Decision) -> None:
 
 def _order_collecting(state: State, decision: Decision, run: Run, facts: dict[str, Any]) -> None:
     case = state.index.cases[run.case]
-    payload = CollectOrder(run.id, case, state.index.test_of(case), facts.get("output", {}))
+    payload = CollectOrder(
+        run.id, case, state.index.test_of(case), facts.get("output", {}), state.index.handing.get(case.id, ())
+    )
     decision.orders.append(Order("collect", Event("check_start", run=run.id), payload))
 
 
@@ -158,6 +161,14 @@ def _judge_cancelled(state: State, decision: Decision) -> None:
     for entry in islice(state.waiting.to_cancel, BATCH):
         why = state.campaign.cancelled or entry.cancelled or "cancelled before it started"
         _judge_waiting(state, decision, entry, "cancelled", why)
+
+
+def _judge_unmet(state: State, decision: Decision) -> None:
+    """What a result needs did not pass: it is not run. What needs that in turn is judged by this."""
+    for entry in islice(state.waiting.unmet, BATCH):
+        case = state.index.cases[entry.case]
+        expected = f" (as expected: {case.because})" if case.expect == "not_run" else ""
+        _judge_waiting(state, decision, entry, "not_run", entry.unmet + expected)
 
 
 def _judge_waiting(state: State, decision: Decision, entry: PendingResult, verdict: str, why: str) -> None:

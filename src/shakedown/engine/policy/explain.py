@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import assert_never
 
 from shakedown.engine.constraints.blocking import Outlook, binding_reason, outlook
@@ -17,6 +18,7 @@ from shakedown.engine.policy.sweeps import sweep_reason
 from shakedown.engine.state.jobs import Job, PendingResult, Queue, Run
 from shakedown.engine.state.modes import FILLER
 from shakedown.engine.state.moments import moment
+from shakedown.engine.state.needs import in_words, standing_of
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import RUN_NOT_BEGUN, CampaignPhase, Claim, JobPhase, RunPhase, Step
 from shakedown.engine.state.plan import QueueKey
@@ -46,7 +48,24 @@ def explain(state: State, case: str = "", now: float = 0.0) -> list[Waiting]:
         component = state.index.components[key.component].name
         found += [Waiting(component, c, n, name, text) for c, n in _count(queue, case).items()]
     found += [_why_delayed(state, entry, now, ahead) for entry in state.waiting.delayed if case in ("", entry.case)]
-    return found
+    return found + _wait_for_others(state, case)
+
+
+def _wait_for_others(state: State, case: str) -> list[Waiting]:
+    """Results that wait for others to pass, by what they wait for."""
+    live = {(run.component, run.mode, run.case, run.repeat): run.id for run in state.runs.values()}
+    found: dict[tuple[str, str, str, str], int] = {}
+    for entry in chain(chain.from_iterable(state.waiting.needing.values()), state.waiting.unmet):
+        if case not in ("", entry.case):
+            continue
+        of = standing_of(state, entry).of
+        assert of is not None, "it is let go as soon as everything that it needs has passed"
+        number = state.index.component_number[of.key.component]
+        run = live.get((number, of.key.mode, of.key.case, of.repeat), "")
+        text = entry.unmet or f"{in_words(of)} comes first{f', as {run}' if run else ', and waits itself'}"
+        at = (state.index.components[entry.component].name, entry.case, f"need:{of.key.case}", text)
+        found[at] = found.get(at, 0) + 1
+    return [Waiting(component, name, count, key, text) for (component, name, key, text), count in found.items()]
 
 
 def _why(state: State, key: QueueKey, now: float, ahead: Outlook, mix: Mix | None = None) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shakedown.engine.constraints.blocking import Outlook, Starting
@@ -12,6 +12,7 @@ from shakedown.engine.fold.bookkeeping import resolved
 from shakedown.engine.state.bundles import Bundle
 from shakedown.engine.state.jobs import Job, PendingResult
 from shakedown.engine.state.modes import mode_facts
+from shakedown.engine.state.needs import handed_to
 from shakedown.engine.state.orders import Decision, Order
 from shakedown.engine.state.plan import QueueKey
 from shakedown.engine.state.state import State, job_name
@@ -152,6 +153,7 @@ def _new_job(state: State, plan: Reservations) -> str:
 
 
 def _facts(state: State, key: QueueKey, entry: PendingResult, now: float) -> dict[str, Any]:
+    handed = [asdict(one) for one in handed_to(state, entry)]
     return {
         "component": state.index.components[entry.component].name,
         "repeat": entry.repeat,
@@ -159,4 +161,4 @@ def _facts(state: State, key: QueueKey, entry: PendingResult, now: float) -> dic
         "units": key.units,
         "now": now,
         "at": state.seq,
-    } | mode_facts(entry.mode)
+    } | (mode_facts(entry.mode) | ({"handed": handed} if handed else {}))

@@ -16,6 +16,7 @@ from shakedown.engine.state.bundles import Bundle
 from shakedown.engine.state.jobs import PendingResult, Queue
 from shakedown.engine.state.keys import SweepKey
 from shakedown.engine.state.moments import moment
+from shakedown.engine.state.needs import in_words, standing_of
 from shakedown.engine.state.nodes_out import excluded_numbers, numbers_out, out_in_words
 from shakedown.engine.state.orders import Decision
 from shakedown.engine.state.phases import NOT_BEGUN
@@ -121,7 +122,7 @@ def _only(classes: Classes, bundle: Bundle, out: frozenset[int]) -> bool:
 def _held_back(state: State, classes: Classes, now: float) -> bool:
     """Something else keeps the sweep from going on: it is not over."""
     ahead = outlook(state, now)
-    reasons = [binding_reason(state, key, now, ahead) for key in classes]
+    reasons = [binding_reason(state, key, now, ahead) or _for_others(state, key) for key in classes]
     return any(reason is not None and not reason.key.startswith("excluded:") for reason in reasons)
 
 
@@ -182,9 +183,19 @@ def _due(classes: Classes, now: float) -> Classes:
 
 def _bound(state: State, plan: Reservations, classes: Classes, now: float) -> dict[QueueKey, Reason]:
     """What holds any of the tests back holds all: a node is seen once, by all of them."""
-    found = {key: binding_reason(state, key, now, plan.ahead) for key in classes}
+    found = {key: binding_reason(state, key, now, plan.ahead) or _for_others(state, key) for key in classes}
     first = next((reason for reason in found.values() if reason is not None), None)
     return {key: reason or first for key, reason in found.items()} if first is not None else {}
+
+
+def _for_others(state: State, key: QueueKey) -> Reason | None:
+    """Another test of the sweep waits for what it needs."""
+    for case in state.index.components[key.component].cases:
+        for entry in state.waiting.needing.get(case, ()):
+            of = standing_of(state, entry).of
+            if of and (entry.component, state.index.class_of(entry.component, case).pool) == (key.component, key.pool):
+                return Reason(f"need:{of.key.case}", f"{case} of the same sweep needs {in_words(of)} first")
+    return None
 
 
 def _order_nodes(

@@ -31,6 +31,7 @@ class PendingResult:
     deferred: str = ""  # its words, the last time
     mode: str = ""
     cancelled: str = ""  # why the result is not wanted any more: the entry is to be judged ``cancelled``
+    unmet: str = ""  # why what it needs will not be there: the entry is to be judged ``not_run``
     spent: tuple[tuple[str, int], ...] = ()
 
     def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
@@ -69,13 +70,26 @@ class Queue:
 
 
 @dataclass(slots=True)
+class Handed:
+    """Files of one run that another one is given. ``directory``: where that run worked, as its report says, "" = its usual place;
+    ``files``: path in there -> sha256; ``into``: the directory that they appear in, in the work directory of who is given them.
+    """
+
+    run: str
+    directory: str
+    files: dict[str, str]
+    into: str = ""
+
+
+@dataclass(slots=True)
 class Run:
     """A live attempt at a wanted result.
 
     Created by ``submit_order`` and ``requeued``; moved on by ``job_report`` and ``check_start``; judged by ``verdict``; gone
     after ``given_up``, ``retry``, or a verdict that is final. A run that is one part of a job also has ``part`` (its number,
     from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``. ``spent``: as of
-    ``PendingResult``.
+    ``PendingResult``. ``handed``: files of other runs that it was given; ``left``: pattern -> files that it may hand on and their
+    sha256, or why there are none; ``directory``: where it worked, as the verdict says.
     """
 
     id: str
@@ -95,6 +109,9 @@ class Run:
     claim: Claim = Claim.NONE
     part: int = 0
     spent: tuple[tuple[str, int], ...] = ()
+    handed: list[Handed] = field(default_factory=list)
+    left: dict[str, dict[str, str] | str] = field(default_factory=dict)
+    directory: str = ""
 
     @property
     def times(self) -> int:

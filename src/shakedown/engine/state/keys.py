@@ -20,6 +20,14 @@ class ResultsKey(NamedTuple):
     case: str
 
 
+class NeededKey(NamedTuple):
+    """A case in one mode of a component that others need, by the component's name: an amendment does not change it."""
+
+    component: str
+    mode: str
+    case: str
+
+
 class Stage(NamedTuple):
     """One mode of one case of a component: while it runs it has its pool to itself. ``mode`` is never a warm-up's."""
 

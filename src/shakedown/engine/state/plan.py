@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shakedown.engine.state.bundles import Bundle, bundles, whole_job
-from shakedown.engine.state.keys import Stage
+from shakedown.engine.state.keys import ResultsKey, Stage
 from shakedown.engine.state.modes import FILLER, base, is_warm_up
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.shared_nodes import place_of, sharing
@@ -24,7 +24,7 @@ FEW_ON_A_NODE = 3
 # The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
 NO_LONGER_WANTED = "no longer wanted"
 REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
-NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "cancelled"})
+NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "not_run", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,11 @@ class PlanIndex:
     licensed: frozenset[tuple[str, str]] = frozenset()  # (cluster, budget) that the cluster itself hands out
     capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
     bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
+    followers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # case -> those that need it
+    handing: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # case -> patterns of files that others want of it
+    last_repeats: dict[ResultsKey, int] = field(default_factory=dict)  # the highest repeat of one round, once counted
     loaded: dict[tuple[QueueKey, tuple[tuple[str, str], ...], int], Loads] = field(
         default_factory=dict
     )  # what jobs of a class load on their targets, kept once for all of them
@@ -251,7 +256,28 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         licensed=_licensed(document),
         capped=_capped(document) | (before.capped if before else set()),
         bundles=bundles(document),
+        followers=_followers(document),
+        handing=_handing(document),
     )
+
+
+def _handing(document: Document) -> dict[str, tuple[str, ...]]:
+    """The patterns of files that other cases want of a case, for each that is wanted any of."""
+    found: dict[str, dict[str, None]] = {}
+    for case in document.cases:
+        for need in case.needs:
+            if need.files:
+                found.setdefault(need.case, {}).update(dict.fromkeys(need.files))
+    return {case: tuple(patterns) for case, patterns in found.items()}
+
+
+def _followers(document: Document) -> dict[str, tuple[str, ...]]:
+    """The cases that need a case, for each that is needed."""
+    found: dict[str, dict[str, None]] = {}
+    for case in document.cases:
+        for need in case.needs:
+            found.setdefault(need.case, {})[case.id] = None
+    return {case: tuple(cases) for case, cases in found.items()}
 
 
 def _policy_after(before: PlanIndex | None, document: Document) -> Policy:

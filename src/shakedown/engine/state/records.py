@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from shakedown.engine.state.jobs import PendingResult, Queue
@@ -9,6 +10,7 @@ from shakedown.engine.state.keys import (
     CaseKey,
     Deadline,
     LimitKey,
+    NeededKey,
     NodeFailure,
     ResultsKey,
     RunVerdict,
@@ -79,12 +81,52 @@ class Waiting:
 
     ``queues``: by class. ``delayed``: retries that wait for their time, soonest first. ``to_cancel``: results that are not
     wanted any more and have no verdict yet. ``unannounced``: (component, case) that are unavailable and not logged as such yet.
+    ``needing``: case -> results whose needs may still pass; ``unmet``: those whose needs did not, without a verdict yet.
     """
 
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
     delayed: list[PendingResult] = field(default_factory=list)
     to_cancel: list[PendingResult] = field(default_factory=list)
     unannounced: list[tuple[int, str]] = field(default_factory=list)
+    needing: dict[str, list[PendingResult]] = field(default_factory=dict)
+    unmet: list[PendingResult] = field(default_factory=list)
+
+    def every(self) -> Iterator[PendingResult]:
+        """Every result that is still wanted."""
+        for queue in self.queues.values():
+            yield from queue
+        yield from self.delayed
+        for entries in self.needing.values():
+            yield from entries
+        yield from self.unmet
+
+    def set_aside(self, meant: Callable[[PendingResult], bool]) -> list[PendingResult]:
+        """Take away every result that is meant, wherever it waits, in the order of ``every``."""
+        gone: list[PendingResult] = []
+        for key, queue in list(self.queues.items()):
+            mine = [entry for entry in queue if meant(entry)]
+            for entry in mine:
+                del queue.entries[entry.case, entry.repeat]
+            if not queue:
+                del self.queues[key]
+            gone += mine
+        self.delayed = _without(self.delayed, meant, gone)
+        for case, entries in list(self.needing.items()):
+            self.needing[case] = _without(entries, meant, gone)
+            if not self.needing[case]:
+                del self.needing[case]
+        self.unmet = _without(self.unmet, meant, gone)
+        return gone
+
+
+def _without(
+    entries: list[PendingResult], meant: Callable[[PendingResult], bool], gone: list[PendingResult]
+) -> list[PendingResult]:
+    """Those that are not meant; the others are added to ``gone``."""
+    left: list[PendingResult] = []
+    for entry in entries:
+        (gone if meant(entry) else left).append(entry)
+    return left
 
 
 @dataclass(slots=True)
@@ -360,13 +402,25 @@ class Gates:
 
 
 @dataclass(slots=True)
+class Given:
+    """How a result that others need came out: by which run, judged how. ``left``, ``directory``: as of ``Run``."""
+
+    run: str
+    verdict: str
+    left: dict[str, dict[str, str] | str] = field(default_factory=dict)
+    directory: str = ""
+
+
+@dataclass(slots=True)
 class Results:
     """What is closed, for amendments and later rounds. Changed by final verdicts, ``given_up``, ``again`` and ``amended``.
 
     ``closed``: case in a mode -> repeats that are closed. ``again``: component -> how often it was told to run again.
-    ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``).
+    ``said_short``: stages whose copies do not all fit, as was reported (the finding ``fill_short``). ``given``: of cases that
+    others need, repeat -> how it came out; a later verdict on its run changes it.
     """
 
     closed: dict[ResultsKey, list[int]] = field(default_factory=dict)
     again: dict[str, int] = field(default_factory=dict)
     said_short: list[str] = field(default_factory=list)
+    given: dict[NeededKey, dict[int, Given]] = field(default_factory=dict)

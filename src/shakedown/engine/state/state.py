@@ -100,9 +100,13 @@ class State:
         names = [component.name for component in self.index.components]
         own = {self.runs[run].component for run in self.agenda.undetermined}
         return all(
-            not tally.waiting or (names[number] in held and number not in own)
+            tally.waiting == self._needing(number) or (names[number] in held and number not in own)
             for number, tally in enumerate(self.tallies)
         )
+
+    def _needing(self, number: int) -> int:
+        """How many results of a component wait for others to pass."""
+        return sum(entry.component == number for entries in self.waiting.needing.values() for entry in entries)
 
     def builds_running(self) -> int:
         return sum(build.phase in (BuildPhase.ORDERED, BuildPhase.STARTED) for build in self.builds.values())

@@ -17,6 +17,7 @@ from shakedown.plans.cases.evidence import golden_of, input_files, test_noun
 from shakedown.plans.cases.figure_specs import without_peak
 from shakedown.plans.cases.filling import Filler
 from shakedown.plans.cases.launching import Launch
+from shakedown.plans.cases.needs import check_needs, programs_needed, written_needs
 from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
@@ -50,6 +51,7 @@ def resolve(test: Definition, context: Context, named: frozenset[str] = frozense
     before = len(context.problems)
     noun = test_noun(test, context.library, context.around, context.problems)
     check_names(test, context.problems)
+    check_needs(test, context)
     _check_systems(test, context)
     maker = _Maker(test, noun, context, named)
     if len(context.problems) > before:
@@ -75,7 +77,8 @@ def _check_systems(test: Definition, context: Context) -> None:
 
 
 def _check_stage(test: Definition, context: Context) -> None:
-    if "stage" in test.values["run"] and "files" not in test.values["run"]:
+    given = any(need.get("files") for _, need in written_needs(test))
+    if "stage" in test.values["run"] and "files" not in test.values["run"] and not given:
         at = key_place(test.root, "run", "stage")
         context.problems.at(at, "'stage' has no meaning without files", "files: what a run finds in its directory")
 
@@ -266,7 +269,7 @@ class _Maker:
             tools += _KERNEL_TOOLS if build.kernel else ()
             tools += compilers_of(build, toolchain or Toolchain(""), names)
         return [
-            *missing_programs(self.test.values.get("needs", {}), around),
+            *(text for need in programs_needed(self.test) for text in missing_programs(need, around)),
             *missing_tools(tools, around),
             *self.absent,
         ]

@@ -12,6 +12,7 @@ from shakedown.plans.cases.build_keys import Plan
 from shakedown.plans.cases.combinations import Path
 from shakedown.plans.cases.containers import Chooser, Container
 from shakedown.plans.cases.launching import Launch, Launching, wish_from
+from shakedown.plans.cases.needs import programs_needed
 from shakedown.plans.context import Context
 from shakedown.plans.library import Definition
 from shakedown.plans.partition_scopes import Names, Stage, toolchain_names
@@ -107,7 +108,7 @@ class Filler:
             lambda at, text: self.text(at, text, names),
             lambda at, text: self.parsed(at, text, names, _OF_LAUNCH.get(str(at[-1]), LAUNCHER.convert)),
         )
-        programs = self.values.get("needs", {}).get("programs", [])
+        programs = [program for need in programs_needed(self.test) for program in need["programs"]]
         launch = Launching(stage, shape, wish, toolchain, build, programs, self.context, container).choose()
         names.pending["launch"] = _literal(launch.text)
         return launch

@@ -29,7 +29,7 @@ from shakedown.plans.schema.expressions import ExpressionError, Value, fill
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.source_positions import key_place, place
 
-_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "cancelled", UNDETERMINED)
+_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "not_run", "cancelled", UNDETERMINED)
 _BESIDE = ("system", "partition", "toolchain")
 
 

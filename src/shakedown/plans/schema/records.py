@@ -235,8 +235,13 @@ def documented(kind: Any, path: str = "") -> Iterator[tuple[str, Key]]:
         yield from documented(kind.item, f"{path}[]")
     elif isinstance(kind, Either):
         for choice in kind.kinds:
-            if not any(isinstance(other, ListOf) and other.item is choice for other in kind.kinds):  # once, in its list
-                yield from documented(choice, path)
+            if not any(isinstance(other, ListOf) and _holds(other.item, choice) for other in kind.kinds):
+                yield from documented(choice, path)  # once, in its list
+
+
+def _holds(item: Kind, choice: Kind) -> bool:
+    """Whether the items of a list may be written as this kind."""
+    return item is choice or (isinstance(item, Either) and any(kind is choice for kind in item.kinds))
 
 
 def _key_name(node: Node, label: str, problems: Problems) -> str | None:

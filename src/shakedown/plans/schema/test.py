@@ -9,6 +9,7 @@ from shakedown.plans.schema.amounts import known_amount
 from shakedown.plans.schema.check_items import CheckItem
 from shakedown.plans.schema.containers import CONTAINER
 from shakedown.plans.schema.figures import FIGURE
+from shakedown.plans.schema.needs import needs_of
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
 from shakedown.plans.schema.resources import RESOURCES
 from shakedown.plans.schema.scalars import (
@@ -75,15 +76,7 @@ _MEANT = frozenset({"system", "partition", "launch", "container", "build", "camp
 _VALUE = _ParameterValue()
 _SOME = MapOf(Identifier("a parameter"), _VALUE, "parameters and their values", "PARAMETER")
 
-_NEEDS = Record(
-    "a map with programs and get",
-    {
-        "programs": Key(
-            ListOf(Text("a program"), "a list of programs", 1), "programs that must be on the machine", True
-        ),
-        "get": Key(Text(), "how to get them; shown where one is missing"),
-    },
-)
+_NEEDS = needs_of(Name("a test's name", TEST_NAME), _VALUE)
 
 _BUILD = Record(
     "a map that says what is built",
@@ -213,7 +206,10 @@ TEST = Record(
         ),
         "tags": Key(ListOf(Name("a tag"), "a list of tags"), "words that plans and lists select by"),
         "no_credentials": NO_CREDENTIALS,
-        "needs": Key(_NEEDS, "programs without which its cases are unavailable"),
+        "needs": Key(
+            _NEEDS,
+            "a test that must pass before it, programs without which its cases are unavailable, or a list of such needs",
+        ),
         "parameters": Key(
             MapOf(
                 _ParameterName(),

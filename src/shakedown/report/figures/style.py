@@ -36,6 +36,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "node_fail": ("s", "#111111"),
     "interrupted": ("P", "#6b7280"),
     "build_failed": ("p", "#6b3f1d"),
+    "not_run": ("x", "#6b7280"),
     "submit_failed": ("h", "#6b3f1d"),
     "cancelled": ("_", "#6b7280"),
     "lost": ("*", "#6b7280"),

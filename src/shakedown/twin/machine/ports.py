@@ -118,10 +118,11 @@ class SimulatedCollector:
         right = draw.random() >= self.world.fates.incorrect
         checks = tuple(CheckResult(check.text, right, "") for check in order.test.checks)
         recorded = {check.subject: summed({check.subject: "0" * 64}) for check in recorded_checks(order.test) if right}
+        left: dict[str, dict[str, str] | str] = {pattern: {pattern: "0" * 64} for pattern in order.handing}
         if self.world.physics is not None:
-            return Evidence(order.run, checks, figures_of(self.world, order, draw), recorded=recorded)
+            return Evidence(order.run, checks, figures_of(self.world, order, draw), recorded=recorded, left=left)
         figures = tuple((figure.name, round(100 + draw.gauss(0, 2), 3)) for figure in order.test.figures)
-        return Evidence(order.run, checks, figures, recorded=recorded)
+        return Evidence(order.run, checks, figures, recorded=recorded, left=left)
 
     def poll(self) -> list[Evidence]:
         news, self._news = self._news, []

@@ -1,0 +1,160 @@
+"""What a waiting result needs of other results, and whether it is there: passed, still to come, or lost.
+
+A result needs the one of the same repeat. Where there are fewer of these, as in a component before its own, it needs the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from shakedown.engine.state.jobs import Handed, PendingResult
+from shakedown.engine.state.keys import NeededKey, ResultsKey
+from shakedown.engine.state.plan import PlanIndex
+from shakedown.engine.state.records import Given
+from shakedown.engine.state.state import State
+from shakedown.engine.state.wanted_results import wanted_results
+
+WELL = frozenset({"passed", "performance"})  # verdicts of runs with the right answer: what follows may begin
+
+
+class Needed(NamedTuple):
+    """One result that another one needs. ``files``, ``into``: as of ``Need``."""
+
+    key: NeededKey
+    repeat: int
+    files: tuple[str, ...] = ()
+    into: str = ""
+
+
+class Standing(NamedTuple):
+    """How it stands with what a result needs. ``of``: the first that is not there; ``why``: what became of it, if it is lost."""
+
+    word: Literal["met", "open", "lost"]
+    of: Needed | None = None
+    why: str = ""
+
+
+_MET = Standing("met")
+
+
+def standing_of(state: State, entry: PendingResult) -> Standing:
+    """Purpose: whether all that a waiting result needs has passed. What is lost comes first, before what is still to come."""
+    later = None
+    for needed in needed_by(state, entry):
+        given = state.results.given.get(needed.key, {}).get(needed.repeat)
+        if given is None and not _is_closed(state, needed):
+            later = later or Standing("open", needed)
+        elif given is None:
+            return Standing("lost", needed, _not_known(state, entry, needed))
+        elif given.verdict not in WELL:
+            return Standing("lost", needed, _lost(state, entry, needed, given.run, given.verdict))
+        elif why := _not_left(needed, given):
+            return Standing("lost", needed, f"{why}; {_way_out(state, entry, needed)}")
+    return later or _twice(state, entry) or _MET
+
+
+def handed_to(state: State, entry: PendingResult) -> list[Handed]:
+    """Purpose: the files that a result is given by those that it needs, all of which have passed."""
+    found = []
+    for needed in needed_by(state, entry):
+        given = state.results.given.get(needed.key, {}).get(needed.repeat)
+        if given is not None and needed.files:
+            files: dict[str, str] = {}
+            for pattern in needed.files:
+                left = given.left.get(pattern)
+                files |= left if isinstance(left, dict) else {}
+            found.append(Handed(given.run, given.directory, files, needed.into))
+    return found
+
+
+def name_of(handed: Handed, path: str) -> str:
+    """Purpose: the path, in the work directory of who is given a file, under which it appears there."""
+    return f"{handed.into}/{path}" if handed.into else path
+
+
+def _not_left(needed: Needed, given: Given) -> str:
+    """Why a run that passed has not left the files that are wanted of it, or ""."""
+    for pattern in needed.files:
+        left = given.left.get(pattern, "nobody asked for it when the run was judged")
+        if isinstance(left, str):
+            return f"{in_words(needed)} comes first, and did not leave {pattern} as {given.run}: {left}"
+    return ""
+
+
+def _twice(state: State, entry: PendingResult) -> Standing | None:
+    """Two files that would appear under one name."""
+    own = {name: "its own input" for name, _ in state.index.cases[entry.case].files}
+    for handed in handed_to(state, entry):
+        for path in handed.files:
+            name = name_of(handed, path)
+            if name in own:
+                needed = next(one for one in needed_by(state, entry) if one.files)
+                both = f"{own[name]} and the file of {handed.run} would both be {name} in its directory"
+                return Standing("lost", needed, f"{both}; 'into' in needs gives each a directory of its own")
+            own[name] = f"a file of {handed.run}"
+    return None
+
+
+def needed_by(state: State, entry: PendingResult) -> Iterator[Needed]:
+    """Purpose: the results that a waiting one needs, in the order of the test's file."""
+    index = state.index
+    for need in index.cases[entry.case].needs:
+        number = home_of(index, entry.component, need.case)
+        if number is None:
+            continue  # a plan is not read where it has none: only what an amendment took away is left without
+        component = index.components[number]
+        mode = entry.mode if number == entry.component else next((str(mode.name) for mode in component.modes), "")
+        last = _last(index, number, mode, need.case) * (1 + state.results.again.get(component.name, 0))
+        yield Needed(
+            NeededKey(component.name, mode, need.case),
+            min(entry.repeat, last) if last else entry.repeat,
+            need.files,
+            need.into,
+        )
+
+
+def home_of(index: PlanIndex, component: int, case: str) -> int | None:
+    """Purpose: the component whose results of ``case`` those of ``component`` need: itself, else the last before it with any."""
+    for number in range(component, -1, -1):
+        if case in index.components[number].cases:
+            return number
+    return None
+
+
+def _last(index: PlanIndex, number: int, mode: str, case: str) -> int:
+    """The highest repeat of a case that a component wants in one round."""
+    key = ResultsKey(number, mode, case)
+    if key not in index.last_repeats:
+        for named, one, repeat in wanted_results(index, number):
+            at = ResultsKey(number, named, one)
+            index.last_repeats[at] = max(repeat, index.last_repeats.get(at, 0))
+        index.last_repeats.setdefault(key, 0)
+    return index.last_repeats[key]
+
+
+def _is_closed(state: State, needed: Needed) -> bool:
+    number = state.index.component_number[needed.key.component]
+    return needed.repeat in state.results.closed.get(ResultsKey(number, needed.key.mode, needed.key.case), ())
+
+
+def _lost(state: State, entry: PendingResult, needed: Needed, run: str, verdict: str) -> str:
+    became = f"was not run: {run}" if verdict == "not_run" else f"was judged {verdict} as {run}"
+    return f"{in_words(needed)} comes first, and {became}; {_way_out(state, entry, needed)}"
+
+
+def _not_known(state: State, entry: PendingResult, needed: Needed) -> str:
+    was = "comes first, and was over before the plan had what needs it, so that nobody kept how it came out"
+    return f"{in_words(needed)} {was}; {_way_out(state, entry, needed)}"
+
+
+def _way_out(state: State, entry: PendingResult, needed: Needed) -> str:
+    own = state.index.components[entry.component].name
+    names = dict.fromkeys((needed.key.component, own))
+    return f"to run it after all: {', then '.join(f'shakedown again {name}' for name in names)}"
+
+
+def in_words(needed: Needed) -> str:
+    """A result by its name: "make-mesh/size=8 #2 of component functionality"."""
+    mode = f" {needed.key.mode}" if needed.key.mode else ""
+    return f"{needed.key.case}{mode} #{needed.repeat} of component {needed.key.component}"

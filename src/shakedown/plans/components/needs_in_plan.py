@@ -1,0 +1,78 @@
+"""Cases of a plan that need others: these are in the same component, or in one before it, and have results that end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from yaml.nodes import MappingNode, Node
+
+from shakedown.model.nouns import Case, Component
+from shakedown.plans.cases.cases import resolve
+from shakedown.plans.cases.needs import Joiner
+from shakedown.plans.components.components import Selector
+from shakedown.plans.schema.source_positions import place
+
+
+def join_needs(
+    root: MappingNode, components: Sequence[Component], cases: Iterable[Case], selector: Selector
+) -> list[Case] | None:
+    """Purpose: the cases with what they need, or None where the selector's problems have grown by what a plan lacks for it."""
+    before = len(selector.context.problems)
+    joiner = Joiner(selector.context, lambda test: _cases_of(test, selector))
+    joined = {case.id: joiner.join(case) for case in cases}
+    for number, component in enumerate(components):
+        at = place(root, "components", number, component.kind, "tests")
+        for name in (*component.cases, *component.fillers):
+            for need in joined[name].needs:
+                _check(at, number, components, joined[name], need.case, selector)
+    return list(joined.values()) if len(selector.context.problems) == before else None
+
+
+def _cases_of(test: str, selector: Selector) -> list[Case]:
+    """The cases of a test: those that the plan's components chose among, wherever they run; or those that it has on its own."""
+    found = {
+        case.id: case
+        for (name, _), resolved in selector.resolved.items()
+        if name == test and resolved is not None
+        for case in resolved.cases
+    }
+    definition = selector.context.library.tests.get(test)
+    if not found and definition is not None and definition.good and not definition.abstract:
+        resolved = resolve(definition, selector.context)
+        found = {case.id: case for case in resolved.cases} if resolved is not None else {}
+    return list(found.values())
+
+
+def _check(at: Node, number: int, components: Sequence[Component], case: Case, needed: str, selector: Selector) -> None:
+    problems, own = selector.context.problems, components[number]
+    before = [component for component in components[: number + 1] if needed in component.cases]
+    says = f"component '{own.name}': {case.id} needs {needed}"
+    if not before:
+        later = next((one.name for one in components if needed in one.cases), "")
+        where = f"which only component '{later}' has, and that stands after it" if later else "which no component has"
+        hint = (
+            "move that component before this one" if later else "add it to tests of this component, or of one before it"
+        )
+        problems.at(at, f"{says}, {where}", hint, f"need of {own.name} {case.test}")
+        return
+    home = before[-1]
+    if home.duration_s or home.sweep is not None:
+        kind = "runs for a time" if home.duration_s else "is a sweep"
+        message = f"{says} of component '{home.name}', which {kind}: its runs have no one after another to wait for"
+        hint = "put the needed test into a component before it that wants a number of results"
+        problems.at(at, message, hint, f"need of {own.name} {case.test}")
+    elif home is not own and own.name in _all_after(home.name, {one.name: one.after for one in components}):
+        message = f"{says} of component '{home.name}', which begins only after '{own.name}'"
+        problems.at(at, message, f"leave 'after' of component '{home.name}' out", f"need of {own.name} {case.test}")
+
+
+def _all_after(name: str, after: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Everything that a component comes after, at first hand or over others."""
+    found: set[str] = set()
+    todo = [name]
+    while todo:
+        for one in after.get(todo.pop(), ()):
+            if one not in found:
+                found.add(one)
+                todo.append(one)
+    return found
