@@ -36,7 +36,7 @@ def test_an_engine_that_counts_runs_instead_of_amounts_is_caught(monkeypatch: py
 
     said: list[Any] = []
     monkeypatch.setattr(bookkeeping, "_load", runs)
-    for seed in loaded(10):
+    for seed in loaded(20):
         try:
             to_its_end(campaign_of(seed))
         except Violation as violation:
