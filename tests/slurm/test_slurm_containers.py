@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -35,30 +34,16 @@ figures:
 PLAN = "plan: p\nsystem: lab\ncomponents:\n  - functionality: {tests: [inside]}\n"
 
 
-def shakedown(cluster: Cluster, cwd: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "shakedown", *words],
-        cwd=cwd,
-        env=cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_ranks_on_two_nodes_run_in_an_image(gpu_cluster: Cluster, tmp_path: Path) -> None:
     site = tmp_path / "site"
     image = make_image(tmp_path / "image", Path(sys.prefix), site, Path.home())
-    shakedown(gpu_cluster, tmp_path, "init", "site", "--name", "lab")
+    gpu_cluster.said("init", "site", "--name", "lab", cwd=tmp_path)
     text = TEST.replace("IMAGES-OWN", NAME).replace("IMAGE", str(image)).replace("PREFIX", sys.prefix)
     (site / "tests/inside.yaml").write_text(text)
     (site / "plans/p.yaml").write_text(PLAN)
 
-    said = shakedown(gpu_cluster, site, "run", "p")
+    said = gpu_cluster.said("run", "p", cwd=site)
 
     assert "1 passed / 1 wanted" in said, said
-    (run,) = json.loads(shakedown(gpu_cluster, site, "runs", "--json"))["judged"]
+    (run,) = json.loads(gpu_cluster.said("runs", "--json", cwd=site))["judged"]
     assert run["figures"]["bandwidth"] > 0, "MPI between the containers of two nodes moved data"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from slurm_cluster import Cluster
@@ -36,30 +34,16 @@ TOO_MANY = 'test: too-many\nwhere: {partitions: [batch]}\nrun: {gpus_per_node: 5
 PLAN = "plan: gpus\nsystem: SYSTEM\ncomponents:\n  - functionality: {tests: [own-gpus]}\n"
 
 
-def shakedown(cluster: Cluster, cwd: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "shakedown", *words],
-        cwd=cwd,
-        env=cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_each_rank_is_given_gpus_of_its_own(gpu_cluster: Cluster, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    shakedown(gpu_cluster, tmp_path, "init", "site", "--name", "lab")
+    gpu_cluster.said("init", "site", "--name", "lab", cwd=tmp_path)
     assert "gpus: {count: 4, model: a100}" in (site / "systems/lab.yaml").read_text()
     (site / "tests/own-gpus.yaml").write_text(TEST)
     (site / "tests/too-many.yaml").write_text(TOO_MANY)
     (site / "plans/gpus.yaml").write_text(PLAN.replace("SYSTEM", "lab"))
-    listed = shakedown(gpu_cluster, site, "list", "cases", "--system", "lab", "--test", "too-many")
+    listed = gpu_cluster.said("list", "cases", "--system", "lab", "--test", "too-many", cwd=site)
     assert "it takes 5 GPUs of a node" in " ".join(listed.split())
 
-    said = shakedown(gpu_cluster, site, "run", "gpus")
+    said = gpu_cluster.said("run", "gpus", cwd=site)
 
     assert "1 passed / 1 wanted" in said, said

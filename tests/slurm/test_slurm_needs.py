@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from slurm_cluster import Cluster
@@ -39,26 +37,14 @@ check: ['output contains "{size}"']
 PLAN = "plan: chain\nsystem: lab\ncomponents:\n  - functionality: {tests: [compare, solve, make-mesh]}\n"
 
 
-def shakedown(cluster: Cluster, cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "shakedown", *words],
-        cwd=cwd,
-        env=cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 def test_a_chain_runs_in_its_order_with_its_files(plain_cluster: Cluster, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    assert shakedown(plain_cluster, tmp_path, "init", "site", "--name", "lab").returncode == 0
+    assert plain_cluster.shakedown("init", "site", "--name", "lab", cwd=tmp_path).returncode == 0
     for test, text in TESTS.items():
         (site / f"tests/{test}.yaml").write_text(text)
     (site / "plans/chain.yaml").write_text(PLAN)
 
-    run = shakedown(plain_cluster, site, "run", "chain")
+    run = plain_cluster.shakedown("run", "chain", cwd=site)
     assert run.returncode == 1, run.stdout + run.stderr
 
     events = list(read_events(site / "campaigns/chain-1/log"))

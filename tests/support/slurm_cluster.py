@@ -112,6 +112,14 @@ class Cluster:
         assert done.returncode == 0, f"{' '.join(command)} ended {done.returncode}:\n{done.stdout}{done.stderr}"
         return done.stdout
 
+    def shakedown(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """A command of ours on this cluster, whatever comes of it."""
+        return self.attempt(sys.executable, "-m", "shakedown", *words, limit_s=300.0, cwd=cwd)
+
+    def said(self, *words: str, cwd: Path) -> str:
+        """What a command of ours prints. AssertionError where it does not end well."""
+        return self.run(sys.executable, "-m", "shakedown", *words, limit_s=300.0, cwd=cwd)
+
     def attempt(
         self, *command: str, limit_s: float = PATIENCE_S, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:

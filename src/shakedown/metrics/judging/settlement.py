@@ -167,17 +167,23 @@ class _Settling:
         granted = frozenset(numbers) & self.void
         if not granted:
             return outcome
-        agreed = _Settling(
-            self.document,
-            self.record,
-            self.document_of,
-            self.variants,
-            self.acts,
-            self.signatures,
-            self.shared,
-            granted=granted,
-        )
+        agreed = self._again(granted=granted)
         return agreed._come_out()[3]
+
+    def _again(self, spared: int = 0, granted: Acts = frozenset()) -> _Settling:
+        """The same campaign, without an agreement, or with agreements that nobody gave."""
+        one = self
+        return _Settling(
+            one.document,
+            one.record,
+            one.document_of,
+            one.variants,
+            one.acts,
+            one.signatures,
+            one.shared,
+            spared,
+            granted,
+        )
 
     def _is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
         """Whether a word on the campaign without some acts holds, although results came by an easier plan that is among them:
@@ -334,16 +340,7 @@ class _Settling:
         if act.number in self.void or act.number in self.withdrawn:
             return now, ()
         if act.kind == "agree":
-            rest = (
-                self.document,
-                self.record,
-                self.document_of,
-                self.variants,
-                self.acts,
-                self.signatures,
-                self.shared,
-            )
-            return _Settling(*rest, act.number).word(), ()
+            return self._again(spared=act.number).word(), ()
         if act.unknown:
             return NOT_KNOWN, ()
         gone = frozenset({act.number})
