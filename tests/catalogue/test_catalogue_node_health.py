@@ -64,6 +64,10 @@ WISHES = [
     ({"KERNEL": "1.2.*"}, f"BAD kernel: {os.uname().release}, and 1.2.* is wanted"),
     ({"LOAD": "-1"}, "and at most -1 is wanted"),
     ({"GPUS": "999"}, "BAD GPUs: "),
+    (
+        {"MOUNT": "/lustre"},
+        "BAD wish HEALTH_MOUNT: there is no such wish; there are HEALTH_ and one of PROCESSORS MEMORY ",
+    ),
 ]
 
 

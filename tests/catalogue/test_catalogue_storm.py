@@ -30,6 +30,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {
         "sbatch": SBATCH,
         "squeue": "#!/bin/sh\n",
+        "sinfo": "#!/bin/sh\n",
         "scancel": f'#!/bin/sh\necho "$@" >>{tmp_path}/cancelled\n',
     }.items():
         (folder / name).write_text(text)
@@ -66,6 +67,26 @@ def test_every_job_is_counted_and_timed(programs: Path, tmp_path: Path) -> None:
     assert len(lines) == 1 + len(shapes)
     assert all(re.fullmatch(shape, line) for shape, line in zip(shapes, lines[1:], strict=True)), lines
     assert re.fullmatch(r"--name=storm-\d+-\d+\n", (tmp_path / "cancelled").read_text())
+
+
+def test_where_no_slurm_answers_nothing_is_submitted(programs: Path, tmp_path: Path) -> None:
+    (programs / "sinfo").write_text(
+        "#!/bin/sh\necho 'slurm_load_partitions: Unable to contact slurm controller' >&2; exit 1\n"
+    )
+    (tmp_path / "run").mkdir()
+    done = subprocess.run(
+        ["/bin/sh", str(SCRIPT), "3", "1"],
+        cwd=tmp_path / "run",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (
+        1,
+        "error: there is no Slurm here that answers sinfo: run this test on a cluster\n",
+    )
+    assert list((tmp_path / "run").iterdir()) == []
 
 
 def test_what_is_refused_and_what_is_lost_is_told(

@@ -93,6 +93,12 @@ def test_commas_between_thousands_are_read_where_they_can_be_nothing_else() -> N
         ("speed = 25 GB", SPEED, 25.0),  # of another kind
         ("speed = 25 GB/shot", SPEED, 25.0),
         ("speed = 25 GBX", SPEED, 25.0),
+        ("speed = 3 GBps", SPEED, None),
+        ("speed = 3 MBps", SPEED, 3.0),
+        ("speed = 3 (GB/s)", SPEED, None),
+        ("speed = 3 [GB/sec]", SPEED, None),
+        ("speed = 3 gigabytes/second", SPEED, None),
+        ("speed = 3 megabytes/sec", SPEED, 3.0),
     ],
 )
 def test_a_number_in_another_unit_of_the_same_kind_is_not_the_figures(
@@ -103,6 +109,19 @@ def test_a_number_in_another_unit_of_the_same_kind_is_not_the_figures(
     found = figure(spec, text(f"{line}\n"))
     assert found.value == value
     assert value is not None or "and the figure is in MB/s" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("word", "unit"),
+    [
+        *(("msec", "s"), ("usec", "ms"), ("3 minutes", "s"), ("hours", "s"), ("milliseconds", "s"), ("sec", "ms")),
+        *(("(ms)", "s"), ("[ms]", "s"), ("GBps", "MB/s"), ("gigabytes", "MB"), ("TF", "GFLOP/s"), ("Seconds", "min")),
+    ],
+)
+def test_a_word_for_a_unit_is_that_unit(word: str, unit: str) -> None:
+    line = f"took {word if word[0].isdigit() else f'350 {word}'}\n"
+    found = figure(FigureSpec("took", unit=unit, regex=r"took (?P<value>\d+)"), text(line))
+    assert found.value is None and f"and the figure is in {unit}" in found.problem
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,20 @@ def test_csv_has_quotes_and_its_first_line_is_the_header() -> None:
     assert values(table, content) == {"x[name=a, b,nodes=4]": 12.5, "x[name=c,nodes=8]": 13.5}
 
 
+@pytest.mark.parametrize(
+    ("separator", "content"),
+    [
+        (",", "kernel,GFLOPS\ndgemm,10.5\nkernel,GFLOPS\nlu,7\n"),
+        ("|", "| kernel | GFLOPS |\n| dgemm | 10.5 |\n| kernel | GFLOPS |\n| lu | 7 |\n"),
+        ("", "kernel GFLOPS\ndgemm 10.5\nkernel GFLOPS\nlu 7\n"),
+    ],
+)
+def test_a_first_line_that_comes_again_is_no_row(separator: str, content: str) -> None:
+    """As in several files that are read one after the other."""
+    table = Table(separator=separator, column="GFLOPS", by=("kernel",))
+    assert values(table, content) == {"x[kernel=dgemm]": 10.5, "x[kernel=lu]": 7.0}
+
+
 def test_a_table_with_bars_is_read_without_its_edges() -> None:
     content = "| size | bw |\n|------|----|\n| 8 | 1.5 |\n| 16 | 2.5 |\n"
     assert values(Table(separator="|", column="bw", by=("size",)), content) == {"x[size=8]": 1.5, "x[size=16]": 2.5}

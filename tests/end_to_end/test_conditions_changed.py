@@ -165,6 +165,15 @@ def test_programs_are_found_where_they_are_plain_to_see() -> None:
     assert programs_in(script) == ["export", "mpiexec", "/opt/app/bin/solver", "tee", "./run"]
 
 
+def test_what_a_script_plainly_writes_is_no_condition_of_its_runs() -> None:
+    script = (
+        "/opt/solver -i /data/deck -o /scratch/out 2>/scratch/err >>/scratch/log | tee -a /scratch/copy; cp /data/a /scratch/b\n"
+        "rm /scratch/old; dd if=/data/in of=/scratch/raw; touch /scratch/done; date &> /scratch/when; cmp /data/x /data/y"
+    )
+    paths = [name for name in programs_in(script) if name.startswith("/")]
+    assert paths == ["/opt/solver", "/data/deck", "/data/a", "/data/x", "/data/y"]
+
+
 def test_what_nobody_asked_for_before_was_not_changed() -> None:
     assert files_changed({"a": "1@1#x", "b": "1@1#x"}, {"b": "1@1#y", "c": "1@1#x"}) == ["b was changed"]
     assert files_changed({"a": "1@1#x", "b": "9@1#", "c": "9@1#x"}, {"a": "1@2#x", "b": "9@1#", "c": "9@1#"}) == []

@@ -19,9 +19,9 @@ from shakedown.checks.tables import TableError, cells, tag
 from shakedown.checks.text import Contents, Missing, Text, name_of, omission, show
 from shakedown.model.bounds import same
 from shakedown.model.figures import FigureSpec
-from shakedown.model.units import UNITS
+from shakedown.model.units import UNITS, unit_of_print
 
-_UNIT_BEHIND = re.compile(r"[ \t]*([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
+_UNIT_BEHIND = re.compile(r"[ \t]*[(\[]?([A-Za-zµμ]+(?:/[A-Za-z]+)?)(?![\w/^-])")
 MOST_CELLS = 200  # numbers that one figure may have in one run: each is a figure in the record
 
 
@@ -154,11 +154,12 @@ def _other_unit(unit: str, match: re.Match[str], text: str) -> str:
     matched: some programs print MB/s for some amounts and GB/s for others. "" where nothing is wrong.
     """
     beside = _UNIT_BEHIND.match(text, match.end("value"))
-    other = beside[1] if beside is not None and match.end() < beside.end(1) else ""
-    if unit not in UNITS or other not in UNITS or UNITS[other][0] != UNITS[unit][0] or same(*_factors(unit, other)):
+    word = beside[1] if beside is not None and match.end() < beside.end(1) else ""
+    other = unit_of_print(word)
+    if unit not in UNITS or not word or not other or UNITS[other][0] != UNITS[unit][0] or same(*_factors(unit, other)):
         return ""
-    said = show(f"{match['value']} {other}")
-    return f"{said} is in {other}, and the figure is in {unit}; an expression that takes '{other}' in says that {unit} is meant"
+    said = show(f"{match['value']} {word}")
+    return f"{said} is in {other}, and the figure is in {unit}; an expression that takes '{word}' in says that {unit} is meant"
 
 
 def _factors(unit: str, other: str) -> tuple[float, float]:

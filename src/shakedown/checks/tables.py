@@ -180,7 +180,9 @@ class _Reader:
 
     def _is_header(self, line: str, ways: list[Names]) -> bool:
         """Whether the header of the table in hand comes again: programs repeat it in long tables."""
-        return self.header is not None and bool(self.header.search(line)) and self._header_names(line)[0] == ways[0]
+        if self.table.columns or (self.header is not None and not self.header.search(line)):
+            return False
+        return any(names in ways for names in self._header_names(line))
 
     def _fields(self, line: str, names: Names) -> list[str] | None:
         """A row's fields; None where the line is no row: it has another number of them, or words in an open table's column."""

@@ -148,7 +148,7 @@ def _node_type(kind: NodeType, local: bool, remarks: tuple[str, ...]) -> list[st
 
 
 def _said(line: str, comment: str) -> str:
-    return f"{line:<32}# {comment}"
+    return f"{line:<31} # {comment}"
 
 
 def _comment(text: str) -> str:

@@ -49,6 +49,17 @@ _NO_SETTINGS = """
 _NO_SETTING = tuple(_NO_SETTINGS.split())
 _SEPARATORS = re.compile(r"[;&|()\n]+|\b(?:then|do|else|time|exec|nohup)\b")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./+-]+")
+_REDIRECTION = re.compile(r"[0-9&]?>{1,2}[|&]?\s*[^\s;&|()]+")
+_WRITES_ALL = (
+    "tee",
+    "touch",
+    "rm",
+    "mkdir",
+    "truncate",
+    "mktemp",
+)  # each path that these are given is written, or goes away
+_WRITES_LAST = ("cp", "mv", "ln", "install", "rsync", "scp")
+_WRITES_NEXT = ("-o", "--output", "--out", "--log", "--logfile")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 Known = dict[str, str]  # what a file or a program was: by path, or by name
@@ -205,16 +216,29 @@ def file_digest(path: Path) -> str:
 
 
 def programs_in(script: str) -> list[str]:
-    """Purpose: what a script names at the beginning of a command, as far as that is plain to see, and absolute paths."""
+    """Purpose: what a script names at the beginning of a command, as far as that is plain to see, and absolute paths that it does
+    not plainly write: an output is no condition of a run.
+    """
     found: dict[str, None] = {}
-    for part in _SEPARATORS.split(script):
+    for part in _SEPARATORS.split(_REDIRECTION.sub(" ", script)):
         words = part.split()
         while words and _ASSIGNMENT.match(words[0]):
             words.pop(0)
         if words and _PLAIN_WORD.fullmatch(words[0]) and not words[0].startswith("#"):
             found[words[0]] = None
-        found.update((word, None) for word in words if word.startswith("/") and _PLAIN_WORD.fullmatch(word))
+        written = _written(words)
+        paths = (word for place, word in enumerate(words) if word.startswith("/") and place not in written)
+        found.update((word, None) for word in paths if _PLAIN_WORD.fullmatch(word))
     return list(found)
+
+
+def _written(words: list[str]) -> set[int]:
+    """Which words of a command are plainly paths that it writes."""
+    name = Path(words[0]).name if words else ""
+    after_option = {place + 1 for place, word in enumerate(words) if word in _WRITES_NEXT}
+    if name in _WRITES_ALL:
+        return {*range(1, len(words)), *after_option}
+    return {len(words) - 1, *after_option} if name in _WRITES_LAST and len(words) > 1 else after_option
 
 
 # ---- what differs ----------------------------------------------------------------------------------------------------------

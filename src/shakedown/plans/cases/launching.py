@@ -153,6 +153,8 @@ class Launching:
                 "add 'launch: {mpi: mpich}' to run of the test (or openmpi, intel, cray; none for programs without MPI)"
             )
             return f"it is not known whose MPI the image has: {way}"
+        if self._own_program() and self._from_path() and not all(map(self.context.around.program, self.programs)):
+            return ""  # a program is missing, which is told; whose MPI it has is seen when it is there
         system = self.context.machine.system.name
         at = f"to toolchain {self.toolchain.name} of system {system}" if self.toolchain else "to a toolchain"
         run = "'launch: {mpi: mpich}' to run of the test"

@@ -70,7 +70,7 @@ def _look_into(asked: Numbers | Curve, written: str, data: bytes) -> None:
     except UnreadableNumbers as error:
         way = "columns: those that it has"
         if isinstance(asked, Curve):
-            way = f"name its columns {asked.x} and {asked.y}, or give it two columns alone: x and y"
+            way = f"name its columns {asked.x} and {asked.y}, or give it two columns alone without names: x and y"
         raise InvalidValue(str(error), way) from error
 
 

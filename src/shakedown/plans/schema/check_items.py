@@ -31,11 +31,16 @@ def _amount(text: str) -> float:
 
 
 def _share(text: str) -> float:
-    """A share of the reference's number: 1e-6, or 5%."""
+    """A share of the reference's number: 1e-6, or 5%. A plain number of 1 and more is a percentage that lacks its sign."""
     written = text.strip()
     if written.endswith("%"):
         return _amount(written[:-1]) / 100
-    return _amount(written)
+    share = _amount(written)
+    if share >= 1:
+        raise InvalidValue(
+            f"'{written}' would be {share * 100:g}% of the reference", f"write {written}%, or a number below 1"
+        )
+    return share
 
 
 def _column(text: str) -> str:

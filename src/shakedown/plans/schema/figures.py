@@ -91,7 +91,8 @@ TABLE = Record(
         "column": Key(_COLUMN, "the column of the numbers; without it the one called as the figure is"),
         "by": Key(
             Either(scalar=_COLUMN, items=ListOf(_COLUMN, "a list of columns")),
-            "columns that say what a row is: each row is a number of its own, NAME[column=text]; without it the first other one",
+            "columns that say what a row is: each row is a number of its own, NAME[column=text]; without it the first other one "
+            "of columns",
         ),
         "where": Key(
             MapOf(_COLUMN_KEY, Text(), "columns and their texts", "COLUMN"),

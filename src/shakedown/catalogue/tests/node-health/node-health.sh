@@ -8,11 +8,14 @@
 # nobody has a wish for (kernel, firmware, libraries) go to health-facts.txt, so that nodes can be held against each other.
 # The status is 0 when all looks were made, whatever they found: the output is what is judged.
 
+wishes="PROCESSORS MEMORY MEMORY_SHARE FREE_MEMORY SWAPPED GPUS LOAD MEMORY_ERRORS MOUNTS WRITABLE SPACE LINKS FABRIC PROCESSES \
+    CLOCK KERNEL FIRMWARE GOVERNOR PATIENCE"
 patience=${HEALTH_PATIENCE:-10} # seconds that a file system has to answer
 looks=0
 bad=0
 
 main() {
+    for wish in $(env | sed -n 's/^HEALTH_\([A-Za-z0-9_]*\)=.*/\1/p' | sort); do known "$wish"; done
     at_least "$(grep -c '^processor' /proc/cpuinfo)" "${HEALTH_PROCESSORS-}" processors
     at_least "$(meminfo MemTotal)" "$(share "${HEALTH_MEMORY-}" "${HEALTH_MEMORY_SHARE:-90}")" 'memory in MiB'
     at_least "$(meminfo MemAvailable)" "$(share "$(meminfo MemTotal)" "${HEALTH_FREE_MEMORY-}")" 'free memory in MiB'
@@ -45,6 +48,12 @@ ok() {
 bad() {
     looks=$((looks + 1)) bad=$((bad + 1))
     echo "BAD $1"
+}
+
+# known WISH: one that is misspelt must not be a look that is left out
+known() {
+    for wish in $wishes; do [ "$1" != "$wish" ] || return 0; done
+    bad "wish HEALTH_$1: there is no such wish; there are HEALTH_ and one of $(echo $wishes)"
 }
 
 # at_least FOUND WANTED WHAT, at_most: numbers, with fractions; no wish, no look

@@ -12,6 +12,10 @@ name=storm-$$-$(date +%s)
 here=$PWD
 
 main() {
+    sinfo --noheader >/dev/null 2>&1 || {
+        echo "error: there is no Slurm here that answers sinfo: run this test on a cluster"
+        exit 1
+    }
     mkdir -p began submitted || exit
     trap 'scancel --name="$name" 2>/dev/null; exit 1' HUP INT TERM
     begin=$(now)
