@@ -22,6 +22,7 @@ from shakedown.model.nouns import Case, Pairs, Shape
 from shakedown.model.ports import JobOrder
 from shakedown.schedulers.claims import CannotStart
 from shakedown.schedulers.cluster.job_places import JobPlaces
+from shakedown.schedulers.cluster.job_script import RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks, read_marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 
@@ -105,7 +106,6 @@ def test_a_job_says_where_and_how_long_it_ran(site: Site) -> None:
         ("set -u; trap 'exit 9' EXIT; exit 3", 9),
         ("kill -9 $$", 137),
         ("(", 2),
-        ("exit 97", 97),
         ("cd /; rm -f marks.0; unset PATH; return 4", 4),
         ("ulimit -n 3; exit 6", 6),
         ("exec >&- 2>&-; exit 8", 8),
@@ -116,6 +116,13 @@ def test_nothing_that_a_payload_does_loses_its_end(site: Site, payload: str, sta
 
     assert (ended, marks.exit_status, marks.told) == (status, status, "")
     assert marks.elapsed_s is not None
+
+
+def test_a_payload_that_ends_as_a_job_that_did_not_run_is_told_from_one(site: Site) -> None:
+    """Where its mark cannot be written, the job's own status is all that is known, and must not say that nothing ran."""
+    ended, marks, _ = site.run(f"exit {CLAIM_TAKEN}")
+
+    assert (ended, marks.exit_status) == (RAN_AND_ENDED_SO, CLAIM_TAKEN)
 
 
 def test_a_payload_sees_its_environment_and_nothing_of_ours(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,6 +419,18 @@ def test_what_a_cleaner_of_old_files_removed_is_made_again(site: Site) -> None:
     site.prepare("echo one", job="j000002")
     assert site.start("j000002").wait(60) == 0
     assert site.marks("j000002").exit_status == 0
+
+
+def test_a_conductor_that_takes_over_does_not_make_it_anew_either(site: Site) -> None:
+    """It never saw the directory, but what was written after it says that it was there."""
+    site.prepare("echo one")
+    shutil.rmtree(site.places.layout.jobs)
+    later = Site(JobPlaces(site.places.layout), site.shell)
+    with pytest.raises(CannotStart, match="the directory of the campaign's jobs is away"):
+        later.prepare("echo one", job="j000002")
+    with pytest.raises(OSError, match="is away"):
+        later.places.take_claim("j000001", 0)
+    assert not site.places.layout.jobs.exists()
 
 
 def test_a_directory_that_another_thread_makes_just_now_was_never_away(

@@ -45,6 +45,7 @@ class JobPlaces:
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.layout.root.absolute())
+        self._seen_jobs = _has_files(self.layout.payloads)  # written after that directory: a conductor before us had it
         self._workplace = Workplace(self.layout)
 
     def prepare(self, order: JobOrder) -> Path:
@@ -209,6 +210,13 @@ class JobPlaces:
                 self._payloads.clear()
             known = self._payloads[case.id] = case, keep_payload(self.layout, payload_script(case, self.layout))
         return known[1]
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        return next(folder.iterdir(), None) is not None
+    except OSError:
+        return False
 
 
 def keep_payload(layout: Layout, text: str) -> Path:

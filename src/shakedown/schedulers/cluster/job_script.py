@@ -17,6 +17,8 @@ from shakedown.model.layout import Layout
 from shakedown.model.nouns import Case
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN, case_environment, case_script
 
+RAN_AND_ENDED_SO = 96  # what a job ends with whose payload ended with CLAIM_TAKEN
+
 _NO_LIMIT = 2**31
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -35,6 +37,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A job that is cancelled, or at its time limit, is told to end by TERM. The payload may use the time that it is given; the end
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
+#
+# A job that did not run ends with a status of its own, 97 below. A payload that ends with it too has it in its end mark, and the job
+# ends with another one: where no mark could be written, a job that ran must not look like one that did not.
 #
 # A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
 # mark is what the run is judged by. What was waited for in vain is waited for no more: of the many parts of a job each would.
@@ -123,6 +128,7 @@ _sd_output={output}.$_sd_restart.out
     [ -z "$_sd_ended" ] || [ $((${{_sd_ended%.*}} - ${{_sd_began%.*}})) -lt {limit} ] || _sd_pause=1
     sleep $_sd_pause 2>/dev/null
     _sd_write "$_sd_control/marks.$_sd_restart" "began=$_sd_began ended=$_sd_ended status=$_sd_status told=$_sd_told ."
+    [ "$_sd_status" != {taken} ] || _sd_status={own}
     exit "$_sd_status"
 fi
 echo "trouble=place ." >"$_sd_control/marks.$_sd_restart"
@@ -146,6 +152,7 @@ def cluster_script(layout: Layout, job: str, run: str, case: Case, payload: Path
         place=_place(case),
         limit=limit,
         taken=CLAIM_TAKEN,
+        own=RAN_AND_ENDED_SO,
     )
 
 
