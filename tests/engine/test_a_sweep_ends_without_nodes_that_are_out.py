@@ -164,3 +164,20 @@ def test_the_bound_of_a_sweep_is_of_its_component_on_all_partitions_together() -
     hand.settle()
     assert len(hand.state.jobs) == 4
     assert all(job.bundle is not None and job.bundle.size == 5 for job in hand.state.jobs.values())
+
+
+def test_a_look_that_is_older_than_a_job_sends_no_second_one_after_it() -> None:
+    """The next round of a node waits until its job is over, whatever an old look says of the node."""
+    hand = ByHand(State(plan=index_plan(sweep_of_five(nodes=4, queued=8, rounds=2))))
+    hand.play("campaign_start")
+    hand.play("driver_start")
+    hand.play("surveyed", value={"idle": {"c:batch": [1, 2, 3, 4]}})
+    hand.settle()
+    first = {job.id for job in hand.state.jobs.values()}
+    assert len(first) == 4
+    for job in sorted(first):
+        hand.play("submit_accepted", job=job, value={"id": job[-1]})
+    hand.play("job_report", job="j000001", run="r000001", value={"state": "running", "source": "queue"})
+    hand.play("surveyed", value={"idle": {"c:batch": [1, 2, 3, 4]}})
+    hand.settle()
+    assert set(hand.state.jobs) == first

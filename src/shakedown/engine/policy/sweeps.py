@@ -214,10 +214,24 @@ def _order_nodes(
 
 
 def _idle(state: State, pool: str) -> list[int]:
-    """Idle nodes as they were last seen, without those that were excluded since."""
+    """Idle nodes as they were last seen, without those that were excluded since, and those that a sweep has a job for: a look can
+    be older than the order of that job.
+    """
     nodes = state.pools.idle.get(pool, [])
-    excluded = excluded_numbers(state, pool) if nodes else ()
-    return [node for node in nodes if node not in excluded]
+    away = excluded_numbers(state, pool) | _with_a_job(state, pool) if nodes else ()
+    return [node for node in nodes if node not in away]
+
+
+def _with_a_job(state: State, pool: str) -> set[int]:
+    """The nodes of a pool that live jobs of sweeps were ordered for."""
+    found = set()
+    for job in state.jobs.values():
+        bundle = (
+            state.index.bundles.get((job.component, pool)) if job.key is not None and job.key.pool == pool else None
+        )
+        if bundle is not None and bundle.kind == "sweep" and job.run in state.runs:
+            found.add((state.runs[job.run].repeat - 1) % max(1, bundle.nodes) + 1)
+    return found
 
 
 def _unbegun(state: State, component: int) -> int:
