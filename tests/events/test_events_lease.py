@@ -409,3 +409,6 @@ def test_a_holder_can_be_told_in_a_sentence(layout: Layout) -> None:
         assert held.who == lease.who
         assert not dataclasses.replace(held, alive=None, beat_age_s=61.0, locked=True).gone
         assert dataclasses.replace(held, alive=None, beat_age_s=61.0, locked=None).gone
+        assert dataclasses.replace(held, alive=None, locked=None).replaced_after_s == 60.0
+        assert dataclasses.replace(held, alive=None, locked=True).replaced_after_s == 180.0
+        assert dataclasses.replace(held, alive=True, locked=None).replaced_after_s == 180.0

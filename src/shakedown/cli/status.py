@@ -29,6 +29,7 @@ def command(campaign: str | None, site: str | None, as_json: bool) -> int:
     held = holder(layout)
     data["driver"] = str(held) if held is not None and not held.gone else ""
     data["silent_s"] = round(held.silent_s, 1) if held is not None and data["phase"] != "ended" else 0.0
+    data["replaced_after_s"] = held.replaced_after_s if held is not None and data["silent_s"] else 0.0
     emit(data, as_json, lambda: _render(data))
     return 0
 
@@ -91,14 +92,13 @@ def _full(data: dict[str, Any]) -> list[str]:
 
 def _silent(data: dict[str, Any]) -> list[str]:
     """A driver that lives and does not answer: what is known is old."""
-    from shakedown.events.lease import HUNG_S
     from shakedown.model.units import show_duration
 
     if not data.get("silent_s"):
         return []
     then = "shakedown resume --if-needed, or --take-over, replaces it"
-    if data["silent_s"] < HUNG_S:
-        then = f"after {show_duration(HUNG_S)} shakedown resume --if-needed replaces it"
+    if data["silent_s"] < data["replaced_after_s"]:
+        then = f"after {show_duration(data['replaced_after_s'])} shakedown resume --if-needed replaces it"
     return [f"its conductor has not answered for {show_duration(data['silent_s'])}; what follows is as of then; {then}"]
 
 

@@ -66,6 +66,13 @@ class Holder:
         return self.beat_age_s if not self.gone and self.beat_age_s > SILENT_S else 0.0
 
     @property
+    def replaced_after_s(self) -> float:
+        """For how long it must not answer until whoever looks after the campaign replaces it: one that may be dead, and shows by
+        no lock that it lives, sooner than one that lives.
+        """
+        return STALE_S if self.alive is None and self.locked is not True else HUNG_S
+
+    @property
     def hung(self) -> bool:
         """Whether it has been silent for so long that it is to be replaced although it lives (stopped, swapped out)."""
         return self.silent_s > HUNG_S

@@ -38,8 +38,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # mark then says that it was told, and the scheduler knows why. Slurm signals a job's processes one after the other, children
 # first: a payload that waits for its child can be over, with status 0, before we are told. Therefore the pause before the mark.
 #
-# A job that did not run ends with a status of its own, 97 below. A payload that ends with it too has it in its end mark, and the job
-# ends with another one: where no mark could be written, a job that ran must not look like one that did not.
+# A job that did not run ends with a status of its own, 97 below. A payload that ends with it too has it in its end mark, and the
+# job ends with another one: where no mark could be written, a job that ran must not look like one that did not.
 #
 # A file system that is full or away when a payload ends is waited for, for half a minute and never up to the time limit: the end
 # mark is what the run is judged by. What was waited for in vain is waited for no more: of the many parts of a job each would.

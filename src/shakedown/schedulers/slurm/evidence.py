@@ -14,6 +14,7 @@ from shakedown.model.ports import RENAMED, JobReport
 from shakedown.model.shared_nodes import names_in
 from shakedown.model.void_starts import VOID
 from shakedown.schedulers.claims import CONDUCTOR
+from shakedown.schedulers.cluster.job_script import RAN_AND_ENDED_SO
 from shakedown.schedulers.cluster.marks import Marks
 from shakedown.schedulers.local_host.script import CLAIM_TAKEN
 from shakedown.schedulers.slurm.job_evidence import Asked, Found
@@ -304,6 +305,8 @@ def _over(
     shown = status if said.state in ("completed", "failed") else None
     if source == "accounting" and said.state == "failed" and status is not None and 0 < status < 128:
         note = _joined(note, f"accounting does not tell exit status {status} from {status + 128}")
+    if said.state == "failed" and status == RAN_AND_ENDED_SO:
+        note = _joined(note, f"Slurm does not tell exit status {status} from {CLAIM_TAKEN}")
     return _report(found, said.state, source, exit_status=shown, nodes=where, message=note)
 
 
