@@ -45,15 +45,18 @@ class MemoryLog:
 
 class SimulatedBuilder:
     """The Builder port: each build takes the time that fate gives it, or the laws, which have login slots. Builds die with their
-    driver."""
+    driver. Its luck is drawn by its name and its place, and not by its key: a word more in a script is no other luck.
+    """
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._news: list[BuildReport] = []
         self._tries: dict[str, int] = {}
+        self._lots: dict[str, str] = {}  # key -> what its luck is drawn by
 
     def start(self, builds: Sequence[Build]) -> None:
         for build in builds:
+            self._lots.setdefault(build.key, f"{build.name} {len(self._lots) + 1}")
             if self.world.physics is not None:
                 self._wait_for_slot(build, self.world.physics)
                 continue
@@ -61,7 +64,7 @@ class SimulatedBuilder:
             self._finish_later(build)
 
     def _finish_later(self, build: Build) -> None:
-        draw = self.world.draw("build", build.key)
+        draw = self.world.draw("build", self._lots[build.key])
         lasts = self.world.fates.build_s * (0.5 + draw.random())
         failed = draw.random() < self.world.fates.build_failed
 
@@ -77,7 +80,7 @@ class SimulatedBuilder:
 
     def _wait_for_slot(self, build: Build, physics: Physics) -> None:
         tries = self._tries[build.key] = self._tries.get(build.key, 0) + 1
-        outcome = physics.build_times.outcome(build, self.world.draw("build", build.key, tries))
+        outcome = physics.build_times.outcome(build, self.world.draw("build", self._lots[build.key], tries))
 
         def begin() -> bool:
             self._news.append(BuildReport(build.key, "started", identity="simulated"))
