@@ -155,8 +155,12 @@ def drawn(seed: int, amending: bool = False) -> Acted:
     bad, often = draw.choice([0.0, 0.0, 0.0, 0.1, 0.4]), draw.choice([0.3, 1.0])
     if draw.random() < (0.9 if amending else 0.3):
         _amend(told, draw, draw.choice(["Ada", "Bo"]))  # while programs are built
+    drains = CASES.index(draw.choice(CASES)) if draw.random() < 0.15 and not amending else len(CASES)
     for repeat in (1, 2):
-        for case in CASES:
+        for place, case in enumerate(CASES):
+            if repeat == 2 and place >= drains:
+                _drain(told, case, draw.choice(["Ada", "Bo"]) if place == drains else "")
+                continue
             if repeat == 2 and draw.random() < 0.05:
                 _cancel(told, case, draw.choice(["Ada", "Bo"]))
                 continue
@@ -202,6 +206,15 @@ def _cancel(told: Acted, case: str, by: str) -> None:
     told.runs += 1
     ids = {"component": "speed", "repeat": 2, "attempt": 1, "verdict": "cancelled"}
     told.say("verdict", ids, "wrong input", run=f"r{told.runs:06d}", case=case)
+
+
+def _drain(told: Acted, case: str, by: str) -> None:
+    """What waits is not wanted any more: the first case is drained by somebody, the others follow from that."""
+    if by:
+        told.say("drain_request", {"component": "speed", "by": by}, "enough")
+    told.runs += 1
+    ids = {"component": "speed", "repeat": 2, "attempt": 1, "verdict": "cancelled"}
+    told.say("verdict", ids, "it was drained", run=f"r{told.runs:06d}", case=case)
 
 
 def _rejudge(told: Acted, draw: random.Random) -> None:
