@@ -334,6 +334,46 @@ def test_what_was_drained_and_run_all_the_same_is_not_taken_away() -> None:
     assert {one.number: bool(one.takes) for one in card.acts if one.kind == "drain"} == {8: False, last: True}
 
 
+FOUND: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("fingerprint", {"digest": "bb"}),
+    ("finding", {"kind": "conditions_changed"}),
+)
+
+
+@pytest.mark.parametrize("consent", [(), ("change", "amend")])
+@pytest.mark.parametrize(("event", "value"), FOUND, ids=["fingerprint", "conditions"])
+def test_a_change_that_is_only_found_needs_one_that_all_stand_by(
+    event: str, value: dict[str, Any], consent: tuple[str, ...]
+) -> None:
+    """Found, it leaves the outcome open; declared and run again, it is disputed until the other party agrees."""
+    (speed,) = speed_alone().components
+    last = Criterion("all", "passed / attempts", "=", 1.0, "%", must="= 100%", epochs="last")
+    told = Acted(speed_alone(consent=consent))
+    told.documents[told.record.document] = replace(
+        told.documents[told.record.document], components=(replace(speed, criteria=(last,)),)
+    )
+    told.say("fingerprint", {"digest": "aa"}, "at first")
+    for place, case in enumerate(CASES):
+        told.run("speed", case, "passed" if place else "failed")
+    told.say(event, value, "a knob was turned")
+    for case in CASES:
+        told.run("speed", case, repeat=2)
+    told.end()
+    card = told.card()
+    assert (card.outcome, exit_status(card)) == ("incomplete", 4)
+    assert "which nobody declared" in card.summary
+    number = told.say("changed", {"by": "Bo"}, "the knob was mine")
+    told.say("again", {"component": "speed", "by": "Bo"}, "with the knob")
+    for case in CASES:
+        for repeat in (3, 4):
+            told.run("speed", case, repeat=repeat)
+    told.end()
+    assert (told.card().outcome, exit_status(told.card())) == ("disputed" if not consent else "incomplete", 4)
+    told.agree(number, "Ada")
+    told.agree(next(one.number for one in told.card().acts if one.kind == "again"), "Ada")
+    assert told.card().outcome == "accepted with restrictions"
+
+
 def test_a_drain_after_the_time_was_up_takes_nothing() -> None:
     told = begun(plan(parties=()))
     told.run("days", CASES[0])
