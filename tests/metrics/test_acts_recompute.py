@@ -58,4 +58,6 @@ def test_the_campaigns_have_everything_in_them() -> None:
     assert {card.outcome for card in cards} >= {"disputed", "rejected", "incomplete"}
     assert any(card.outcome.startswith("accepted") for card in cards)
     assert {act.without for act in acts} >= {"rejected", "incomplete", "accepted with restrictions", NOT_KNOWN}
+    reasons = [item.reason for card in cards for part in card.components for item in part.criteria]
+    assert any("which nobody declared" in reason for reason in reasons)
     assert any(len(act.events) > 1 for act in acts_of(drawn(1).record)) or len(acts) > 60

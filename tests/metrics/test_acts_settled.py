@@ -250,6 +250,130 @@ def test_a_drain_takes_what_was_to_come_and_the_planned_time_stays_open() -> Non
     assert (act(card, "drain").without, act(card, "drain").takes) == ("incomplete", ("what was still to come of days",))
 
 
+def put_aside(told: Acted, case: str, repeat: int = 2) -> None:
+    """A result that waits is judged cancelled: nothing new is ordered."""
+    told.runs += 1
+    ids = {"component": "speed", "repeat": repeat, "attempt": 1, "verdict": "cancelled", "final": True}
+    told.say("verdict", ids, "nothing new is ordered", run=f"r{told.runs:06d}", case=case)
+
+
+def speed_alone(right: bool = True, **more: Any) -> Document:
+    """One component, that wants a number of results."""
+    (speed, *_) = plan().components
+    asked = Criterion("right", "correct / completed", "=", 1.0, "%", must="= 100%")
+    speed = replace(speed, criteria=(asked,) if right else speed.criteria[:1])
+    return replace(plan(), components=(speed,), contracts=(), **more)
+
+
+def drained_short(document: Document, value: dict[str, Any]) -> Acted:
+    """Of six results three are right, and somebody wants no more."""
+    told = begun(document, "ppp")
+    told.say("drain_request", {"by": "Bo"} | value, "enough")
+    for case in CASES:
+        put_aside(told, case)
+    told.end()
+    return told
+
+
+@pytest.mark.parametrize("value", [{}, {"component": "speed"}], ids=["campaign", "component"])
+def test_a_drain_of_results_that_were_wanted_takes_them_away(value: dict[str, Any]) -> None:
+    """It is weighed as a cancellation of them is, with a time to run for and without."""
+    for consent in ((), ("drain",)):
+        card = drained_short(speed_alone(consent=consent), value).card()
+        drain = act(card, "drain")
+        assert (drain.without, drain.takes) == ("incomplete", ("what was still to come of speed",))
+        assert (card.outcome, exit_status(card), len(card.restrictions)) == ("disputed", 4, 1)
+    told = drained_short(speed_alone(), value)
+    told.agree(act(told.card(), "drain").number, "Ada")
+    assert told.card().outcome == "accepted with restrictions"
+    alone = drained_short(speed_alone(parties=()), value).card()
+    assert (alone.outcome, act(alone, "drain").without) == ("accepted with restrictions", "incomplete")
+
+
+def test_a_drain_that_gets_a_campaign_rejected_is_disputed() -> None:
+    card = drained_short(speed_alone(right=False), {}).card()
+    assert (card.undisputed, card.outcome, act(card, "drain").without) == ("rejected", "disputed", "incomplete")
+
+
+def test_a_drain_takes_nothing_that_was_ended_before_it_or_elsewhere() -> None:
+    """By a cancellation, a case that is given up, or a drain of another component."""
+    before: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("cancel_request", {"cases": [CASES[0]], "by": "Ada"}),
+        ("case_stopped", {"component": "speed"}),
+    )
+    for event, value in (*before, ("", {})):
+        told = begun(speed_alone(), "pppppp")
+        told.say("again", {"component": "speed", "by": "Ada"}, "once more")
+        for case in CASES[1:]:
+            for repeat in (3, 4):
+                told.run("speed", case, repeat=repeat)
+        if event:
+            told.say(event, value, "it fails", case=CASES[0] if event == "case_stopped" else "")
+        told.say("drain_request", {"component": "speed" if event else "days", "by": "Bo"}, "enough")
+        for repeat in (3, 4):
+            put_aside(told, CASES[0], repeat)
+        told.end()
+        assert act(told.card(), "drain").takes == (), event
+
+
+def test_what_was_drained_and_run_all_the_same_is_not_taken_away() -> None:
+    """The plan is amended after it: what was put aside is wanted anew, and the second drain takes what is left then."""
+    told = begun(speed_alone(), "ppp")
+    told.say("drain_request", {"by": "Bo"}, "enough")
+    for case in CASES:
+        put_aside(told, case)
+    again = told.keep(replace(speed_alone(), about="go on"))
+    told.say("amended", {"document": again, "by": "Ada", "difference": ["go on"]}, "go on")
+    for case in CASES[:2]:
+        told.run("speed", case, repeat=2)
+    last = told.say("drain_request", {"by": "Bo"}, "enough")
+    put_aside(told, CASES[2])
+    told.end()
+    card = told.card()
+    assert card.outcome == "disputed"
+    assert {one.number: bool(one.takes) for one in card.acts if one.kind == "drain"} == {8: False, last: True}
+
+
+FOUND: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("fingerprint", {"digest": "bb"}),
+    ("finding", {"kind": "conditions_changed"}),
+)
+
+
+@pytest.mark.parametrize("consent", [(), ("change", "amend")])
+@pytest.mark.parametrize(("event", "value"), FOUND, ids=["fingerprint", "conditions"])
+def test_a_change_that_is_only_found_needs_one_that_all_stand_by(
+    event: str, value: dict[str, Any], consent: tuple[str, ...]
+) -> None:
+    """Found, it leaves the outcome open; declared and run again, it is disputed until the other party agrees."""
+    (speed,) = speed_alone().components
+    last = Criterion("all", "passed / attempts", "=", 1.0, "%", must="= 100%", epochs="last")
+    told = Acted(speed_alone(consent=consent))
+    told.documents[told.record.document] = replace(
+        told.documents[told.record.document], components=(replace(speed, criteria=(last,)),)
+    )
+    told.say("fingerprint", {"digest": "aa"}, "at first")
+    for place, case in enumerate(CASES):
+        told.run("speed", case, "passed" if place else "failed")
+    told.say(event, value, "a knob was turned")
+    for case in CASES:
+        told.run("speed", case, repeat=2)
+    told.end()
+    card = told.card()
+    assert (card.outcome, exit_status(card)) == ("incomplete", 4)
+    assert "which nobody declared" in card.summary
+    number = told.say("changed", {"by": "Bo"}, "the knob was mine")
+    told.say("again", {"component": "speed", "by": "Bo"}, "with the knob")
+    for case in CASES:
+        for repeat in (3, 4):
+            told.run("speed", case, repeat=repeat)
+    told.end()
+    assert (told.card().outcome, exit_status(told.card())) == ("disputed" if not consent else "incomplete", 4)
+    told.agree(number, "Ada")
+    told.agree(next(one.number for one in told.card().acts if one.kind == "again"), "Ada")
+    assert told.card().outcome == "accepted with restrictions"
+
+
 def test_a_drain_after_the_time_was_up_takes_nothing() -> None:
     told = begun(plan(parties=()))
     told.run("days", CASES[0])

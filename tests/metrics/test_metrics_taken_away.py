@@ -117,6 +117,51 @@ def test_a_change_that_is_declared_after_a_bad_run(epochs: str) -> None:
     )
 
 
+@pytest.mark.parametrize("epochs", ["last", "2"])
+@pytest.mark.parametrize(("word", "how"), [("fingerprint", "the fingerprint"), ("finding", "the conductor")])
+def test_an_epoch_that_nobody_declared_takes_no_bad_run_out(word: str, how: str, epochs: str) -> None:
+    """It is undecided until somebody stands by the change, and the sentence names no person where there is none."""
+    book = two(replace(ALL, epochs=epochs), repeats=2)
+    book.run("st", "a", "failed")
+    book.record.epoch = 2
+    book.record.epochs.append(EpochRow(2, word, "root" if word == "fingerprint" else "", "a knob", seq=7))
+    book.run("st", "a", epoch=2)
+    card = judged(book)
+    assert card.outcome == "incomplete"
+    found = f"which nobody declared (found by {how}, event 7: a knob)"
+    assert card.summary == (
+        f"incomplete: undecided: st: k (met from epoch 2 on, {found}; not met from epoch 1 on (1 passed / 2 attempts = "
+        "50.0% (1 failed), must = 100%))"
+    )
+    assert card.restrictions == (
+        f"st: k counts from epoch 2 on, {found}; 1 run (1 failed) from before do not count; with everything "
+        "counted k would be not met (1 passed / 2 attempts = 50.0% (1 failed), must = 100%)",
+    )
+
+
+def test_an_epoch_that_nobody_declared_counts_back_to_the_last_one_that_somebody_did() -> None:
+    """A failure in an epoch before the declared one is out of count; one after it is not."""
+    for bad, outcome in ((1, "accepted with restrictions"), (2, "incomplete"), (3, "incomplete"), (4, "rejected")):
+        book = two(replace(ALL, epochs="last"), repeats=4)
+        for number, word in ((1, ""), (2, "changed"), (3, "finding"), (4, "fingerprint")):
+            if word:
+                book.record.epoch = number
+                book.record.epochs.append(EpochRow(number, word, "V", "new cables", seq=number))
+            book.run("st", "a", "failed" if number == bad else "passed", epoch=number)
+        assert judged(book).outcome == outcome, bad
+
+
+def test_an_amendment_that_names_an_epoch_knew_it() -> None:
+    """The number was said after the epoch began: that is a word of people, and weighed as one."""
+    for amended_by, outcome in ((5, "incomplete"), (9, "accepted with restrictions")):
+        book = two(replace(ALL, epochs="2"), repeats=2)
+        book.run("st", "a", "failed")
+        book.record.epoch, book.record.amended = 2, amended_by
+        book.record.epochs.append(EpochRow(2, "finding", "", "a knob", seq=7))
+        book.run("st", "a", epoch=2)
+        assert judged(book).outcome == outcome
+
+
 def test_good_runs_of_earlier_epochs_restrict_nothing() -> None:
     book = two(replace(ALL, epochs="last"), repeats=2)
     book.run("st", "a")

@@ -36,6 +36,7 @@ from shakedown.model.nouns import (
 
 PARTIES = (Party("site", ("Ada",)), Party("vendor", ("Bo",)))
 CASES = ("stream/a", "stream/b", "linpack/a")
+LATE = Criterion("late", "passed / attempts", ">=", 0.9, "%", must=">= 90%", epochs="last")
 ASKED = [(), (), ("waive",), ("amend",), ("rule", "clock"), ("withdraw", "again", "pause"), ("drain", "cancel", "cap")]
 DONE = Criterion("done", "passed / attempts", ">=", 0.9, "%", must=">= 90%", leave_out=("ruled site",))
 
@@ -150,13 +151,21 @@ def drawn(seed: int, amending: bool = False) -> Acted:
     parties = PARTIES if seed % 3 else ()
     asked = draw.choice(ASKED if not amending else [(), ("amend",)])
     document = plan(parties, asked if parties else ())
+    speed, days, *rest = document.components
+    days = replace(days, criteria=(*days.criteria, LATE))
+    document = replace(document, components=(speed, days, *rest))
     told = Acted(document)
     told.amending = amending
+    told.say("fingerprint", {"digest": "f0"}, "as it is at first")
     bad, often = draw.choice([0.0, 0.0, 0.0, 0.1, 0.4]), draw.choice([0.3, 1.0])
     if draw.random() < (0.9 if amending else 0.3):
         _amend(told, draw, draw.choice(["Ada", "Bo"]))  # while programs are built
+    drains = CASES.index(draw.choice(CASES)) if draw.random() < 0.15 and not amending else len(CASES)
     for repeat in (1, 2):
-        for case in CASES:
+        for place, case in enumerate(CASES):
+            if repeat == 2 and place >= drains:
+                _drain(told, case, draw.choice(["Ada", "Bo"]) if place == drains else "")
+                continue
             if repeat == 2 and draw.random() < 0.05:
                 _cancel(told, case, draw.choice(["Ada", "Bo"]))
                 continue
@@ -204,6 +213,15 @@ def _cancel(told: Acted, case: str, by: str) -> None:
     told.say("verdict", ids, "wrong input", run=f"r{told.runs:06d}", case=case)
 
 
+def _drain(told: Acted, case: str, by: str) -> None:
+    """What waits is not wanted any more: the first case is drained by somebody, the others follow from that."""
+    if by:
+        told.say("drain_request", {"component": "speed", "by": by}, "enough")
+    told.runs += 1
+    ids = {"component": "speed", "repeat": 2, "attempt": 1, "verdict": "cancelled"}
+    told.say("verdict", ids, "it was drained", run=f"r{told.runs:06d}", case=case)
+
+
 def _rejudge(told: Acted, draw: random.Random) -> None:
     """Runs that failed are judged again, by another who finds that they passed."""
     act = {"by": "Bo", "because": "a check was wrong"}
@@ -229,6 +247,8 @@ def _attest(told: Acted, by: str) -> int:
 
 
 def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: bool = False) -> None:
+    if not afterwards and draw.random() < 0.06:
+        _found(told, draw)
     if draw.random() > chance:
         return
     by, back = draw.choice(["Ada", "Bo", "Cy"]), told.now - draw.choice([0.0, 30.0, 80.0])
@@ -269,6 +289,14 @@ def _somebody_acts(told: Acted, draw: random.Random, chance: float, afterwards: 
         _amend(told, draw, by)
     else:
         _of_others(told, draw, by, word)
+
+
+def _found(told: Acted, draw: random.Random) -> None:
+    """The machine, or what runs read, is not what it was, and nobody says so."""
+    if draw.random() < 0.5:
+        told.say("fingerprint", {"digest": f"f{told.now}"}, "a knob was turned")
+    else:
+        told.say("finding", {"kind": "conditions_changed", "difference": ["a deck"]}, "a deck was changed")
 
 
 def _amend(told: Acted, draw: random.Random, by: str) -> None:

@@ -223,7 +223,10 @@ class Judge:
         elif "incomplete" in outcomes or outcomes <= {"not judged"}:
             outcome = "incomplete"
         else:
-            less = outcomes != {"accepted"} or others or self.taken_out
+            changed = self.campaign.conditions or any(
+                self._leaves_epochs_out(one) for one in self.document["components"]
+            )
+            less = outcomes != {"accepted"} or others or self.taken_out or changed
             outcome = "accepted with restrictions" if less else "accepted"
         broken = [name for name, row in rows.items() if row["outcome"] == "not met" and not row["waived"]]
         if outcome == "accepted" and any(self.rows[name]["basis"] == "contract" for name in broken):
@@ -239,6 +242,22 @@ class Judge:
             "stability": self.stability(),
             "loads": stability.loads(self),
         }
+
+    def _leaves_epochs_out(self, component: Json) -> bool:
+        """Whether a criterion does not count a run of an earlier epoch that did not pass, or would come out otherwise with all."""
+        from recompute_criteria import judge_criterion
+
+        for item in component["criteria"]:
+            if item["epochs"] == "all":
+                continue
+            least = self.campaign.epoch if item["epochs"] == "last" else int(item["epochs"])
+            cases = [case for case in self.people[component["name"]] if item["test"] in ("", case.data["test"])]
+            cases = [case.of_mode(item["mode"]) for case in cases]
+            early = [(case, run) for case in cases for run in case.runs if run.epoch < least]
+            outcomes = {judge_criterion(self, component, item | more)["outcome"] for more in ({}, {"epochs": "all"})}
+            if early and (len(outcomes) > 1 or not all(case.good(run) for case, run in early)):
+                return True
+        return False
 
     def component(self, component: Json) -> Json:
         name, cases = component["name"], self.people[component["name"]]
@@ -303,8 +322,11 @@ class Judge:
         """Whether a waiver restricts beside those of criteria of the plan: of a gate, of a row that is not met, of what is gone."""
         campaign = self.campaign
         every = zip(campaign.waivers, campaign.waived_digests, campaign.waived_rows, campaign.waived_words, strict=True)
-        for (what, component, name), digest, said, (seq, _) in every:
-            if what == "criterion":
+        for (what, component, name), digest, said, (seq, restriction) in every:
+            if what == "conditions":
+                if restriction:
+                    return True
+            elif what == "criterion":
                 mine = [item for one in self.document["components"] if one["name"] == component
                         for item in one["criteria"] if item["name"] == name]  # fmt: skip
                 if (

@@ -230,7 +230,8 @@ class _Settled:
                 mine = min((seq for seq in rejudged if seq > line["seq"]), default=0)
                 if mine in dropped:
                     continue
-            if line["event"] == "verdict" and value["verdict"] == "cancelled" and _was_cancelled(line, acts):
+            ended = line["event"] == "verdict" and value["verdict"] == "cancelled"
+            if ended and (_was_cancelled(line, acts) or self._was_drained(line, acts)):
                 continue
             if line["seq"] in moved and "from" in value:
                 line = {**line, "value": {name: fact for name, fact in value.items() if name != "from"}}
@@ -241,6 +242,30 @@ class _Settled:
             ):
                 line = {**line, "value": line["value"] | {"clock": "stops"}}
             yield line
+
+    def _was_drained(self, line: Json, acts: list[Act]) -> bool:
+        """A result that never began was cancelled by one of these drains, which nothing undid and nothing forestalled."""
+        value, component = line["value"], line["value"]["component"]
+        if "started" in value or "elapsed_s" in value:
+            return False
+        drains = {act.number for act in acts if act.kind == "drain"}
+        by: set[int] = set()  # the drains that hold for this result
+        over = False
+        for past in self.events:
+            if past["seq"] >= line["seq"]:
+                break
+            word, said = past["event"], past.get("value", {})
+            mine = said.get("component") == component
+            if word == "amended" or (word == "again" and mine):
+                by, over = set(), False
+            elif word == "drain_request" and (mine or not said.get("component")) and not over:
+                by.add(past["seq"])
+            elif not by:
+                over |= word == "finding" and said.get("kind") == "time_is_up" and mine
+                over |= word == "case_stopped" and past["case"] == line["case"] and mine
+                named = line["run"] in said.get("runs", ()) or line["case"] in said.get("cases", ())
+                over |= word == "cancel_request" and bool(said.get("all") or named)
+        return bool(by & drains)
 
     def _without_all(self, known: set[int]) -> str:
         """Where one act is not known, nor is the whole."""

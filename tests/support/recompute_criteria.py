@@ -44,6 +44,11 @@ def judge_criterion(judge: Judge, component: Json, item: Json) -> Json:
     found["restricted"] = not counted and missing > 0 and item["measure"] != "attested"
     found["left_out"] = left_out
     before = _measured(judge, component, item | {"leave_out": []}, everything) if left_out else {"measured": None}
+    declared = _declared(judge, item)
+    if declared and found["outcome"] != "undecided":
+        whole, _ = _without(item, _narrowed(judge, component, item | {"epochs": str(declared)}))
+        if _measured(judge, component, item, whole)["outcome"] != found["outcome"]:
+            found["outcome"] = "undecided"
     return found | {"before": before["measured"]}
 
 
@@ -55,6 +60,18 @@ def _narrowed(judge: Judge, component: Json, item: Json) -> list[Case]:
     cases = [case.of_mode(item["mode"]) for case in cases]
     epoch = judge.campaign.epoch if item["epochs"] == "last" else 1 if item["epochs"] == "all" else int(item["epochs"])
     return [case.keep(lambda run: run.epoch >= epoch) for case in cases] if epoch > 1 else cases
+
+
+def _declared(judge: Judge, item: Json) -> int:
+    """The epoch that somebody declared before the one from which a criterion counts, where nobody declared that; 0 elsewhere."""
+    campaign, said = judge.campaign, item["epochs"]
+    number = 0 if said == "all" else campaign.epoch if said == "last" else int(said)
+    opened = campaign.found.get(number)
+    if opened is None or (said != "last" and opened < campaign.last_amended):
+        return 0
+    while number in campaign.found:
+        number -= 1
+    return number
 
 
 def _without(item: Json, cases: list[Case]) -> tuple[list[Case], int]:

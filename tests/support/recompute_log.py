@@ -65,6 +65,9 @@ class Campaign:
     document: str = ""
     epoch: int = 1
     amended: list[int] = field(default_factory=list)  # epochs that an amendment opened
+    found: dict[int, int] = field(default_factory=dict)  # epochs that nobody declared, and the events that opened them
+    conditions: set[int] = field(default_factory=set)  # findings that something was changed, which nobody waived
+    last_amended: int = 0  # the event that amended the plan last
     ended: bool = False
     last: float = 0.0
     fingerprint: str = ""
@@ -125,6 +128,7 @@ def _amended(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -
     campaign.document, campaign.ended = value["document"], False
     campaign.epoch += 1
     campaign.amended.append(campaign.epoch)
+    campaign.last_amended = event["seq"]
     campaign.unavailable.clear()
     campaign.time_up.clear()
     campaign.cancelled = None
@@ -145,6 +149,7 @@ def _fingerprint(campaign: Campaign, event: dict[str, Any], value: dict[str, Any
     only_new_nodes = "first_seen" in value and "since_last" not in value
     if campaign.fingerprint not in ("", value["digest"]) and not only_new_nodes:
         _changed(campaign, event, value)
+        campaign.found[campaign.epoch] = event["seq"]
     campaign.fingerprint = value["digest"]
 
 
@@ -222,6 +227,11 @@ def _stands(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
 def _found(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
     if value.get("kind") == "time_is_up":
         campaign.time_up[value["component"]] = event["time"]
+    if value.get("kind") == "conditions_changed":
+        campaign.conditions.add(event["seq"])
+    if event["seq"] in campaign.conditions and not value.get("late"):
+        _changed(campaign, event, value)
+        campaign.found[campaign.epoch] = event["seq"]
 
 
 def _run_of(campaign: Campaign, event: dict[str, Any]) -> Run | None:
@@ -299,6 +309,8 @@ def _attested(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) 
 
 
 def _waived(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) -> None:
+    if value["what"] == "conditions":
+        campaign.conditions.discard(int(value["name"]))
     campaign.waivers.append((value["what"], value.get("component", ""), value.get("name", "")))
     campaign.waived_rows.append(value.get("row", {}))
     campaign.waived_digests.append(value.get("digest", ""))

@@ -13,6 +13,7 @@ from shakedown.metrics.judging import floors, waivers
 from shakedown.metrics.judging.contract import score_contract
 from shakedown.metrics.judging.deciding import decide, together, worst
 from shakedown.metrics.judging.default_criteria import USUAL_CRITERION, criteria_of, is_usual
+from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.exclusions import Chosen, choose
 from shakedown.metrics.judging.measures import measure, only_unavailable
 from shakedown.metrics.judging.populations import CaseRuns, Population, as_expected, count_verdicts, populations
@@ -156,7 +157,26 @@ def _criterion(criterion: Criterion, population: Population, around: MeasureCont
     population = only_unavailable(criterion, population, around)
     chosen = choose(criterion, population, around.record)
     judged = _on(criterion, chosen.population, around)
-    return _with_before(judged, criterion, chosen, around) if chosen.left_out else judged
+    judged = _with_before(judged, criterion, chosen, around) if chosen.left_out else judged
+    return _as_declared(judged, criterion, population, around)
+
+
+def _as_declared(
+    judged: CriterionScore, criterion: Criterion, population: Population, around: MeasureContext
+) -> CriterionScore:
+    """Undecided where it comes out as it does only because of an epoch that nobody declared."""
+    least, record = declared_epoch(criterion, around.record), around.record
+    opened = epoch_numbered(least_epoch(criterion, record), record)
+    if opened is None or least == opened.number or judged.outcome == "undecided":
+        return judged
+    whole = _on(criterion, choose(replace(criterion, epochs=str(least)), population, record).population, around)
+    if whole.outcome == judged.outcome:
+        return judged
+    reason = (
+        f"{judged.outcome} from epoch {opened.number} on, {opened_words(opened)}; {whole.outcome} from epoch {least} on"
+        f" ({whole.arithmetic or whole.reason})"
+    )
+    return replace(judged, outcome="undecided", beneath="undecided", reason=reason)
 
 
 def _on(criterion: Criterion, population: Population, around: MeasureContext) -> CriterionScore:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shakedown.metrics.judging.epochs import least_epoch
 from shakedown.metrics.judging.populations import CaseRuns, Population, counts_as_passed
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
@@ -43,7 +44,7 @@ class Chosen(Struct, frozen=True):
 def choose(criterion: Criterion, population: Population, record: Record) -> Chosen:
     """Purpose: the runs that a criterion is about, and beside them what it leaves out."""
     mine = population.of_test(criterion.test).each(lambda case: case.of_mode(criterion.mode))
-    least = _least_epoch(criterion, record)
+    least = least_epoch(criterion, record)
     everything = mine.each(lambda case: case.keep(lambda row: row.epoch >= least)) if least > 1 else mine
     parties = {word.removeprefix("ruled ") for word in criterion.leave_out if word.startswith("ruled ")}
     kept, counts = everything, Counter[str]()
@@ -79,9 +80,3 @@ def _leaves_out(criterion: Criterion, parties: set[str]) -> Callable[[RunRow, Ca
     if criterion.measure == NEVER_LEFT_OUT:
         return lambda row, case: False
     return lambda row, case: row.ruling in parties and not counts_as_passed(row, case)
-
-
-def _least_epoch(criterion: Criterion, record: Record) -> int:
-    if criterion.epochs == "last":
-        return record.epoch
-    return int(criterion.epochs) if criterion.epochs.isdigit() else 1

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from shakedown.metrics.clock import words_of
 from shakedown.metrics.judging.contract import score_row
 from shakedown.metrics.judging.default_criteria import criteria_of
+from shakedown.metrics.judging.epochs import epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
@@ -174,7 +175,7 @@ def _epochs(seen: Seen) -> Iterator[str]:
         for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
             if criterion.epochs == "all":
                 continue
-            least = seen.record.epoch if criterion.epochs == "last" else int(criterion.epochs)
+            least = least_epoch(criterion, seen.record)
             mine = _of_mode(seen.people[around.component.name].of_test(criterion.test), criterion.mode)
             rows = [row for row in mine.rows if row.epoch < least]
             bad = [
@@ -200,10 +201,8 @@ def _of_mode(population: Population, mode: str) -> Population:
 
 def _opened(seen: Seen, number: int) -> str:
     """Who opened an epoch, and why."""
-    for epoch in seen.record.epochs:
-        if epoch.number == number:
-            return f", opened by {epoch.by or epoch.opened_by}" + (f": {epoch.reason}" if epoch.reason else "")
-    return ""
+    epoch = epoch_numbered(number, seen.record)
+    return f", {opened_words(epoch)}" if epoch is not None else ""
 
 
 # ---- criteria and rows -------------------------------------------------------------------------------------------------

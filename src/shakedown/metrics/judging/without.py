@@ -63,7 +63,11 @@ class Variants:
     def heavy(self, numbers: Collection[int]) -> Acts:
         """Purpose: those of these acts whose events other events depend on."""
         acts = [self.acts[number] for number in numbers]
-        return frozenset(act.number for act in acts if act.kind not in IN_THE_ROWS and not moves_nothing(act))
+        return frozenset(act.number for act in acts if _is_heavy(act))
+
+
+def _is_heavy(act: Act) -> bool:
+    return (act.kind not in IN_THE_ROWS or bool(act.follows)) and not moves_nothing(act)
 
 
 def moves_nothing(act: Act) -> bool:
