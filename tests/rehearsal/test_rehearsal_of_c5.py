@@ -113,7 +113,9 @@ def test_its_troubles(site: Path) -> None:
 
     for test in ("esm4-small", "esm4-large"):
         low, high = told.longest_gap(test)
-        assert low == pytest.approx(HOLE[0], abs=12 * HOUR), test  # what was in the queue may begin up to half a day later
+        assert low == pytest.approx(HOLE[0], abs=12 * HOUR), (
+            test
+        )  # what was in the queue may begin up to half a day later
         assert high == pytest.approx(HOLE[1], abs=3 * HOUR), test
     for test in ("cm4", "spear", "shield"):
         low, high = told.longest_gap(test)
@@ -124,7 +126,7 @@ def test_its_troubles(site: Path) -> None:
     early = [verdict for verdict, began, _ in told.ends["ufs"] if began < 40 * HOUR]
     late = [verdict for verdict, began, _ in told.ends["ufs"] if began > 60 * HOUR]
     assert early.count("passed") <= 2 and early.count("timeout") >= 10, early
-    assert late.count("passed") >= 0.9 * len(late)
+    assert late.count("passed") >= 0.85 * len(late)
 
 
 def test_without_a_plan_the_papers_troubles_appear(site: Path) -> None:
