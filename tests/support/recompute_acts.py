@@ -131,7 +131,8 @@ class _Settled:
         self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"} or self.acts[n].timed}
         self.steering = {n for n, act in self.acts.items() if act.kind == "amend" and self._steers(act)}
         self.relied = {n for n, act in self.acts.items() if act.kind == "amend" and self._came_by(act)}
-        self.unagreed |= self.void & (self.steering | self.relied)
+        self.driven = self.void & (self.steering | self.relied)
+        self.unagreed |= self.driven
         self.hard = {n: self._came_hard(act) for n, act in self.acts.items() if act.kind == "amend"}
         back = [line for line in events if line["event"] == "withdrawn" and line["seq"] not in self.void]
         gone = {number for line in back for number in line["value"]["events"]}
@@ -140,7 +141,8 @@ class _Settled:
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
         if self.judged(set())["outcome"] != self._at_best(set(), self.void):
-            self.unagreed |= {n for n in self.void if self.hard.get(n)}
+            self.driven |= {n for n in self.void if self.hard.get(n)}
+            self.unagreed |= self.driven
 
     def told(self) -> Json:
         base = self.judged(set())
@@ -261,7 +263,9 @@ class _Settled:
             yield line
 
     def _without_all(self, known: set[int]) -> str:
-        """Where one act is not known, nor is the whole."""
+        """Where one act is not known, nor is the whole; an act without effect by which results came is not known either."""
+        if self.driven:
+            return "not known"
         outcome = str(self.judged(known)["outcome"])
         if len(known) == len(self.live):
             return outcome

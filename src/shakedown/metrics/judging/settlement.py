@@ -127,7 +127,7 @@ class _Settling:
         judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
         known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
-        whole = without_all_words(self._raw(known), len(known), len(self.weighed))
+        whole = without_all_words(self._raw(known), len(known), len(self.weighed)) if not self.driven_by else NOT_KNOWN
         settled = replace(
             judged,
             outcome=outcome,
