@@ -9,7 +9,22 @@ from msgspec.structs import replace
 
 from shakedown.conductor.record.differences import differences
 from shakedown.model.filling import Fill, Pack, Phase, Sweep, Window, Yield
-from shakedown.model.nouns import Case, Cluster, Component, Document, Limits, NodeType, Partition, System, Test
+from shakedown.model.nouns import (
+    Case,
+    Check,
+    Cluster,
+    Component,
+    Document,
+    FigureSpec,
+    Limits,
+    Mode,
+    NodeType,
+    Partition,
+    Procedure,
+    Retry,
+    System,
+    Test,
+)
 
 SYSTEM = System(
     name="c5",
@@ -46,6 +61,23 @@ MORNING = Window("Mon 06:00 to Mon 18:00", 21600.0, 64800.0, budgets=(("f2/mdt",
         ({}, {"sweep": Sweep()}, ["sweep is added"]),
         ({"sweep": Sweep()}, {"sweep": Sweep(queued=4)}, ["sweep.queued 16 -> 4"]),
         ({"pack": Pack()}, {"pack": None}, ["pack is removed"]),
+        ({"modes": (Mode("isolated", 3),)}, {"modes": (Mode("isolated", 3, 1),)}, ["modes: isolated.warm_up 0 -> 1"]),
+        (
+            {"modes": (Mode("isolated", 3),)},
+            {"modes": (Mode("isolated", 2), Mode("fill"))},
+            ["modes: now fill, once", "modes: isolated.repeats 3 -> 2"],
+        ),
+        ({"retry": (Retry("failed", 1),)}, {}, ["retry: no longer failed, once"]),
+        (
+            {"retry": (Retry("failed", 1),)},
+            {"retry": (Retry("failed", 3, 60.0),)},
+            ["retry: failed.times 1 -> 3", "retry: failed.backoff_s 0 -> 60"],
+        ),
+        (
+            {"procedures": (Procedure("diag", evidence=2),)},
+            {"procedures": (Procedure("diag"),)},
+            ["procedures: diag.evidence 2 -> 0"],
+        ),
         ({}, {"stop_after": 3, "fillers": ("b",)}, ["fillers", "stop_after none -> 3"]),
     ],
 )
@@ -63,4 +95,24 @@ def test_what_the_plan_allows_and_the_system_has_is_told_by_name() -> None:
     assert differences(DOCUMENT, new) == [
         "limits are changed: budgets of f2/mdt none -> 4; stagger_s none -> 30.0",
         "the system is changed: budgets of f2/mdt 8 -> 6; budgets of band none -> 1000000000; targeted",
+    ]
+
+
+def test_what_a_test_checks_and_measures_is_told_one_by_one() -> None:
+    """Also where two checks say the same in other words, and where they only changed places."""
+    sound = Check("contains", "output", "ok", text='output contains "ok"')
+    zeros = Check("contains", "output", "zzz", text='output contains "zzz"')
+    rate, time = FigureSpec("rate", "GB/s", "higher"), FigureSpec("time", "s", "lower")
+
+    def told(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+        old, new = (replace(DOCUMENT, tests=(Test("a", **given),)) for given in (before, after))
+        return differences(old, new)
+
+    assert told({"checks": (sound,)}, {"checks": (sound, zeros)}) == [
+        'test a is changed: checks: now output contains "zzz"'
+    ]
+    assert told({"checks": (sound, zeros)}, {"checks": (zeros, sound)}) == ["test a is changed: the order of checks"]
+    assert told({"figures": (rate, time)}, {"figures": (replace(rate, unit="TB/s"),)}) == [
+        "test a is changed: figures: no longer time",
+        "test a is changed: figures: rate.unit GB/s -> TB/s",
     ]

@@ -98,7 +98,7 @@ class Log:
     def runs(self, written: str, test: str, more: dict[str, Any]) -> None:
         """``57p f 2t``: so many of each; ``n>p``: a run and its retry. Lists give each result its figure."""
         figures = {name: list(values) for name, values in more.items() if isinstance(values, list)}
-        others = {name: value for name, value in more.items() if name not in (*figures, "lasts")}
+        others = {name.removesuffix("_mode"): value for name, value in more.items() if name not in (*figures, "lasts")}
         lasts = float(more.get("lasts", 0)) * 3600
         for word in written.split():
             found = re.fullmatch(r"(\d*)([a-zA-Z](?:>[a-zA-Z])*)", word)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import harder_story
 import pytest
 import recompute_acts as script
-from acts_story import drawn
+from acts_story import Acted, drawn
 
 from shakedown.metrics.judging.people import acts_of
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
@@ -24,7 +25,15 @@ def test_it_shares_no_code_with_the_package() -> None:
 @pytest.mark.parametrize("amending", [False, True], ids=["all acts", "amendments"])
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_campaigns(seed: int, amending: bool) -> None:
-    told = drawn(seed, amending)
+    _comes_out_the_same(drawn(seed, amending))
+
+
+@pytest.mark.parametrize("seed", range(3 * SEEDS))
+def test_random_campaigns_whose_plan_becomes_harder(seed: int) -> None:
+    _comes_out_the_same(harder_story.drawn(seed))
+
+
+def _comes_out_the_same(told: Acted) -> None:
     card, again = told.card(), script.settle(told.lines, told.plans)
     idle = ("withdrawn", "no effect")
     live = {str(act.number): act.without for act in card.acts if act.kind != "agree" and act.standing not in idle}
@@ -61,3 +70,15 @@ def test_the_campaigns_have_everything_in_them() -> None:
     reasons = [item.reason for card in cards for part in card.components for item in part.criteria]
     assert any("which nobody declared" in reason for reason in reasons)
     assert any(len(act.events) > 1 for act in acts_of(drawn(1).record)) or len(acts) > 60
+
+
+def test_the_campaigns_whose_plan_becomes_harder_hang_on_that() -> None:
+    """Verdicts that came by a harder plan, known and not known; warm-ups that count, those of void amendments among them."""
+    told = [harder_story.drawn(seed) for seed in range(3 * SEEDS)]
+    cards = [one.card() for one in told]
+    assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted", "accepted with restrictions"}
+    remarks = [remark for card in cards for remark in card.remarks]
+    assert sum("counted as the first of their mode" in remark for remark in remarks) > 5
+    takes = [what for card in cards for act in card.acts for what in act.takes]
+    assert sum("they warm up now" in what for what in takes) > 10
+    assert sum(act.without == NOT_KNOWN and not act.takes for card in cards for act in card.acts) > 20

@@ -17,8 +17,8 @@ from typing import Any
 
 from recompute import Judge, read_documents
 from recompute_beyond import hold_to
-from recompute_log import Campaign, play, read_log, replay
-from recompute_plans import asks_less, eases, easier, known_without, steers
+from recompute_log import Campaign, Run, play, read_log, replay
+from recompute_plans import asks_less, eases, easier, harder_for, is_harder, known_without, steers
 from recompute_stability import BEGINS, words
 
 Json = dict[str, Any]
@@ -131,13 +131,18 @@ class _Settled:
         self.unagreed = {n for n in lacking if self.acts[n].kind in NOBODY_KNOWS | {"pause"} or self.acts[n].timed}
         self.steering = {n for n, act in self.acts.items() if act.kind == "amend" and self._steers(act)}
         self.relied = {n for n, act in self.acts.items() if act.kind == "amend" and self._came_by(act)}
-        self.unagreed |= self.void & (self.steering | self.relied)
+        self.driven = self.void & (self.steering | self.relied)
+        self.unagreed |= self.driven
+        self.hard = {n: self._came_hard(act) for n, act in self.acts.items() if act.kind == "amend"}
         back = [line for line in events if line["event"] == "withdrawn" and line["seq"] not in self.void]
         gone = {number for line in back for number in line["value"]["events"]}
         self.withdrawn = {act.number for act in self.acts.values() if act.events & gone}
         idle = self.void | self.withdrawn
         self.live = [act for act in self.acts.values() if act.number not in idle and act.kind != "agree"]
         self.memory: dict[frozenset[int], Json] = {}
+        if self.judged(set())["outcome"] != self._at_best(set(), self.void):
+            self.driven |= {n for n in self.void if self.hard.get(n)}
+            self.unagreed |= self.driven
 
     def told(self) -> Json:
         base = self.judged(set())
@@ -167,8 +172,12 @@ class _Settled:
         }
 
     def _is_sure(self, gone: set[int], word: str, takes: set[int]) -> bool:
-        """What came by an easier plan flatters: without that plan only a worse outcome is known."""
+        """What came by an easier plan flatters: without that plan only a worse outcome is known. What came by a harder one
+        might have passed without it: only what comes out the same then is known.
+        """
         ranks = {"rejected": 0, "incomplete": 1}
+        if self.judged(gone)["outcome"] != self._at_best(gone, gone):
+            return False
         return not gone & self.relied or ranks.get(self._word_without(gone, takes), 2) < ranks.get(word, 2)
 
     # ---- logs without acts ---------------------------------------------------------------------------------------------
@@ -180,12 +189,23 @@ class _Settled:
             self.memory[gone] = self._judge([self.acts[number] for number in gone], gone)
         return self.memory[gone]
 
-    def _judge(self, acts: list[Act], gone: frozenset[int]) -> Json:
+    def _at_best(self, gone: set[int], hard: Collection[int]) -> str:
+        """The outcome without some acts where all that came by a harder plan passed."""
+        runs = {name for number in hard for name in self.hard.get(number, ())}
+        if not runs:
+            return str(self.judged(gone)["outcome"])
+        every = frozenset(gone | self.void)
+        return str(self._judge([self.acts[number] for number in every], every, runs)["outcome"])
+
+    def _judge(self, acts: list[Act], gone: frozenset[int], best: Collection[str] = ()) -> Json:
         lines = list(self._without(acts))
         campaign = replay(lines)
         if gone:
             leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
             hold_to(campaign, lines, self.events, self.plans)
+        for run in campaign.judged:
+            if run.name in best:
+                run.verdict, run.retried, run.figures, run.elapsed = "passed", False, {}, None
         early = any(act.kind in ("drain", "cancel") for act in acts)
         if early:
             campaign.ended = False
@@ -268,7 +288,9 @@ class _Settled:
         return bool(by & drains)
 
     def _without_all(self, known: set[int]) -> str:
-        """Where one act is not known, nor is the whole."""
+        """Where one act is not known, nor is the whole; an act without effect by which results came is not known either."""
+        if self.driven:
+            return "not known"
         outcome = str(self.judged(known)["outcome"])
         if len(known) == len(self.live):
             return outcome
@@ -351,17 +373,29 @@ class _Settled:
         """A verdict that counts was given, or its run let start, before another amendment asked for all of it again."""
         before, after = self._step(act)
         parts, cases, _ = eases(before, after)
+        runs = self._between(act, lambda plan: any(eases(before, plan)))
+        return any(run.component in parts or run.case in cases for run in runs)
+
+    def _came_hard(self, act: Act) -> set[str]:
+        """The runs whose verdicts came by a harder plan, and might be better without it."""
+        before, after = self._step(act)
+        runs = self._between(act, lambda plan: is_harder(before, plan))
+        return {run.name for run in runs if harder_for(before, after, run)}
+
+    def _between(self, act: Act, is_so: Any) -> list[Run]:
+        """What was judged, or let start, until another amendment put a plan into force that is so no more."""
         last, end = float("inf"), float("inf")
         for other in self.acts.values():
-            if other.kind == "amend" and other.number > act.number and not any(eases(before, self._step(other)[1])):
+            if other.kind == "amend" and other.number > act.number and not is_so(self._step(other)[1]):
                 last, end = other.number, other.lines[0]["time"]
                 break
+        found = []
         for run in self.whole.judged:
             began = run.charged if run.charged is not None else run.started
             let = began is not None and act.lines[0]["time"] <= began < end
-            if (run.component in parts or run.case in cases) and (act.number < run.seq < last or let):
-                return True
-        return False
+            if act.number < run.seq < last or let:
+                found.append(run)
+        return found
 
     def _restarted(self, act: Act) -> set[str]:
         """Components whose pause was ended, and whose clock the plan in force then starts anew."""

@@ -1,4 +1,4 @@
-"""Attempts and long runs that only a plan allowed which is left out of the log: ``hold_to``.
+"""Attempts, long runs and warm-ups that only a plan asked for which is left out of the log: ``hold_to``.
 
 Part of ``recompute_acts.py``. It shares no code with the package, on purpose, so that a mistake there is not made here again.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from recompute_log import Campaign, Run
+from recompute_plans import copies
 
 Json = dict[str, Any]
 Plans = list[tuple[int, Json]]  # since which event -> the plan
 
 
 def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dict[str, Json]) -> None:
-    """Take the attempts out that no plan of ``lines`` allows and one of ``whole`` did; who was let run longer was cut off."""
+    """Take the attempts out that no plan of ``lines`` allows and one of ``whole`` did; who was let run longer was cut off, and who
+    was had warm up counts.
+    """
     mine, real = _in_force(lines, plans), _in_force(whole, plans)
     if mine == real:
         return
@@ -32,6 +35,7 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
                 for run in runs[place:]:
                     del campaign.runs[run.name]
                 break
+    _count_warm_ups(campaign, mine, real)
     for run in campaign.judged:
         limit, was = (_limit(each, run) for each in (mine, real))
         if (
@@ -41,6 +45,44 @@ def hold_to(campaign: Campaign, lines: list[Json], whole: list[Json], plans: dic
             and limit < run.elapsed <= was
         ):
             run.verdict, run.figures = "timeout", {}
+
+
+def _count_warm_ups(campaign: Campaign, mine: Plans, real: Plans) -> None:
+    """Warm-ups that only the whole log asks for are the first repeats of their mode, and as many fewer are ordered after them."""
+    rounds = {run.component: 1 + campaign.again.get(run.component, 0) for run in campaign.judged}
+    lines: dict[tuple[str, str, str], dict[Any, list[Run]]] = {}
+    for run in sorted(campaign.judged, key=lambda run: run.ordered or run.seq):
+        component, mode, of, case = run.result[:4]
+        lines.setdefault((component, of or mode, case), {}).setdefault(run.result, []).append(run)
+    for (component, mode, _), results in lines.items():
+        counted, added = 0, 0
+        for result, runs in results.items():
+            first, number = runs[0], result[4]
+            (warm, wanted), (did, _) = (_of_mode(plans, first, mode) for plans in (mine, real))
+            if result[1] == "warm-up":
+                if not (first.ordered and wanted and warm * rounds[component] < number <= did * rounds[component]):
+                    continue
+                added, number = added + 1, counted + 1
+            elif added:
+                number += added
+            counted = max(counted, number)
+            surplus = result[4] <= wanted * rounds[component] < number
+            for run in runs if added else ():
+                run.mode, run.result = mode, (component, mode, "", result[3], number, result[5])
+                if surplus:
+                    del campaign.runs[run.name]
+
+
+def _of_mode(plans: Plans, run: Run, mode: str) -> tuple[int, int]:
+    """Warm-ups and repeats that a mode wants of the case of a run, in the plan by which it was ordered."""
+    plan = _at(plans, run.ordered) if run.ordered else plans[0][1]
+    for part in plan["components"]:
+        for one in part["modes"] if part["name"] == run.component else ():
+            case = next((case for case in plan["cases"] if case["id"] == run.case), None)
+            if one["name"] == mode and case:
+                many = copies(plan, one, case)
+                return one["warm_up"] * many, one["repeats"] * many
+    return 0, 0
 
 
 def _in_force(lines: list[Json], plans: dict[str, Json]) -> Plans:

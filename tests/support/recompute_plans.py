@@ -49,7 +49,7 @@ def easier(old: Json, new: Json) -> set[Any]:
     tests = {test["name"]: (test["checks"], test["figures"]) for test in new["tests"]}
     keys = ("script", "build", "environment", "files", "partition", "shape", "expect", "rows", "sides")
     now = {case["id"]: repr([case[key] for key in keys] + [tests.get(case["test"])]) for case in new["cases"]}
-    running = ("retry", "gate", "after", "clock", "mix", "procedures", "sweep")
+    running = ("retry", "modes", "gate", "after", "clock", "mix", "procedures", "sweep")
     found = {
         (part["name"], repr([part[key] for key in running])) for part in new["components"] if part["name"] in parts
     }
@@ -91,6 +91,78 @@ def _as_limited(old: Json, new: Json, again: set[str]) -> Json:
     return new | {"shape": shape, "expect": new["expect"] if new["expect"] in again else old["expect"]}
 
 
+def harder_for(old: Json, new: Json, run: Any) -> bool:
+    """Whether a verdict that was given by the later plan might be another by the earlier one."""
+    parts = [_parts(plan).get(run.component, {}) for plan in (old, new)]
+    cases: list[Json] = [next((case for case in plan["cases"] if case["id"] == run.case), {}) for plan in (old, new)]
+    if all(parts):
+        times = [{one["verdict"]: one["times"] for one in part["retry"]}.get(run.verdict, 0) for part in parts]
+        if times[1] < times[0] and not run.retried:
+            return True
+    if not all(cases):
+        return False
+    if all(parts) and run.case in parts[0]["cases"]:
+        left = {mode["name"]: mode["warm_up"] for mode in parts[1]["modes"]}
+        for mode in parts[0]["modes"]:
+            fewer = mode["warm_up"] - left.get(mode["name"], mode["warm_up"])
+            if run.mode == mode["name"] and run.result[4] <= fewer * copies(old, mode, cases[0]):
+                return True
+    if run.verdict == "timeout":
+        limits = [case["shape"]["time_limit_s"] or float("inf") for case in cases]
+        return bool(limits[1] < limits[0])
+    if run.verdict == "incorrect":
+        its: list[Json] = [
+            next((one for one in plan["tests"] if one["name"] == cases[0]["test"]), {}) for plan in (old, new)
+        ]
+        return all(its) and any(one not in its[0][key] for key in ("checks", "figures") for one in its[1][key])
+    judged = []
+    for rows, case in zip((_rows(old), _rows(new)), cases, strict=True):
+        sides, names = dict(map(tuple, case["sides"])), [name for name in case["rows"] if rows[name]["verdict"]]
+        judged.append({(repr(_asked(rows[name])), sides.get(name)) for name in names})
+    return run.verdict == "performance" and bool(judged[1] - judged[0])
+
+
+def is_harder(old: Json, new: Json) -> bool:
+    """Whether there may be such a verdict at all."""
+    now, cases = _parts(new), {case["id"]: case for case in new["cases"]}
+    for part in old["components"]:
+        mine = now.get(part["name"], part)
+        times = {one["verdict"]: one["times"] for one in mine["retry"]}
+        warm = {mode["name"]: mode["warm_up"] for mode in mine["modes"]}
+        if any(times.get(one["verdict"], 0) < one["times"] for one in part["retry"]):
+            return True
+        if any(warm.get(one["name"], one["warm_up"]) < one["warm_up"] for one in part["modes"]):
+            return True
+    for case in old["cases"]:
+        kinds = [_Run(case["id"], verdict) for verdict in ("timeout", "incorrect", "performance")]
+        if case["id"] in cases and any(harder_for(old, new, kind) for kind in kinds):
+            return True
+    return False
+
+
+class _Run:
+    """A run of a case that is in no component."""
+
+    def __init__(self, case: str, verdict: str) -> None:
+        self.case, self.verdict, self.component, self.mode, self.retried = case, verdict, "", "", True
+        self.result = ("", "", "", case, 1)
+
+
+def copies(plan: Json, mode: Json, case: Json) -> int:
+    """How many copies a mode runs at once: one, as many as it says, or as many as the partition has room for."""
+    if mode["name"] == "isolated":
+        return 1
+    if mode["copies"]:
+        return int(mode["copies"])
+    cores = {kind["name"]: kind["cores"] for kind in plan["system"]["node_types"]}
+    for cluster in plan["system"]["clusters"]:
+        for part in cluster["partitions"]:
+            if f"{cluster['name']}:{part['name']}" == case["partition"]:
+                units = part["count"] * (cores[part["type"]] if cluster["scheduler"] == "local" else 1)
+                return max(1, int(units) // max(1, int(case["shape"]["units"])))
+    return 1
+
+
 def steers(old: Json, new: Json) -> bool:
     """Whether other runs come about: by limits, windows, the mix and its filling, or when a case is given up."""
     now = _parts(new)
@@ -106,12 +178,14 @@ def _parts(plan: Json) -> Json:
 
 
 def _runs_otherwise(part: Json, now: Json) -> bool:
-    """More attempts, an open gate, another clock, smaller shares, fewer rounds, less evidence."""
+    """More attempts or warm-ups, an open gate, another clock, smaller shares, fewer rounds, less evidence."""
     times = {retry["verdict"]: retry["times"] for retry in part["retry"]}
     evidence = {item["name"]: item["evidence"] for item in now["procedures"]}
     shares = dict(map(tuple, now["mix"]))
+    warm = {mode["name"]: mode["warm_up"] for mode in part["modes"]}
     return (
         any(retry["times"] > times.get(retry["verdict"], 0) for retry in now["retry"])
+        or any(mode["warm_up"] > warm.get(mode["name"], mode["warm_up"]) for mode in now["modes"])
         or (part["gate"] == "met" and now["gate"] != "met")
         or bool(set(part["after"]) - set(now["after"]))
         or part["clock"] != now["clock"]

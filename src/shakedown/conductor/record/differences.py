@@ -15,7 +15,7 @@ from shakedown.model.contracts import where_text
 from shakedown.model.failures import FailureClass
 from shakedown.model.filling import Phase, Window, Yield
 from shakedown.model.judging import Contract, ContractRow, Criterion
-from shakedown.model.nouns import Component, Document, Party
+from shakedown.model.nouns import Check, Component, Document, FigureSpec, Mode, Party, Procedure, Retry
 from shakedown.model.scores import Score
 from shakedown.model.units import show_duration
 
@@ -156,6 +156,8 @@ def _of_values(name: str, was: Any, now: Any) -> Iterator[str]:
         yield f"{name} is {'added' if was is None else 'removed'}"
     elif _told_by_name(was) and _told_by_name(now):
         yield from _of_values_by_name(name, dict(was), dict(now))
+    elif _has_parts(was) and _has_parts(now):
+        yield from _of_parts(name, was, now)
     elif _told_in_words(was) and _told_in_words(now):
         yield from (f"{name}: no longer {said}" for said in _in_words(was) if said not in _in_words(now))
         yield from (f"{name}: now {said}" for said in _in_words(now) if said not in _in_words(was))
@@ -186,6 +188,46 @@ def _of_values_by_name(name: str, was: dict[str, Any], now: dict[str, Any]) -> I
 
 def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.12g}"
+
+
+def _has_parts(value: Any) -> bool:
+    """Modes, retries, checks, figures and procedures, which are told one by one."""
+    return isinstance(value, tuple) and all(
+        isinstance(one, Mode | Retry | Check | FigureSpec | Procedure) for one in value
+    )
+
+
+def _of_parts(name: str, was: Sequence[Any], now: Sequence[Any]) -> Iterator[str]:
+    """Each by what it is called: what is gone, what is new, and of what stayed its fields."""
+    old, new = ({_called(one): one for one in group} for group in (was, now))
+    found = [f"{name}: no longer {_part_in_words(one)}" for key, one in old.items() if key not in new]
+    found += [f"{name}: now {_part_in_words(one)}" for key, one in new.items() if key not in old]
+    for key, one in old.items():
+        found += [f"{name}: {key}.{line}" for line in _of_part(one, new.get(key, one))]
+    yield from found or [f"the order of {name}"]
+
+
+def _of_part(old: Any, new: Any) -> Iterator[str]:
+    """Numbers are told also where they are 0: no warm-up is a number of them."""
+    numbers = [
+        key for key, value in asdict(old).items() if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    for key in numbers:
+        if getattr(old, key) != getattr(new, key):
+            yield f"{key} {_number(getattr(old, key))} -> {_number(getattr(new, key))}"
+    yield from _of_fields(old, new, beside=numbers)
+
+
+def _called(one: Mode | Retry | Check | FigureSpec | Procedure) -> str:
+    if isinstance(one, Retry):
+        return one.verdict
+    return (one.text or f"{one.kind} of {one.subject}") if isinstance(one, Check) else one.name
+
+
+def _part_in_words(one: Mode | Retry | Check | FigureSpec | Procedure) -> str:
+    """What it is called, with how often where it says so."""
+    times = one.times if isinstance(one, Retry) else one.repeats if isinstance(one, Mode) else 0
+    return f"{_called(one)}{f', {times} times' if times > 1 else ', once' if times else ''}"
 
 
 def _told_in_words(value: Any) -> bool:

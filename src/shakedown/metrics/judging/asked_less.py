@@ -100,11 +100,15 @@ def _of_component(old: Component, new: Component) -> Iterator[str]:
 
 
 def _of_running(old: Component, new: Component) -> Iterator[str]:
-    """How its runs come about: attempts, gates, the clock, shares, rounds, evidence."""
+    """How its runs come about: attempts, warm-ups, gates, the clock, shares, rounds, evidence."""
     times = {one.verdict: one.times for one in old.retry}
     more = [one.verdict for one in new.retry if one.times > times.get(one.verdict, 0)]
     if more:
         yield f"what did not pass at once of {old.name}: {some(more)} is attempted more often now"
+    warm = {mode.name: mode.warm_up for mode in new.modes}
+    warmer: list[str] = [mode.name for mode in old.modes if warm.get(mode.name, 0) > mode.warm_up]
+    if warmer:
+        yield f"the first runs of mode {some(warmer)} of {old.name}: they warm up now, and are in no count"
     if (old.gate == "met" and new.gate != "met") or set(old.after) - set(new.after):
         yield f"what {old.name} waits for"
     if old.clock != new.clock or (old.fill.ramp_s != new.fill.ramp_s and not new.clock.ramp):

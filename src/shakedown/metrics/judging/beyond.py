@@ -1,14 +1,15 @@
-"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs.
+"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs, warm-ups.
 
 ``hold_to`` is the way in, ``is_known`` says where that is all that a plan eases. Without an amendment that allowed more attempts
 the further ones would not have been ordered; without one that lengthened a time limit a run that took longer would have been cut
-off. That is known, whatever else the runs would have come to.
+off; without one that asked for warm-ups the first runs would have counted. That is known, whatever else the runs would have come
+to.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
 
 from msgspec.structs import replace
@@ -24,8 +25,9 @@ _OF_ITS_OWN = frozenset({"failed", _TIMEOUT})  # never attempted again unless th
 
 
 def is_known(old: Document, new: Document) -> bool:
-    """Purpose: whether no verdict hangs on what a plan eases, but by its attempts and time limits: how runs come out without it
-    is known then. Words that move a clock, shares, evidence, an expected verdict and rows that judge no run change no verdict.
+    """Purpose: whether no verdict hangs on what a plan eases, but by its attempts, warm-ups and time limits: how runs come out
+    without it is known then. Words that move a clock, shares, evidence, an expected verdict and rows that judge no run change no
+    verdict.
     """
     repeated = {retry.verdict for part in old.components for retry in part.retry}
     if _TIMEOUT in repeated:
@@ -45,7 +47,8 @@ def is_known(old: Document, new: Document) -> bool:
 
 def _as_was(part: Component, before: Component) -> Component:
     was = {key: getattr(before, key) for key in ("retry", "clock", "fill", "mix", "sweep", "procedures")}
-    return replace(part, **was)
+    warm = {mode.name: mode.warm_up for mode in before.modes}
+    return replace(part, **was, modes=tuple(replace(mode, warm_up=warm.get(mode.name, 0)) for mode in part.modes))
 
 
 def _case_as_was(case: Case, before: Case, repeated: set[str], judging: bool) -> Case:
@@ -57,7 +60,8 @@ def _case_as_was(case: Case, before: Case, repeated: set[str], judging: bool) ->
 def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document]) -> None:
     """Purpose: hold the runs of a record without some acts to the plans that are left in force in it. ``whole``: with all acts.
 
-    Attempts that only a plan without effect allows are taken out; a run that only such a plan let last longer timed out.
+    Attempts that only a plan without effect allows are taken out; a run that only such a plan let last longer timed out; one
+    that only such a plan had warm up counts.
     """
     if record.documents == whole.documents:
         return
@@ -71,6 +75,7 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
     kept = (row for row in record.runs if row.run not in beyond)
     record.runs = [_cut_off(replace(row, retried=False) if row.result in last else row, mine, real) for row in kept]
     record.open = {run: row for run, row in record.open.items() if run not in beyond}
+    _count_warm_ups(record, mine, real)
     record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
 
 
@@ -91,6 +96,18 @@ class _Plans:
         part: Component | None = self.parts[self._place(event)].get(row.component)
         said = {retry.verdict: retry.times for retry in part.retry} if part is not None else {}
         return said.get(row.verdict, 0 if row.verdict in _OF_ITS_OWN else None)
+
+    def results(self, row: RunRow, mode: str) -> tuple[int, int]:
+        """How many warm-ups, and how many results that count, the plan in force when a run was ordered wants of its case in a
+        mode, each time that the component runs; (0, 0) where it has no such mode.
+        """
+        place = self._place(row.ordered_by)
+        part, case = self.parts[place].get(row.component), self.cases[place].get(row.case)
+        for one in part.modes if part is not None and case is not None else ():
+            if one.name == mode and case is not None:
+                copies = self.documents[place].system.copies(one, case)
+                return one.warm_up * copies, one.repeats * copies
+        return 0, 0
 
     def limit_s(self, row: RunRow) -> float | None:
         """The time limit of a run in the plan in force when it was ordered."""
@@ -115,6 +132,61 @@ def _not_ordered(rows: list[RunRow], mine: _Plans, real: _Plans) -> set[str]:
         if allowed is not None and after.ordered_by and allowed < spent[row.verdict] <= (did or 0):
             return {later.run for later in rows[place:]}
     return set()
+
+
+def _count_warm_ups(record: Record, mine: _Plans, real: _Plans) -> None:
+    """What only the plans of the whole record had warm up are the first results of their mode. Those that came after them are so
+    much later ones, and what is more than is wanted would not have been ordered.
+    """
+    warm = {row.result for row in record.current() if _only_warms_up(row, record, mine, real)}
+    if not warm:
+        return
+    modes = {(row.component, row.case, row.of) for row in record.runs if row.result in warm}
+    first: dict[int, RunRow] = {}
+    for row in record.runs:
+        mode = row.of if row.result in warm else row.mode
+        if (row.component, row.case, mode) in modes:
+            first.setdefault(row.result, replace(row, mode=mode, of=""))
+    repeats, gone = _numbered_anew(first, warm), set[int]()
+    for result, row in first.items():
+        wanted = mine.results(row, row.mode)[1] * (1 + _again(row.component, record))
+        if row.repeat <= wanted < repeats[result]:
+            gone.add(result)
+    counted = [first[result].component for result in warm - gone]
+    record.warmed = {name: counted.count(name) for name in counted}
+    record.runs = [
+        replace(row, mode=first[row.result].mode, of="", repeat=repeats[row.result]) if row.result in first else row
+        for row in record.runs
+        if row.result not in gone
+    ]
+    record.open = {run: row for run, row in record.open.items() if row.result not in gone}
+
+
+def _again(component: str, record: Record) -> int:
+    return len(record.again.get(component, ()))
+
+
+def _only_warms_up(row: RunRow, record: Record, mine: _Plans, real: _Plans) -> bool:
+    """It warms up a mode that the plans left in force have, and is none of the warm-ups that they want."""
+    if not row.of or not row.ordered_by:
+        return False
+    (asked, wanted), (did, _) = mine.results(row, row.of), real.results(row, row.of)
+    rounds = 1 + _again(row.component, record)
+    return bool(wanted) and asked * rounds < row.repeat <= did * rounds
+
+
+def _numbered_anew(first: Mapping[int, RunRow], warm: Collection[int]) -> dict[int, int]:
+    """Result -> the number of its repeat, where warm-ups are repeats like those after them."""
+    found: dict[int, int] = {}
+    last: dict[tuple[str, str, str], tuple[int, int]] = {}  # the highest number so far, and how many warm-ups are in it
+    for result in sorted(first):
+        row = first[result]
+        key = row.component, row.case, row.mode
+        top, more = last.get(key, (0, 0))
+        more += result in warm
+        found[result] = top + 1 if result in warm else row.repeat + more
+        last[key] = max(top, found[result]), more
+    return found
 
 
 def _cut_off(row: RunRow, mine: _Plans, real: _Plans) -> RunRow:

@@ -14,6 +14,7 @@ from shakedown.metrics.clock import clocks_of
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.consent import Signed, weigh
 from shakedown.metrics.judging.criteria import score, score_people
+from shakedown.metrics.judging.harder import at_best
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
@@ -109,7 +110,8 @@ class _Settling:
         self.steering = self.steps.steering()
         unsure |= self.steering - self.void
         self.relied = self.steps.relied()
-        self.driven_by = sorted((self.steering | self.relied) & self.void)
+        self.hard = self.steps.hardened()
+        self.driven_by = sorted(((self.steering | self.relied) & self.void) | self._hard_without_effect())
         self.unagreed = sorted({*(unsure & consent.void), *self.driven_by})  # it cannot be undone, nor computed
         self.ended_by = sorted(act.number for act in acts if act.kind in ENDS_EARLY and act.number in consent.void)
         self.withdrawn = _withdrawn(record, self.void)
@@ -125,7 +127,7 @@ class _Settling:
         judged, takes, restricting, outcome = self._come_out()
         scored = tuple(self._act(act, judged, takes, restricting) for act in self.acts)
         known = frozenset(act.number for act in scored if act.without != NOT_KNOWN) & {act.number for act in self.known}
-        whole = without_all_words(self._raw(known), len(known), len(self.weighed))
+        whole = without_all_words(self._raw(known), len(known), len(self.weighed)) if not self.driven_by else NOT_KNOWN
         settled = replace(
             judged,
             outcome=outcome,
@@ -154,7 +156,7 @@ class _Settling:
         judged = self._score(frozenset())[2]
         takes, restricting = self._restricting(judged)
         outcome = _restricted(judged.outcome, restricting)
-        for number in sorted(self.relied - self.void):
+        for number in sorted({*self.relied, *self.hard} - self.void):
             gone = frozenset({number})
             if not self._is_sure(gone, self._word_without(gone, restricting), outcome):
                 self.known = [act for act in self.known if act.number != number]
@@ -186,10 +188,28 @@ class _Settling:
         )
 
     def _is_sure(self, gone: Acts, word: str, outcome: str) -> bool:
-        """Whether a word on the campaign without some acts holds, although results came by an easier plan that is among them:
-        such verdicts flatter, so that only what is worse all the same is known.
+        """Whether a word on the campaign without some acts holds, although results came by an easier or a harder plan that is
+        among them. Verdicts of an easier one flatter, so that only what is worse all the same is known; those of a harder one might
+        be better, so that only what comes out the same with all of them passed is.
         """
-        return not gone & self.relied or _RANKS.get(word, 0) < _RANKS.get(outcome, 0)
+        if gone & self.relied and _RANKS.get(word, 0) >= _RANKS.get(outcome, 0):
+            return False
+        return self._raw(gone) == self._at_best(gone, gone & self.hard.keys())
+
+    def _hard_without_effect(self) -> set[int]:
+        """The amendments without effect by whose harder plan verdicts came, where the outcome hangs on these."""
+        found = self.void & self.hard.keys()
+        return set(found) if self._raw(frozenset()) != self._at_best(frozenset(), found) else set()
+
+    def _at_best(self, gone: Acts, hard: Acts) -> str:
+        """The outcome without some acts, where all that came by the harder plans of ``hard`` passed."""
+        runs = {run for number in hard for run in self.hard[number]}
+        if not runs:
+            return self._raw(gone)
+        gone |= self.void
+        document, record = self._record(gone)
+        at_best(record, runs)
+        return self._judged(document, record, gone)[0].outcome
 
     def word(self) -> str:
         """The outcome alone."""
@@ -243,16 +263,20 @@ class _Settling:
         """The campaign without these acts, beside those without effect."""
         gone = numbers | self.void
         if gone not in self.shared:
-            record = self._idle_kept(self.variants.without(gone)) if gone else self.record
-            if gone and self.times:
-                leave_out_late(record, self.times, self.document_of)
-            if gone:
-                beyond.hold_to(record, self.record, self.document_of)
-            same = record.document == self.record.document or not record.document
-            document = self.document if same else self.document_of(record.document)
+            document, record = self._record(gone)
             judged, counted = self._judged(document, record, gone)
             self.shared[gone] = (document, clocks_of(document, record), judged, counted)
         return self.shared[gone]
+
+    def _record(self, gone: Acts) -> tuple[Document, Record]:
+        """The plan and the record without these acts. It is this record itself where there are none."""
+        record = self._idle_kept(self.variants.without(gone)) if gone else self.record
+        if gone and self.times:
+            leave_out_late(record, self.times, self.document_of)
+        if gone:
+            beyond.hold_to(record, self.record, self.document_of)
+        same = record.document == self.record.document or not record.document
+        return self.document if same else self.document_of(record.document), record
 
     def _idle_kept(self, record: Record) -> Record:
         """Hours in which nothing ran before an amendment took a component up again are none of its time without it either."""
@@ -337,6 +361,8 @@ class _Settling:
     def _without(self, act: Act, judged: Scorecard, restricting: set[int]) -> tuple[str, tuple[str, ...]]:
         """The outcome without the act, and what comes out otherwise."""
         now = _restricted(judged.outcome, restricting)
+        if act.number in self.driven_by:
+            return NOT_KNOWN, ()
         if act.number in self.void or act.number in self.withdrawn:
             return now, ()
         if act.kind == "agree":

@@ -1,7 +1,7 @@
 """The steps that amendments made from one plan to the next, and which of them brought results about: ``Steps``.
 
-An amendment that makes runs easier leaves something behind where results came by it, whatever is asked for after it; one that
-steers what runs, where something was ordered after it.
+An amendment that makes runs easier leaves something behind where results came by it, whatever is asked for after it; so does one
+that makes them harder, where something did not pass by it; one that steers what runs, where something was ordered after it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from math import inf
 
 from shakedown.metrics.judging import beyond
 from shakedown.metrics.judging.asked_less import eased, eases_runs, steers_runs
+from shakedown.metrics.judging.harder import Harder
 from shakedown.metrics.judging.people import Act
+from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document
 
@@ -65,14 +67,37 @@ class Steps:
     def is_relied_on(self, act: Act) -> bool:
         """Whether a verdict that counts was given, or its run let start, before a later amendment asked for all of it again."""
         before, after = self.of(act)
-        later = (one for one in self.amends if one.number > act.number)
-        until = next((one for one in later if not eases_runs(before, self.of(one)[1])), None)
-        last, end = (until.number, until.said) if until is not None else (inf, inf)
+        until = self._until(act, lambda plan: bool(eases_runs(before, plan)))
         parts, cases = eased(before, after)
-        for row in self.record.runs:
-            if row.superseded_by or not (row.component in parts or row.case in cases):
-                continue
-            began = row.charged if row.charged is not None else row.started
-            if act.number < row.seq < last or (began is not None and act.said <= began < end):
-                return True
-        return False
+        rows = (row for row in self.record.current() if row.component in parts or row.case in cases)
+        return any(_came_between(row, act, until) for row in rows)
+
+    def hardened(self) -> dict[int, frozenset[str]]:
+        """The amendments by whose harder plan verdicts came that might be better without it -> the runs that have them."""
+        found = {}
+        for act in self.amends:
+            runs = self._harder_for(act)
+            if runs:
+                found[act.number] = runs
+        return found
+
+    def _harder_for(self, act: Act) -> frozenset[str]:
+        before, after = self.of(act)
+        harder = Harder(before, after)
+        if not harder:
+            return frozenset()
+        until = self._until(act, lambda plan: bool(Harder(before, plan)))
+        rows = (row for row in self.record.current() if harder.concerns(row))
+        return frozenset(row.run for row in rows if _came_between(row, act, until))
+
+    def _until(self, act: Act, is_so: Callable[[Document], bool]) -> tuple[float, float]:
+        """The number of the first later amendment whose plan is so no more, and when it was said; infinite where there is none."""
+        later = (one for one in self.amends if one.number > act.number)
+        until = next((one for one in later if not is_so(self.of(one)[1])), None)
+        return (until.number, until.said) if until is not None else (inf, inf)
+
+
+def _came_between(row: RunRow, act: Act, until: tuple[float, float]) -> bool:
+    """It was judged, or let start, after an act and before what ended it."""
+    began = row.charged if row.charged is not None else row.started
+    return act.number < row.seq < until[0] or (began is not None and act.said <= began < until[1])

@@ -300,6 +300,11 @@ def remarks(document: Document, record: Record, people: Mapping[str, Population]
         )
     for name, count in sorted(record.beyond.items()):
         found.append(f"{plural(count, 'further attempt')} of {name}, allowed by acts that have no effect: not counted")
+    for name, count in sorted(record.warmed.items()):
+        found.append(
+            f"{plural(count, 'warm-up run')} of {name}, which only acts that have no effect asked for: counted as the first of"
+            " their mode"
+        )
     for name, count in sorted(record.unknown.items()):
         found.append(f"{plural(count, 'event')} named '{name}', which this version does not know: kept, not counted")
     for name, population in people.items():

@@ -76,6 +76,7 @@ class RecordRows(Struct):
     documents: list[str] = []  # digests of the plans that were in force, the first one first
     outcomes: dict[str, OutcomeRow] = {}  # component -> the last one, of those that others wait for
     late: dict[str, int] = {}  # component -> runs that were left out: without some acts nobody would have ordered them
+    warmed: dict[str, int] = {}  # component -> warm-ups that count: only plans without effect have them warm up
     beyond: dict[str, int] = {}  # component -> attempts that were left out: only plans without effect allow them
     unknown: dict[str, int] = {}
     irregular: list[str] = []

@@ -29,6 +29,7 @@ class RunRow(Struct, frozen=True):
     ``halted_s``: for how long it stood still within its run time. ``judged_by`` and ``judged_because``: who had it judged again,
     and why. ``recorded``: pattern -> sums of the files that its test has recorded.
     ``ordered``: when, and ``ordered_by``: by which event, it was ordered; None and 0 where that is not known.
+    ``of``: of a warm-up, the mode that it belongs to.
     ``failure_class``: what it is put down to, never "" where it did not pass; ``failure_line``: the words that say so.
     """
 
@@ -72,6 +73,7 @@ class RunRow(Struct, frozen=True):
     recorded: Mapping[str, Recorded] = {}
     ordered: float | None = None
     ordered_by: int = 0
+    of: str = ""
 
     @property
     def over(self) -> float | None:

@@ -233,6 +233,7 @@ def _first_row(record: Record, event: Event) -> RunRow:
         time=event.time,
         result=ordered.result if ordered else _result(record, key, attempt, event.run),
         mode=mode[0] or (ordered.mode if ordered else ""),
+        of=mode[1],
         epoch=ordered.epoch if ordered else record.epoch,
         job=event.job or (ordered.job if ordered else ""),
         **(_loads(ordered, event.time) | _evidence(value) | failure_fields(event)),
