@@ -45,7 +45,9 @@ def make_bench(spool_package: Path, tmp_path: Path) -> Iterator[MakeBench]:
     made: list[Bench] = []
 
     def make(kind: type[Bench]) -> Bench:
-        made.append(kind(tmp_path))
+        place = tmp_path / f"bench-{len(made) + 1}"
+        place.mkdir()
+        made.append(kind(place))
         return made[-1]
 
     yield make

@@ -45,7 +45,7 @@ def render_acts(scorecard: Scorecard) -> str:
         parts += act_lines(act)
     whole = f"without all of these acts: {scorecard.without_acts}"
     if any(act.without == NOT_KNOWN for act in scorecard.acts):
-        whole += f"; {NOT_KNOWN}: it would show only by running again"
+        whole += "; what is not known would show only by running again"
     return "\n".join([*parts, "", _wrapped(whole), *(_wrapped(f"note: {text}", "      ") for text in scorecard.told)])
 
 

@@ -143,14 +143,20 @@ BROKEN: dict[Callable[[Port], None], str] = {
 def test_a_broken_port_fails_its_clause(
     broken: Callable[[Port], None], make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = make_bench(SpoolBench)
 
     def change(port: Any) -> Any:
         broken(port)
         return port
 
-    bench.change_port = change
     for module in (scheduler_bench, scheduler_contract):  # what never comes about is not waited for long
         monkeypatch.setattr(module, "LIMIT_S", 3.0)
-    with pytest.raises(AssertionError):
-        CONTRACT[BROKEN[broken]].tried(bench)
+    for _ in range(
+        3
+    ):  # what a broken port begins too early comes late, now and then, on a busy machine, and is not seen
+        bench = make_bench(SpoolBench)
+        bench.change_port = change
+        try:
+            CONTRACT[BROKEN[broken]].tried(bench)
+        except AssertionError:
+            return
+    pytest.fail(f"no clause is broken by {broken.__name__}")
