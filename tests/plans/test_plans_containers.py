@@ -10,7 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+
+from shakedown.schedulers.local_host.script import fill
 
 RUNTIMES = ("apptainer", "singularity", "podman", "podman-hpc", "sarus", "ch-run", "srun", "mpiexec")
 LOCAL = """\
@@ -87,6 +90,25 @@ def test_apptainer(made: Any, site: Any, tmp_path: Path, runtime: str) -> None:
     assert called(case, work) == ["mpiexec", "-n", "2", runtime, "exec", *inside, str(image), "./a", "b c"]
     digest = hashlib.sha256(b"image").hexdigest()
     assert case.container == f"{image}, sha256 {digest} ({runtime}, launcher of the host)"
+
+
+def test_files_that_another_run_hands_on_are_seen_inside(site: Any, programs: Path, tmp_path: Path) -> None:
+    """They are links to the directory of that run, which lies in the campaign."""
+    image_of(site)
+    site.write("systems/here2.yaml", LOCAL.replace("CONTAINERS", ""))
+    site.test("test: mesh\nrun: {command: echo}\n", "tests/mesh.yaml")
+    needs = "needs: {test: mesh, files: [mesh.txt]}\n"
+    run = "run: {container: {image: a.sif, with: apptainer}, command: '{container} ./a'}\n"
+    for given, text in ((True, f"test: a\n{needs}{run}"), (False, f"test: a\n{run}")):
+        site.test(text)
+        (case,) = (one for one in site.cases("here2") if one.test == "a")
+        campaign = tmp_path / 'it\'s a "$HOME" campaign'
+        words = called(case_of_a_campaign(case, campaign), tmp_path / "w")
+        assert (f"--bind={campaign}:{campaign}" in words) is given
+
+
+def case_of_a_campaign(case: Any, campaign: Path) -> Any:
+    return msgspec.structs.replace(case, script=fill(case.script, "{campaign}", str(campaign)))
 
 
 @pytest.mark.parametrize("runtime", ["podman", "podman-hpc"])

@@ -50,14 +50,8 @@ _NO_SETTING = tuple(_NO_SETTINGS.split())
 _SEPARATORS = re.compile(r"[;&|()\n]+|\b(?:then|do|else|time|exec|nohup)\b")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./+-]+")
 _REDIRECTION = re.compile(r"[0-9&]?>{1,2}[|&]?\s*[^\s;&|()]+")
-_WRITES_ALL = (
-    "tee",
-    "touch",
-    "rm",
-    "mkdir",
-    "truncate",
-    "mktemp",
-)  # each path that these are given is written, or goes away
+# Each path that the first are given is written, or goes away; of the second the last one; of an option the one that follows it.
+_WRITES_ALL = ("tee", "touch", "rm", "mkdir", "truncate", "mktemp")
 _WRITES_LAST = ("cp", "mv", "ln", "install", "rsync", "scp")
 _WRITES_NEXT = ("-o", "--output", "--out", "--log", "--logfile")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")

@@ -201,11 +201,14 @@ class _Maker:
         return with_software(toolchain, written, lambda at, text: self.filler.text(at, text, names))
 
     def _seen_inside(self) -> list[str]:
-        """Directories that a container must see beside the run's own: those of linked input files, and of the build."""
+        """Directories that a container must see beside the run's own: those of linked input files, and of the build; the campaign,
+        where files of other runs are handed on.
+        """
         linked = self.test.values["run"].get("stage", "link") == "link"
         files = [Path(path) for _, path in self.files if linked]
         places = [str(place.parent) for path in files for place in (path, path.resolve())]
-        return [*(["{build}"] if self.build is not None else []), *places]
+        handed = any(need.get("files") for _, need in written_needs(self.test))
+        return [*(["{build}"] if self.build is not None else []), *(["{campaign}"] if handed else []), *places]
 
     def _is_here(self, stage: Stage, toolchain: Toolchain | None) -> bool:
         """Whether what this machine has tells what the case finds: software that is loaded first may bring anything."""

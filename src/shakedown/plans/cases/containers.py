@@ -203,5 +203,5 @@ def _program(runtime: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    """``{build}`` stays bare: it is filled in, and quoted, when the campaign has built."""
-    return path if path == "{build}" else shlex.quote(path)
+    """What only a campaign knows stays bare: it is filled in, and quoted, when the campaign runs."""
+    return path if path in ("{build}", "{campaign}") else shlex.quote(path)

@@ -24,17 +24,10 @@ from shakedown.plans.files import signature_of, walk
 _MOST_FILES = 200_000
 _GONE = (0, 0, 0, 0)
 _ANSWER_HOLDS_S = 600.0  # what a command said is believed this long
-_ANSWER_S = (
-    5.0,
-    15.0,
-)  # for which a command is waited for; one that says nothing may be slow on a busy machine: it is asked again
-_FOR_NOW = (
-    errno.EAGAIN,
-    errno.ENOMEM,
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ETXTBSY,
-)  # why one cannot be started at this moment
+# For so long a command is waited for; one that says nothing may be slow on a busy machine: it is asked again.
+_ANSWER_S = (5.0, 15.0)
+# Why one cannot be started at this moment.
+_FOR_NOW = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ETXTBSY)
 _ANSWER_CHARACTERS = 64 << 10
 
 
