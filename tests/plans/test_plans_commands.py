@@ -191,7 +191,16 @@ def test_systems_and_plans_are_listed(inside: Any) -> None:
     assert "c5:batch (1920 x 128 cores)" in shakedown("list", "systems")
     assert [system["name"] for system in asked("list", "systems")] == ["here", "c5"]
     (plan,) = asked("list", "plans")
-    assert plan["components"] == ["vendor", "first-look", "performance", "mixed", "stability", "every-node", "site"]
+    assert plan["components"] == [
+        "vendor",
+        "first-look",
+        "performance",
+        "mixed",
+        "stability",
+        "every-node",
+        "sizes",
+        "site",
+    ]
 
 
 # ---- show ------------------------------------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ def test_components_say_what_must_hold(example: Any) -> None:
         "mixed",
         "stability",
         "every-node",
+        "sizes",
         "site",
         "scores",
     ]

@@ -13,23 +13,28 @@ from shakedown.model.nouns import Document
 
 
 class ByHand:
-    """Plays events into a state and settles what the engine orders."""
+    """Plays events into a state and settles what the engine orders. ``log``: all of them, as a log keeps them."""
 
     def __init__(self, state: State) -> None:
         self.state = state
+        self.log: list[Event] = []
 
     def play(self, name: str, **fields: Any) -> None:
         """One event, a second later."""
-        evolve(self.state, Event(name, self.state.seq + 1, self.state.time + 1.0, **fields))
+        self._fold(Event(name, self.state.seq + 1, self.state.time + 1.0, **fields))
 
     def settle(self) -> list[str]:
         """Fold orders until there are no more; the names of their events."""
         done = []
         while orders := decide(self.state, self.state.time).orders:
             for order in orders:
-                evolve(self.state, msgspec.structs.replace(order.event, seq=self.state.seq + 1, time=self.state.time))
+                self._fold(msgspec.structs.replace(order.event, seq=self.state.seq + 1, time=self.state.time))
                 done.append(order.event.event)
         return done
+
+    def _fold(self, event: Event) -> None:
+        evolve(self.state, event)
+        self.log.append(event)
 
 
 def begun(document: Document) -> ByHand:

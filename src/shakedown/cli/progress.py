@@ -12,7 +12,7 @@ from shakedown.cli.time_left import Pace, clock_share, time_left
 from shakedown.conductor.session import Watchers
 from shakedown.engine import State, explain
 from shakedown.engine.state.phases import BuildPhase, RunPhase
-from shakedown.model.events import Event
+from shakedown.model.events import SPARED, Event
 from shakedown.model.units import show_duration
 
 REDRAW_S = 0.25
@@ -64,7 +64,7 @@ class Progress:
             return
         line = _LINES[event.event](state, event)
         if line:
-            self._print(line, dull=event.event == "verdict" and event.value["verdict"] == "passed")
+            self._print(line, dull=event.event == "verdict" and event.value["verdict"] in ("passed", SPARED))
 
     def idle(self) -> float:
         """The loop waits: redraw, or say how far it is. Returns when it wants to be called again, in seconds."""
@@ -191,6 +191,8 @@ def _verdict_line(state: State, event: Event) -> str:
     numbers = "".join(f"  {name}={number:.4g}" for name, number in list(value.get("figures", {}).items())[:2])
     if value["verdict"] == "passed":
         return f"{event.run}  passed{elapsed}  {event.case}{numbers}"
+    if value["verdict"] == SPARED:
+        return f"{event.run}  spared  {event.case}: {event.reason}"
     return f"{event.run}  {value['verdict'].upper()}{elapsed}  {event.case}: {event.reason}"
 
 

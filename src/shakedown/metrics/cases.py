@@ -77,7 +77,9 @@ def in_order_of_record(row: RunRow) -> tuple[int, int]:
 
 
 def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
-    """Purpose: every case of every component, in the order of the plan, unavailable ones in their place."""
+    """Purpose: every case of every component, in the order of the plan, unavailable ones in their place. Cases that a ladder spares are in
+    none.
+    """
     people = populations(document, record)
     cases = {case.id: case for case in document.cases}
     specs = {test.name: test.figures for test in document.tests}
@@ -88,7 +90,7 @@ def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
         for name in component.cases:
             if name in available:
                 found.append(_summary(component.name, available[name], specs.get(available[name].case.test, ())))
-            else:
+            elif name in missing:  # else its ladder spares it
                 found.append(_missing(component.name, cases.get(name) or Case(name, name, ""), missing[name]))
     return tuple(found)
 

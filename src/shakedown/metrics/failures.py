@@ -11,7 +11,7 @@ from msgspec import Struct
 from shakedown.checks.classify.ending import of_verdict
 from shakedown.checks.classify.likeness import likeness
 from shakedown.metrics.rows.rows import RunRow
-from shakedown.model.events import UNDETERMINED, Event
+from shakedown.model.events import SPARED, UNDETERMINED, Event
 from shakedown.model.failures import UNCLASSIFIED, Failure
 
 _REASON_TELLS = frozenset(
@@ -57,7 +57,7 @@ def failure_of(event: Event) -> Failure | None:
     value = event.value
     verdict = str(value.get("verdict", ""))
     said = value.get("failure")
-    if verdict in ("passed", UNDETERMINED):
+    if verdict in ("passed", SPARED, UNDETERMINED):
         return None
     if isinstance(said, Mapping) and said.get("class"):
         return _said(said)

@@ -46,16 +46,18 @@ VERDICTS: Final[dict[str, str]] = {
     "interrupted": "It was ended by something outside it: the conductor on this machine, a requeue, a preemption.",
     "build_failed": "What it needs could not be built.",
     "not_run": "What it needs did not pass, or did not leave the files for it: it was not started.",
+    "spared": "Its ladder does not need this size, since others say how it would end: it was not started, and is in no count.",
     "submit_failed": "The scheduler refused it.",
     "cancelled": "A person cancelled it.",
     "lost": "Nothing that was asked could tell what became of it before the deadline.",
     "undetermined": "It ran to its end, but what it left could not be read or judged for reasons not its own; it is judged again.",
 }
 
+SPARED: Final = "spared"  # no attempt was made, since none is needed: in no count
 UNDETERMINED: Final = "undetermined"  # neither for nor against what was tested: in no count but its own
 COMPLETED: Final = frozenset({"passed", "incorrect", "performance"})  # verdicts of runs that ran to their end
 NEVER_STARTED: Final = frozenset(
-    {"build_failed", "not_run", "submit_failed"}
+    {"build_failed", "not_run", "spared", "submit_failed"}
 )  # verdicts of attempts that executed nothing
 
 PARTIES: Final[dict[str, str]] = {

@@ -232,6 +232,15 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
     ),
     Measure(
+        "largest size",
+        "up to which size the ladders of the component hold; of several the one that holds least counts: a number",
+        "shakedown.metrics.judging.largest_size:largest_size",
+        "ladders.csv, rows with {row} and state = holds: the greatest size of each ladder, the least of these",
+        bound="count",
+        keys=("test",),
+        sees_failures=True,
+    ),
+    Measure(
         "planned time",
         "for how long the clock has run, of what the plan asks for: a duration",
         "shakedown.metrics.judging.planned_time:planned_time",

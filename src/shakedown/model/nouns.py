@@ -20,6 +20,7 @@ from shakedown.model.figures import FigureSpec as FigureSpec  # noqa: PLC0414
 from shakedown.model.figures import Pairs as Pairs  # noqa: PLC0414
 from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window, Yield
 from shakedown.model.judging import Contract, Criterion
+from shakedown.model.ladders import Ladder
 from shakedown.model.resources import NO_GPUS, NOTHING_ASKED, Gpus, Resources
 from shakedown.model.scores import Score
 from shakedown.model.units import show_amount
@@ -410,6 +411,7 @@ class Component(Struct, frozen=True):
     sweep: Sweep | None = None
     pack: Pack | None = None
     stop_after: int = 0
+    ladder: Ladder | None = None  # of its cases only the sizes run that tell from which on its tests fail
 
 
 class Limits(Struct, frozen=True):

@@ -9,6 +9,7 @@ from shakedown.events.chain import refuse_damaged
 from shakedown.metrics.judging.populations import as_expected
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.model.errors import UsageError
+from shakedown.model.events import SPARED
 from shakedown.model.frozen import thaw
 from shakedown.model.layout import Layout
 from shakedown.plans.ad_hoc import Failed
@@ -37,6 +38,6 @@ def last_failed(campaign: Path) -> Failed:
     failed = tuple(
         (case.id, case.test)
         for case in document.cases
-        if case.id in last and last[case.id].verdict != "passed" and not as_expected(last[case.id], case)
+        if case.id in last and last[case.id].verdict not in ("passed", SPARED) and not as_expected(last[case.id], case)
     )
     return Failed(name, document.system.name, failed)

@@ -33,7 +33,7 @@ from shakedown.metrics.rows.rows import OpenRun, RunRow
 from shakedown.metrics.rows.table import Record, fold_runs
 from shakedown.model import clocks
 from shakedown.model.errors import UsageError
-from shakedown.model.events import COMPLETED, UNDETERMINED
+from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED
 from shakedown.model.layout import Layout
 from shakedown.model.near_names import near_case
 from shakedown.model.ports import RENAMED
@@ -349,7 +349,7 @@ def _ends_in(layout: Layout, record: Record, rows: Iterable[RunRow]) -> dict[str
 
 def _what_followed(record: Record, row: RunRow, ends: Mapping[str, str]) -> str:
     """Of an attempt that did not pass: the next one, or how many there were and why no more follows; "" where that is open."""
-    if row.verdict in ("passed", UNDETERMINED) or row.superseded_by:
+    if row.verdict in ("passed", SPARED, UNDETERMINED) or row.superseded_by:
         return ""
     mine = {other.run: other.attempt for other in record.current() if other.result == row.result}
     mine |= {run: other.attempt for run, other in record.open.items() if other.result == row.result}

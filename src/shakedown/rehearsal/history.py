@@ -15,6 +15,7 @@ from shakedown.metrics.rows.table import Record
 from shakedown.metrics.run_times import build_times, figures_of_runs, run_times
 from shakedown.metrics.words import plural
 from shakedown.model.errors import UsageError
+from shakedown.model.events import SPARED
 from shakedown.model.layout import Layout
 from shakedown.model.nouns import Document
 from shakedown.model.scenario import Builds, FigureLaw, Scenario
@@ -52,6 +53,8 @@ def not_taken_over(record: Record, campaign: str) -> tuple[tuple[str, str], ...]
     """Purpose: runs that did not pass then: a rehearsal takes over how long runs take, not how they end."""
     judged, bad = Counter[str](), Counter[str]()
     for row in record.current():
+        if row.verdict == SPARED:
+            continue
         judged[_test(row.case)] += 1
         bad[_test(row.case)] += row.verdict != "passed"
     return tuple(

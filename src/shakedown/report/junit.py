@@ -18,6 +18,7 @@ from shakedown.metrics.judging.populations import counts_as_passed
 from shakedown.metrics.judging.scorecard import CriterionScore, Scorecard
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
+from shakedown.model.events import SPARED
 from shakedown.model.nouns import Document
 from shakedown.report.words import harmless, one_line
 
@@ -121,7 +122,9 @@ def _results(component: str, document: Document, record: Record) -> Iterator[_Ou
         name = _name(last.case, last.mode, last.repeat)
         told = "\n".join(_attempt(row) for row in rows)
         case = expected.get(last.case)
-        if result in open_results:
+        if last.verdict == SPARED:
+            yield _Outcome(name, "skipped", "", f"spared: {last.reason}", said=told)
+        elif result in open_results:
             yield _Outcome(name, "skipped", "", "another attempt is to come", said=told)
         elif last.verdict == "passed" or (case is not None and counts_as_passed(last, case)):
             yield _Outcome(name, seconds=last.elapsed_s or 0.0, said=told)

@@ -111,7 +111,8 @@ def _aligned(row: list[str], widths: list[int]) -> list[str]:
 
 
 def _criteria(component: ComponentScore) -> list[str]:
-    return [_criterion(item) for item in component.criteria]
+    ladders = [_wrapped(f"  {'ladder':<10}  {ladder.in_words()}", " " * 14) for ladder in component.ladders]
+    return [*(_criterion(item) for item in component.criteria), *ladders]
 
 
 def _criterion(item: CriterionScore) -> str:

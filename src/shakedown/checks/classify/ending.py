@@ -70,7 +70,7 @@ def of_verdict(verdict: str, words: str = "", status: int | None = None) -> Fail
 
 def weigh(verdict: str, words: str, status: int | None, found: Failure | None) -> Failure | None:
     """Purpose: the class of a run; ``found`` is what its output says. None where it passed, or nobody knows yet."""
-    if verdict in ("passed", "undetermined"):
+    if verdict in ("passed", "spared", "undetermined"):
         return None
     said = _of_words(words)
     if verdict in _ENDINGS:

@@ -89,6 +89,7 @@ def _beside(component: Component, targeted: Collection[str]) -> str:
         ("yields", "\n".join(_yield(room, targeted) for room in component.yields)),
         ("sweep", f"{sweep.queued} jobs at most wait at the scheduler" if sweep else ""),
         ("pack", _pack(pack.runs, pack.at_once, pack.allocations) if pack else ""),
+        ("ladder", component.ladder.in_words() if component.ladder else ""),
         ("stops", f"a case that fails {component.stop_after} times in a row" if component.stop_after else ""),
         indent="  ",
     )

@@ -17,6 +17,7 @@ from shakedown.engine.state.plan import REMEMBERED, PlanIndex, QueueKey, is_plac
 from shakedown.engine.state.records import STANDSTILL, Given, MixProgress
 from shakedown.engine.state.retirement import why_unwanted
 from shakedown.engine.state.state import State
+from shakedown.model.events import SPARED
 from shakedown.model.nouns import Loads
 
 _NOTHING = 1e-9
@@ -44,7 +45,7 @@ def enqueue(state: State, entry: PendingResult, first: bool = False) -> None:
 def put_back(state: State, entry: PendingResult) -> None:
     """A further attempt waits for its time, unless what it needs has been taken back meanwhile."""
     later = entry.not_before > state.time
-    if later and (not state.index.cases[entry.case].needs or standing_of(state, entry).word == "met"):
+    if later and (not _has_others(state, entry) or standing_of(state, entry).word == "met"):
         state.tallies[entry.component].waiting += 1
         insort(state.waiting.delayed, entry, key=lambda e: e.not_before)
         return
@@ -52,27 +53,36 @@ def put_back(state: State, entry: PendingResult) -> None:
 
 
 def _waits_for_others(state: State, entry: PendingResult) -> bool:
-    """Whether it waits for what it needs, or can only be judged since that is lost."""
-    entry.unmet = ""
-    if not state.index.cases[entry.case].needs:
+    """Whether it waits for what it needs, or can only be judged since that is lost, or not needed."""
+    entry.unmet, entry.spared = "", False
+    if not _has_others(state, entry):
         return False
     standing = standing_of(state, entry)
     if standing.word == "open":
         state.waiting.needing.setdefault(entry.case, []).append(entry)
-    elif standing.word == "lost":
-        entry.unmet = standing.why
+    elif standing.word in ("lost", "spared"):
+        entry.unmet, entry.spared = standing.why, standing.word == "spared"
         state.waiting.unmet.append(entry)
     return standing.word != "met"
+
+
+def _has_others(state: State, entry: PendingResult) -> bool:
+    """Whether it depends on other results: by what its test needs, or by its ladder."""
+    index = state.index
+    return bool(index.cases[entry.case].needs) or (entry.component, entry.case) in index.ladders
 
 
 def came_out(state: State, result: ResultsKey, repeat: int, given: Given) -> None:
     """A result is closed. Where others need it, those that waited for it begin, or are judged not run."""
     count_closed(state, result, repeat)
-    followers = state.index.followers.get(result.case)
-    if followers:
+    followers = state.index.followers.get(result.case, ())
+    rungs = state.index.ladders.get((result.component, result.case), ())
+    if followers or rungs:
         name = state.index.components[result.component].name
         state.results.given.setdefault(NeededKey(name, result.mode, result.case), {})[repeat] = given
         look_at_needing(state, followers)
+    if given.verdict != SPARED:  # else nothing is known that was not known before
+        look_at_needing(state, [rung.case for rung in rungs])
 
 
 def count_closed(state: State, result: ResultsKey, repeat: int) -> None:
@@ -86,7 +96,9 @@ def judged_otherwise(state: State, needed: NeededKey, run: str, verdict: str) ->
     mine = [given for given in state.results.given.get(needed, {}).values() if given.run == run]
     for given in mine:
         given.verdict = verdict
-    followers = state.index.followers.get(needed.case, ()) if mine else ()
+    number = state.index.component_number.get(needed.component, -1)
+    rungs = state.index.ladders.get((number, needed.case), ())
+    followers = {*state.index.followers.get(needed.case, ()), *(rung.case for rung in rungs)} if mine else ()
     if followers:
         for entry in state.waiting.set_aside(lambda entry: entry.case in followers):
             state.tallies[entry.component].waiting -= 1

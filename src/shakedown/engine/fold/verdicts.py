@@ -19,6 +19,7 @@ from shakedown.engine.fold.lost_starts import let_go
 from shakedown.engine.fold.overrides import count_failure
 from shakedown.engine.state.jobs import Job, PendingResult, Run
 from shakedown.engine.state.keys import NeededKey, ResultsKey
+from shakedown.engine.state.ladders import figure_of
 from shakedown.engine.state.modes import mode_in
 from shakedown.engine.state.phases import JobPhase, RunPhase
 from shakedown.engine.state.records import Given, Tally, Undetermined
@@ -71,17 +72,20 @@ def verdict(state: State, event: Event) -> None:
     ended = facts_of(state, run).get("state", "") if verdict == UNDETERMINED else ""
     _leave_job(state, run, bool(value.get("alive")))
     run.verdict = verdict
-    _note_left(run, event)
+    _note_left(state, run, event)
     if verdict == UNDETERMINED and not value.get("gone"):
         _keep(state, run, event, ended)
     else:
         _settle_or_close(state, run, bool(value.get("final")))
 
 
-def _note_left(run: Run, event: Event) -> None:
-    """What it may hand on to other runs, and where that lies."""
+def _note_left(state: State, run: Run, event: Event) -> None:
+    """What it may hand on to other runs, where that lies, and what its ladder looks at."""
     run.left = event.value.get("left", {})
     run.directory = event.value.get("output", {}).get("directory", "")
+    ladder = state.index.components[run.component].ladder
+    if ladder is not None:
+        run.measured = figure_of(ladder, event.value)
 
 
 def _note_end(state: State, number: int, event: Event) -> None:
@@ -114,7 +118,7 @@ def _judged_after_all(state: State, event: Event) -> None:
     del state.agenda.undetermined[run.id]
     count_live(state, run, 1)
     run.verdict, run.facts = value["verdict"], {}
-    _note_left(run, event)
+    _note_left(state, run, event)
     _settle_or_close(state, run, bool(value.get("final")))
     state.campaign.doubted = event.seq
 
@@ -194,7 +198,7 @@ def _close_run(state: State, run: Run) -> None:
     del state.runs[run.id]
     state.agenda.to_settle.pop(run.id, None)
     fly(state, run, -1)
-    given = Given(run.id, run.verdict, run.left, run.directory)
+    given = Given(run.id, run.verdict, run.left, run.directory, run.measured)
     came_out(state, ResultsKey(run.component, run.mode, run.case), run.repeat, given)
 
 

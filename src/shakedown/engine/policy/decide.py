@@ -25,7 +25,7 @@ from shakedown.engine.state.orders import BATCH, Decision, Order
 from shakedown.engine.state.phases import BuildPhase, CampaignPhase
 from shakedown.engine.state.retirement import why_no_more
 from shakedown.engine.state.state import State
-from shakedown.model.events import UNDETERMINED, Event
+from shakedown.model.events import SPARED, UNDETERMINED, Event
 from shakedown.model.nouns import Retry
 from shakedown.model.ports import CollectOrder
 
@@ -164,8 +164,13 @@ def _judge_cancelled(state: State, decision: Decision) -> None:
 
 
 def _judge_unmet(state: State, decision: Decision) -> None:
-    """What a result needs did not pass: it is not run. What needs that in turn is judged by this."""
+    """What a result needs did not pass, or its ladder does not need it: it is not run. What needs that in turn is judged by
+    this.
+    """
     for entry in islice(state.waiting.unmet, BATCH):
+        if entry.spared:
+            _judge_waiting(state, decision, entry, SPARED, entry.unmet)
+            continue
         case = state.index.cases[entry.case]
         expected = f" (as expected: {case.because})" if case.expect == "not_run" else ""
         _judge_waiting(state, decision, entry, "not_run", entry.unmet + expected)

@@ -58,12 +58,17 @@ def _wait_for_others(state: State, case: str) -> list[Waiting]:
     for entry in chain(chain.from_iterable(state.waiting.needing.values()), state.waiting.unmet):
         if case not in ("", entry.case):
             continue
+        component = state.index.components[entry.component].name
+        if entry.spared:
+            at = (component, entry.case, "spared", entry.unmet)
+            found[at] = found.get(at, 0) + 1
+            continue
         of = standing_of(state, entry).of
         assert of is not None, "it is let go as soon as everything that it needs has passed"
         number = state.index.component_number[of.key.component]
         run = live.get((number, of.key.mode, of.key.case, of.repeat), "")
         text = entry.unmet or f"{in_words(of)} comes first{f', as {run}' if run else ', and waits itself'}"
-        at = (state.index.components[entry.component].name, entry.case, f"need:{of.key.case}", text)
+        at = (component, entry.case, f"need:{of.key.case}", text)
         found[at] = found.get(at, 0) + 1
     return [Waiting(component, name, count, key, text) for (component, name, key, text), count in found.items()]
 

@@ -32,6 +32,7 @@ class PendingResult:
     mode: str = ""
     cancelled: str = ""  # why the result is not wanted any more: the entry is to be judged ``cancelled``
     unmet: str = ""  # why what it needs will not be there: the entry is to be judged ``not_run``
+    spared: bool = False  # ``unmet`` says why its ladder does not need it: the entry is to be judged ``spared``
     spent: tuple[tuple[str, int], ...] = ()
 
     def same(self, component: int, case: str, repeat: int, mode: str) -> bool:
@@ -89,7 +90,8 @@ class Run:
     after ``given_up``, ``retry``, or a verdict that is final. A run that is one part of a job also has ``part`` (its number,
     from 1), ``seen`` (what a source last said of it), ``facts`` (of the report of its end) and ``claim``. ``spent``: as of
     ``PendingResult``. ``handed``: files of other runs that it was given; ``left``: pattern -> files that it may hand on and their
-    sha256, or why there are none; ``directory``: where it worked, as the verdict says.
+    sha256, or why there are none; ``directory``: where it worked, as the verdict says; ``measured``: the figure that its
+    ladder looks at.
     """
 
     id: str
@@ -112,6 +114,7 @@ class Run:
     handed: list[Handed] = field(default_factory=list)
     left: dict[str, dict[str, str] | str] = field(default_factory=dict)
     directory: str = ""
+    measured: float | None = None
 
     @property
     def times(self) -> int:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from shakedown.engine.state.jobs import Handed, PendingResult
 from shakedown.engine.state.keys import NeededKey, ResultsKey
+from shakedown.engine.state.ladders import turn_of
 from shakedown.engine.state.plan import PlanIndex
 from shakedown.engine.state.records import Given
 from shakedown.engine.state.state import State
@@ -28,9 +29,11 @@ class Needed(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How it stands with what a result needs. ``of``: the first that is not there; ``why``: what became of it, if it is lost."""
+    """How it stands with what a result needs. ``of``: the first that is not there; ``why``: what became of it, if it is lost;
+    or why the result itself is spared.
+    """
 
-    word: Literal["met", "open", "lost"]
+    word: Literal["met", "open", "lost", "spared"]
     of: Needed | None = None
     why: str = ""
 
@@ -51,7 +54,16 @@ def standing_of(state: State, entry: PendingResult) -> Standing:
             return Standing("lost", needed, _lost(state, entry, needed, given.run, given.verdict))
         elif why := _not_left(needed, given):
             return Standing("lost", needed, f"{why}; {_way_out(state, entry, needed)}")
-    return later or _twice(state, entry) or _MET
+    return later or _twice(state, entry) or _on_its_ladder(state, entry) or _MET
+
+
+def _on_its_ladder(state: State, entry: PendingResult) -> Standing | None:
+    """A size that its ladder needs only later, or not at all."""
+    turn = turn_of(state, entry)
+    if turn is None or turn.needed:
+        return None
+    before = Needed(NeededKey(state.index.components[entry.component].name, entry.mode, turn.first), turn.repeat)
+    return Standing("open", before) if turn.first else Standing("spared", None, turn.why)
 
 
 def handed_to(state: State, entry: PendingResult) -> list[Handed]:

@@ -8,6 +8,8 @@ from typing import Any
 from shakedown.engine.state.bundles import Bundle, bundles, whole_job
 from shakedown.engine.state.keys import ResultsKey, Stage
 from shakedown.engine.state.modes import FILLER, base, is_warm_up
+from shakedown.model.events import SPARED
+from shakedown.model.ladders import Rung, rungs_of
 from shakedown.model.nouns import Build, Case, Component, Document, Loads, Mode, Partition, Retry, Test
 from shakedown.model.shared_nodes import place_of, sharing
 from shakedown.model.units import show_amount
@@ -24,7 +26,7 @@ FEW_ON_A_NODE = 3
 # The component of live runs whose component an amendment removed: they end, are judged, and count nowhere.
 NO_LONGER_WANTED = "no longer wanted"
 REMEMBERED = 4096  # kinds of jobs of several runs; combinations of loads and targets
-NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "not_run", "cancelled"})
+NEVER_RETRIED = frozenset({"passed", "incorrect", "performance", "build_failed", "not_run", SPARED, "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,9 @@ class PlanIndex:
     capped: set[str] = field(default_factory=set)  # tests whose copies or starts somebody limits
     bundles: dict[tuple[int, str], Bundle] = field(default_factory=dict)  # (component, pool) -> jobs of several runs
     followers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # case -> those that need it
+    ladders: dict[tuple[int, str], tuple[Rung, ...]] = field(
+        default_factory=dict
+    )  # (component, case) -> the sizes of its ladder, from the smallest on
     handing: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # case -> patterns of files that others want of it
@@ -258,6 +263,7 @@ def index_plan(document: Document, policy: Policy | None = None, before: PlanInd
         bundles=bundles(document),
         followers=_followers(document),
         handing=_handing(document),
+        ladders=_ladders(document),
     )
 
 
@@ -269,6 +275,17 @@ def _handing(document: Document) -> dict[str, tuple[str, ...]]:
             if need.files:
                 found.setdefault(need.case, {}).update(dict.fromkeys(need.files))
     return {case: tuple(patterns) for case, patterns in found.items()}
+
+
+def _ladders(document: Document) -> dict[tuple[int, str], tuple[Rung, ...]]:
+    """The ladder that each case of a component stands on, where the component has any."""
+    cases = {case.id: case for case in document.cases}
+    found: dict[tuple[int, str], tuple[Rung, ...]] = {}
+    for number, component in enumerate(document.components):
+        if component.ladder is not None:
+            for rungs in rungs_of(component.ladder, [cases[name] for name in component.cases]):
+                found |= {(number, rung.case): rungs for rung in rungs}
+    return found
 
 
 def _followers(document: Document) -> dict[str, tuple[str, ...]]:

@@ -81,7 +81,8 @@ class Waiting:
 
     ``queues``: by class. ``delayed``: retries that wait for their time, soonest first. ``to_cancel``: results that are not
     wanted any more and have no verdict yet. ``unannounced``: (component, case) that are unavailable and not logged as such yet.
-    ``needing``: case -> results whose needs may still pass; ``unmet``: those whose needs did not, without a verdict yet.
+    ``needing``: case -> results whose needs may still pass, or whose ladder may still need them; ``unmet``: those whose needs
+    did not, without a verdict yet.
     """
 
     queues: dict[QueueKey, Queue] = field(default_factory=dict)
@@ -403,12 +404,13 @@ class Gates:
 
 @dataclass(slots=True)
 class Given:
-    """How a result that others need came out: by which run, judged how. ``left``, ``directory``: as of ``Run``."""
+    """How a result that others need came out: by which run, judged how. ``left``, ``directory``, ``measured``: as of ``Run``."""
 
     run: str
     verdict: str
     left: dict[str, dict[str, str] | str] = field(default_factory=dict)
     directory: str = ""
+    measured: float | None = None
 
 
 @dataclass(slots=True)

@@ -16,10 +16,11 @@ from shakedown.metrics.words import plural, some
 from shakedown.model.bounds import same
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
+from shakedown.model.ladders import easier
 from shakedown.model.nouns import Case, Component, Document, Test
 from shakedown.model.units import show_duration
 
-_STEER = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack")
+_STEER = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack", "ladder")
 Bounds = tuple[float | None, float | None]
 
 
@@ -90,6 +91,10 @@ def _of_component(old: Component, new: Component) -> Iterator[str]:
             yield f"repeats or copies of mode {mode.name} of {old.name}"
         elif now.overlap < mode.overlap:
             yield f"the overlap that mode {mode.name} of {old.name} asks for"
+    if new.ladder is not None and (old.ladder is None or old.ladder.along != new.ladder.along):
+        yield f"the sizes that the ladder of {old.name} spares"
+    elif new.ladder is not None and old.ladder is not None and easier(old.ladder, new.ladder):
+        yield f"what a size must reach on the ladder of {old.name}"
     gone = [name for name in old.cases if name not in new.cases]
     if gone:
         yield f"{plural(len(gone), 'case')} of {old.name}"

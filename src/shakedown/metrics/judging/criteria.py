@@ -46,6 +46,7 @@ from shakedown.metrics.judging.wording import (
     restrictions,
     summary,
 )
+from shakedown.metrics.ladders import ladders_of
 from shakedown.metrics.modelled import not_modelled, without_what_is_made_up
 from shakedown.metrics.rehearsed import in_words
 from shakedown.metrics.rows.table import Record
@@ -143,6 +144,7 @@ def _component(population: Population, around: MeasureContext) -> ComponentScore
         warm_ups=sum(len(case.warm_ups) for case in population.cases),
         undetermined=tuple(row.run for case in population.cases for row in case.undetermined),
         aside=tuple(pair for case in population.cases for pair in case.aside.items()),
+        ladders=tuple(ladders_of(component, around.document, around.record)),
     )
 
 

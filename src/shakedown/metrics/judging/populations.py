@@ -25,7 +25,7 @@ from shakedown.metrics.wanted import (
     times_again,
     wanted_results,
 )
-from shakedown.model.events import COMPLETED, UNDETERMINED, VERDICTS
+from shakedown.model.events import COMPLETED, SPARED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Document, System
 from shakedown.model.shared_nodes import sharing
 
@@ -51,6 +51,7 @@ RULES = (
     "A wanted result all of whose attempts are left out is not wanted of that criterion.",
     "An outlier lies more than 3.5 robust standard deviations from the median of its case; it is left out only where a "
     "criterion says so, and then named.",
+    "A result that its ladder does not need is spared: it is not wanted, and in no count.",
     "A case that this system cannot run is unavailable: it is in no count, and restricts the acceptance.",
     "A verdict that a later one supersedes stays in the record and is in no count.",
     "A run of a case, a mode or a repeat that an amended plan no longer asks for stays in the record and is in no count.",
@@ -140,10 +141,13 @@ class CaseRuns(Struct, frozen=True):
 
 
 class Population(Struct, frozen=True):
-    """The cases that a component or a criterion looks at; ``unavailable`` ones are in it by name only."""
+    """The cases that a component or a criterion looks at; ``unavailable`` ones are in it by name only. ``spared``: cases that their
+    ladder does not need, which nothing else of the population knows.
+    """
 
     cases: tuple[CaseRuns, ...]
     unavailable: tuple[UnavailableRow, ...]
+    spared: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> int:
@@ -185,11 +189,11 @@ class Population(Struct, frozen=True):
             return self
         mine = tuple(case for case in self.cases if case.case.test == test)
         missing = tuple(row for row in self.unavailable if row.test == test)
-        return Population(mine, missing)
+        return Population(mine, missing, self.spared)
 
     def each(self, change: Callable[[CaseRuns], CaseRuns]) -> Population:
         """With each case changed."""
-        return Population(tuple(change(case) for case in self.cases), self.unavailable)
+        return Population(tuple(change(case) for case in self.cases), self.unavailable, self.spared)
 
 
 def populations(
@@ -279,6 +283,7 @@ def _neighbours(system: System, beside: Mapping[str, list[RunRow]]) -> dict[str,
 
 def _population(component: Component, machine: _Machine, record: Record, everything: bool) -> Population:
     available, missing, since = [], [], float("-inf") if everything else counts_since(component, record)
+    spared: list[str] = []
     for name in component.cases:
         case = machine.cases.get(name) or Case(name, name.split("/")[0], "", unavailable="the plan does not define it")
         mine = machine.rows.get((component.name, name), [])
@@ -299,8 +304,19 @@ def _population(component: Component, machine: _Machine, record: Record, everyth
         counted = tuple(row for row in counted if row.verdict != UNDETERMINED) if undetermined else counted
         given_up = sum(row.run in record.given_up for row in counted)
         runs = CaseRuns(case, wanted, counted, given_up, warm_ups, before=before, undetermined=undetermined)
-        available.append(runs)
-    return Population(tuple(available), tuple(missing))
+        runs = _without_spared(runs) if component.ladder is not None else runs
+        if runs.repeats or runs.rows or runs.undetermined:
+            available.append(runs)
+        else:
+            spared.append(name)
+    return Population(tuple(available), tuple(missing), tuple(spared))
+
+
+def _without_spared(runs: CaseRuns) -> CaseRuns:
+    """A result that its ladder does not need is not wanted."""
+    gone = {(row.mode, row.result) for row in runs.rows if row.verdict == SPARED}
+    wanted = tuple((mode, max(0, count - sum(one[0] == mode for one in gone))) for mode, count in runs.wanted)
+    return replace(runs, wanted=wanted, rows=tuple(row for row in runs.rows if row.verdict != SPARED))
 
 
 def _results_in(rows: Iterable[RunRow], mode: str) -> int:

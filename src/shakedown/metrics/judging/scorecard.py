@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from shakedown.metrics.judging.contract import ContractScore
+from shakedown.metrics.ladders import LadderRow
 from shakedown.metrics.rows.rows import UnavailableRow
 from shakedown.metrics.scores.results import ScoreResult
 from shakedown.model.errors import MET, NOT_MET, UNDECIDED
@@ -115,6 +116,7 @@ class ComponentScore(Struct, frozen=True):
     warm_ups: int = 0
     aside: tuple[tuple[str, str], ...] = ()
     undetermined: tuple[str, ...] = ()
+    ladders: tuple[LadderRow, ...] = ()
 
 
 class ActScore(Struct, frozen=True):

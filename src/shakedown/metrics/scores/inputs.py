@@ -71,6 +71,8 @@ def _absent(part: ScorePart, population: Population | None) -> Input:
     for row in population.unavailable if population else ():
         if row.case == part.case:
             return Input(part, missing=f"{part.case} is unavailable: {row.reason}", unavailable=True)
+    if population and part.case in population.spared:
+        return Input(part, missing=f"the ladder of {part.component} spared {part.case}")
     return Input(part, missing=f"component {part.component} of the plan in force has no case {part.case}")
 
 

@@ -24,12 +24,16 @@ _ONLY = {  # key -> the kinds of component that it goes with
     "pack": _PACKED,
 }
 _OF_FILLING = ("phases", "fill", "filler", "clock", "limits", "windows", "yield_to", "sweep", "pack", "stop_after")
-_OF_RUNS = ("repeats", "modes", "duration", "mix", "retry", *_OF_FILLING)
+_OF_RUNS = ("ladder", "repeats", "modes", "duration", "mix", "retry", *_OF_FILLING)
 _COUNTS = ("repeats", "modes", "duration", "phases")
 _OF_A_TIME = ("mix", "fill", "filler", "clock")
 _NOT_BESIDE = {  # key -> keys that have no meaning beside it, and why
     "sweep": (("repeats", "modes", "mix", "fill", "filler", "pack"), "each node is seen with all tests, in rounds"),
     "pack": (("modes", "duration", "phases"), "a pack holds runs that repeats asks for"),
+    "ladder": (
+        ("modes", "duration", "phases", "mix", "sweep", "pack"),
+        "a ladder runs one size after the other, each as often as repeats says",
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node
 
 from shakedown.model.errors import did_you_mean
-from shakedown.model.events import UNDETERMINED, VERDICTS
+from shakedown.model.events import SPARED, UNDETERMINED, VERDICTS
 from shakedown.model.nouns import Case, Component, Retry, Test
 from shakedown.plans.cases.cases import Resolved, resolve
 from shakedown.plans.components.component_filling import (
@@ -22,6 +22,7 @@ from shakedown.plans.components.component_filling import (
 )
 from shakedown.plans.components.component_parts import check_together, read_mix, read_modes, read_procedures
 from shakedown.plans.components.criteria import read_criteria
+from shakedown.plans.components.ladders import read_ladder
 from shakedown.plans.context import Context
 from shakedown.plans.limits import check_limits, read_limits
 from shakedown.plans.narrowing import Room, read_windows, read_yields
@@ -29,7 +30,7 @@ from shakedown.plans.schema.expressions import ExpressionError, Value, fill
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.source_positions import key_place, place
 
-_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "not_run", "cancelled", UNDETERMINED)
+_NEVER_RETRIED = ("passed", "incorrect", "performance", "build_failed", "not_run", SPARED, "cancelled", UNDETERMINED)
 _BESIDE = ("system", "partition", "toolchain")
 
 
@@ -114,6 +115,7 @@ def _filled(node: Node, entry: dict[str, Any], component: Component, selector: S
         phases=phases,
         sweep=read_sweep(node, entry, cases, context),
         pack=read_pack(node, entry, cases, context),
+        ladder=read_ladder(node, entry, cases, [selector.tests[test] for test in tests], problems),
     )
 
 

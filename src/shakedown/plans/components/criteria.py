@@ -175,6 +175,11 @@ def _check_component(
             hint = f"modes: {{{', '.join(f'{word}: {{repeats: 3}}' for word in wanted)}}}"
             problems.at(at, f"criteria.{name}: the component has no mode '{mode}'", hint)
             break
+    if measure == "largest size" and not component.get("ladder"):
+        at = place(node, "measure")
+        problems.at(
+            at, f"criteria.{name}: the component has no ladder", "ladder: the parameter that grows, such as nodes"
+        )
     if measure == "attested" and not component.get("procedures"):
         at = place(node, "measure")
         problems.at(at, f"criteria.{name}: the component has no procedures", "procedures: [{name: what is attested}]")

@@ -14,6 +14,7 @@ from shakedown.model.nouns import Case, Cluster, Component, Document, System
 from shakedown.model.units import show_duration
 from shakedown.plans.components.budgets import licence_of
 from shakedown.plans.components.criteria_advice import criteria_advice
+from shakedown.plans.components.ladders import of_one_size
 from shakedown.plans.schema.problems import Problems
 from shakedown.plans.schema.source_positions import key_place, place
 from shakedown.plans.schema.week import WEEK_S
@@ -42,6 +43,8 @@ def _of_component(
         yield from _chains(document, component, cases)
     if _closed_all_week(component):
         yield ("windows",), "its windows are closed the whole week: nothing of it is ever ordered", "leave a time open"
+    if component.ladder:
+        yield from of_one_size(component.ladder, [case for case in cases if case.id in component.cases])
     if component.pack:
         yield from _long_packs(system, component, cases)
     yield from _too_many_copies(system, component, cases)

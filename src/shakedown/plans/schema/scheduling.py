@@ -6,11 +6,12 @@ from shakedown.model.filling import CAUSES
 from shakedown.model.units import parse_known, parse_quantity
 from shakedown.plans.schema import week
 from shakedown.plans.schema.records import Either, Key, ListOf, MapOf, Record
-from shakedown.plans.schema.scalars import Choice, Duration, InvalidValue, Name, Parsed, Text, Whole, YesNo
+from shakedown.plans.schema.scalars import Choice, Duration, Identifier, InvalidValue, Name, Parsed, Text, Whole, YesNo
 from shakedown.plans.schema.test import BUDGET_NAME
 
 _NAME = Name("a name")
 _TEST = Name("a test's name")
+_PARAMETER = Identifier("a parameter's name")
 _DURATION = Duration()
 _ACTS = ("runs", "stops", "restarts")
 _COUNTS = Choice(("counts", "does not count"))
@@ -23,6 +24,15 @@ def _busy(text: str) -> float:
     share = parse_quantity(text).value / 100
     if not 0 < share <= 1:
         raise InvalidValue(f"'{text}' is no share of the nodes", "it lies above 0% and at most at 100%")
+    return share
+
+
+def _worse(text: str) -> float:
+    """A share above nothing, as a fraction of one."""
+    parse_known(text, "share")
+    share = parse_quantity(text).value / 100
+    if share <= 0:
+        raise InvalidValue(f"'{text}' lets nothing be worse", "it lies above 0%, such as 20%")
     return share
 
 
@@ -146,6 +156,23 @@ PACK = Record(
     },
 )
 
+LADDER = Record(
+    "a map with along and slower",
+    {
+        "along": Key(_PARAMETER, "the parameter that grows", True),
+        "slower": Key(
+            Record(
+                "a map with figure and by",
+                {
+                    "figure": Key(Name("a figure's name"), "the figure, or elapsed", True),
+                    "by": Key(Parsed("a share such as 20%", _worse), "how much worse it may be at most", True),
+                },
+            ),
+            "a size also fails where the median of this figure is worse than at the smallest size by more than this",
+        ),
+    },
+)
+
 
 def keys_of_filling(selection: Either) -> dict[str, Key]:
     """Purpose: the keys that a component has for this; ``selection`` is how it names tests."""
@@ -168,6 +195,10 @@ def keys_of_filling(selection: Either) -> dict[str, Key]:
             Either(scalar=YesNo(), keys=SWEEP), "every node is seen by one job with all its tests: yes, or a map"
         ),
         "pack": Key(Either(scalar=YesNo(), keys=PACK), "many runs share an allocation: yes, or a map"),
+        "ladder": Key(
+            Either(scalar=_PARAMETER, keys=LADDER),
+            "only the sizes run that tell from which on its tests fail: the parameter that grows, or a map",
+        ),
         "stop_after": Key(Whole(1), "a case that fails so often in a row is ordered no more; without it never"),
         "limits": Key(LIMITS, "limits of this component alone, beside the plan's"),
     }

@@ -37,6 +37,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "interrupted": ("P", "#6b7280"),
     "build_failed": ("p", "#6b3f1d"),
     "not_run": ("x", "#6b7280"),
+    "spared": (".", "#d5dae0"),
     "submit_failed": ("h", "#6b3f1d"),
     "cancelled": ("_", "#6b7280"),
     "lost": ("*", "#6b7280"),

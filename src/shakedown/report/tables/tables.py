@@ -33,6 +33,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "criteria.csv": to_csv(_CRITERIA, _criteria(scorecard)),
         "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
         "scores.csv": to_csv(SCORES, score_rows(scorecard)),
+        "ladders.csv": to_csv(_LADDERS, _ladders(scorecard)),
         "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
         "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
         "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),
@@ -56,6 +57,9 @@ _CRITERIA = (
     "component", "criterion", "measure", "must", "outcome", "measured", "bound", "unit", "count", "enough",
     "interval_low", "interval_high", "worst_case", "arithmetic", "reason", "basis", "clause", "mode", "left_out",
     "measured_before", "without_waiver", "restriction", "waived_by",
+)  # fmt: skip
+_LADDERS = (
+    "component", "test", "ladder", "along", "size", "case", "state", "runs", "value", "figure", "within", "why", "over",
 )  # fmt: skip
 _BY_CASE = ("component", "criterion", "case", "outcome", "measured", "count", "arithmetic", "reason")
 _COMPONENTS = (
@@ -105,6 +109,15 @@ def _by_case(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
                     component.name, item.name, case.case, case.outcome, case.measured, case.count, case.arithmetic,
                     case.reason,
                 )  # fmt: skip
+
+
+def _ladders(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:
+    for row in [row for component in scorecard.components for row in component.ladders]:
+        for rung in row.rungs:
+            yield (
+                row.component, row.test, row.label, row.along, rung.size, rung.case, rung.state, rung.runs, rung.value,
+                row.figure, row.within or None, rung.why, row.over,
+            )  # fmt: skip
 
 
 def _components(scorecard: Scorecard) -> Iterable[Sequence[Cell]]:

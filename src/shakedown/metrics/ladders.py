@@ -1,0 +1,165 @@
+"""How the ladders of a component came out, from the record: the largest size that holds, the smallest that does not.
+
+``ladders_of`` is the table of contents. Which size is needed next is worked out as the engine does it (``model.ladders``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from msgspec import Struct
+
+from shakedown.metrics.rows.rows import RunRow
+from shakedown.metrics.rows.table import Record
+from shakedown.metrics.wanted import newest_results, result_key, times_again
+from shakedown.metrics.words import plural
+from shakedown.model.events import SPARED, UNDETERMINED
+from shakedown.model.ladders import Climb, Ladder, Rung, Word, climb, rungs_of, word_of
+from shakedown.model.nouns import Case, Component, Document
+
+
+class RungRow(Struct, frozen=True):
+    """One size of a ladder. ``state``: holds, fails, spared, or to come. ``runs``: how many of its wanted results are judged,
+    ``value`` the median of the ladder's figure, ``why`` what did not hold.
+    """
+
+    case: str
+    size: str
+    state: str
+    runs: int = 0
+    value: float | None = None
+    why: str = ""
+
+
+class LadderRow(Struct, frozen=True):
+    """One ladder of a component. ``label``: the test with what all its sizes have in common. ``holds``, ``fails``: sizes as
+    they were written, "" where there is none. ``over``: it has come to its end; ``lost``: not even then anybody can say more.
+    """
+
+    component: str
+    test: str
+    label: str
+    along: str
+    holds: str
+    fails: str
+    over: bool
+    lost: bool
+    rungs: tuple[RungRow, ...]
+    figure: str = ""
+    within: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """In words: "holds up to nodes=64, not at nodes=128"."""
+        if self.lost:
+            return f"holds up to {self._at(self.holds)}; no more is known" if self.holds else "not known"
+        if not self.over:
+            return f"holds at {self._at(self.holds)} so far" if self.holds else "nothing is known yet"
+        if not self.fails:
+            return f"holds at every size, up to {self._at(self.holds)}"
+        return f"holds up to {self._at(self.holds)}, not at {self._at(self.fails)}" if self.holds else (
+            f"does not hold at {self._at(self.fails)}, the smallest size"
+        )  # fmt: skip
+
+    @property
+    def ran(self) -> int:
+        """How many sizes it took."""
+        return sum(rung.state in ("holds", "fails") for rung in self.rungs)
+
+    def in_words(self) -> str:
+        """The outcome, by what, and how many sizes it took: "hello holds up to n=6, not at n=7 (r000043 failed): 5 of 12 sizes
+        ran".
+        """
+        why = next((rung.why for rung in self.rungs if rung.size == self.fails and rung.why), "")
+        return f"{self.label} {self.outcome}{f' ({why})' if why else ''}: {self.ran} of {plural(len(self.rungs), 'size')} ran"
+
+    def _at(self, size: str) -> str:
+        return f"{self.along}={size}"
+
+
+def ladders_of(component: Component, document: Document, record: Record) -> list[LadderRow]:
+    """Purpose: the ladders of a component, by its newest round, in the order of the plan; none where it has none."""
+    ladder = component.ladder
+    if ladder is None:
+        return []
+    cases = {case.id: case for case in document.cases if case.id in component.cases}
+    results = _results(component, record)
+    found = []
+    for rungs in rungs_of(ladder, [cases[name] for name in component.cases if name in cases]):
+        found.append(_row(component, ladder, rungs, cases, results))
+    return found
+
+
+Results = Mapping[str, Mapping[int, Sequence[RunRow]]]  # case -> repeat -> attempts
+
+
+def _results(component: Component, record: Record) -> Results:
+    """The attempts at the results of the newest round."""
+    round_ = times_again(component, record)
+    newest = newest_results(record)
+    first, last = round_ * component.repeats + 1, (round_ + 1) * component.repeats
+    found: dict[str, dict[int, list[RunRow]]] = {}
+    for row in record.current():
+        mine = row.component == component.name and not row.mode and first <= row.repeat <= last
+        if mine and row.result == newest[result_key(row)]:
+            found.setdefault(row.case, {}).setdefault(row.repeat, []).append(row)
+    return found
+
+
+def _row(
+    component: Component, ladder: Ladder, rungs: tuple[Rung, ...], cases: Mapping[str, Case], results: Results
+) -> LadderRow:
+    smallest = _median(ladder, results.get(rungs[0].case, {}))
+
+    def word(rung: Rung) -> Word:
+        own = results.get(rung.case, {})
+        closed = [last for attempts in own.values() if (last := _closed(attempts)) is not None]
+        good = [row.verdict in ("passed", cases[rung.case].expect or "passed") for row in closed]
+        spared = any(row.verdict == SPARED for row in closed)
+        return word_of(ladder, good, spared, component.repeats, _median(ladder, own), smallest)
+
+    climbed = climb(rungs, word)
+    first = cases[rungs[0].case]
+    others = [f"{name}={value}" for name, value in first.parameters if name != ladder.along]
+    return LadderRow(
+        component.name,
+        first.test,
+        f"{first.test}/{','.join(others)}" if others else first.test,
+        ladder.along,
+        climbed.holds.size if climbed.holds else "",
+        climbed.fails.size if climbed.fails else "",
+        over=climbed.next is None,
+        lost=climbed.lost is not None,
+        rungs=tuple(_rung(ladder, rung, climbed, word, results.get(rung.case, {})) for rung in rungs),
+        figure=ladder.figure,
+        within=ladder.within,
+    )
+
+
+def _rung(ladder: Ladder, rung: Rung, climbed: Climb, word: object, own: Mapping[int, Sequence[RunRow]]) -> RungRow:
+    rows = [last for attempts in own.values() if (last := _closed(attempts)) is not None]
+    value = _median(ladder, own)
+    if rung.case not in climbed.known:
+        waits = climbed.next is not None and (rung.case in climbed.between or rung == climbed.next)
+        return RungRow(rung.case, rung.size, "to come" if waits else "spared", value=value)
+    assert callable(word)
+    holds = word(rung) == "holds"
+    bad = next((f"{row.run} {row.verdict}" for row in rows if row.verdict != "passed"), "")
+    why = "" if holds else bad or (f"{ladder.figure} is too far off" if value is not None else "no value")
+    return RungRow(rung.case, rung.size, "holds" if holds else "fails", len(rows), value, why)
+
+
+def _closed(attempts: Sequence[RunRow]) -> RunRow | None:
+    """The last attempt of a result that no other follows."""
+    last = max(attempts, key=lambda row: row.attempt)
+    return None if last.retried or last.verdict == UNDETERMINED else last
+
+
+def _median(ladder: Ladder, own: Mapping[int, Sequence[RunRow]]) -> float | None:
+    if not ladder.figure:
+        return None
+    rows = [last for attempts in own.values() if (last := _closed(attempts)) is not None]
+    values = [row.elapsed_s if ladder.figure == "elapsed" else row.figures.get(ladder.figure) for row in rows]
+    numbers = [value for value in values if value is not None]
+    return median(numbers) if numbers else None

@@ -1,0 +1,294 @@
+"""Ladders, from the plan's file to the page: which sizes run, which are spared, what comes of it.
+
+The truth is a threshold that the test knows and the program does not: every size up to it holds, every size above it fails.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import pytest
+from engine_by_hand import ByHand, begun
+from hypothesis import given
+from hypothesis import strategies as st
+from stage import small_document
+
+from shakedown.engine import explain
+from shakedown.engine.state.snapshot import freeze_state, thaw_state
+from shakedown.metrics.judging.asked_less import asks_less, steers_runs
+from shakedown.metrics.judging.criteria import score
+from shakedown.metrics.ladders import LadderRow, ladders_of
+from shakedown.metrics.rows.table import fold_runs
+from shakedown.model.judging import Criterion
+from shakedown.model.ladders import Ladder, Rung, climb
+from shakedown.model.nouns import Component, Document
+
+replace = msgspec.structs.replace
+
+
+def ladder_plan(
+    sizes: list[int], repeats: int = 1, ladder: Ladder | None = None, flavours: int = 1, must: float = 1.0
+) -> Document:
+    """A component of one ladder for each flavour, sizes not in their order."""
+    plan = small_document(tests=1, repeats=repeats)
+    model = plan.cases[0]
+    cases = tuple(
+        replace(
+            model,
+            id=f"t/n={size},flavour={flavour}",
+            test=model.test,
+            parameters=(("n", str(size)), ("flavour", str(flavour))),
+            build="",
+        )
+        for flavour in range(flavours)
+        for size in sorted(sizes, key=lambda size: (size * 7) % 11)
+    )
+    up = Criterion("up", "largest size", ">=", must)
+    names = tuple(case.id for case in cases)
+    first = Component("ladder", "functionality", names, repeats, criteria=(up,), ladder=ladder or Ladder("n"))
+    return replace(plan, cases=cases, components=(first,), builds=())
+
+
+class Climbing:
+    """A campaign that is driven by hand; ``holds`` says of a size and a repeat how it ends, ``rate`` what it measures."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.hand: ByHand = begun(document)
+        self.ran: list[str] = []
+
+    def to_the_end(self, verdict_of: Any, rate_of: Any = lambda size: 1.0) -> list[str]:
+        """Every job runs to its end as soon as it is ordered; the cases that ran, in their order."""
+        while self.hand.state.runs:
+            run = next(iter(self.hand.state.runs.values()))
+            size = int(dict(self.hand.state.index.cases[run.case].parameters)["n"])
+            verdict, job = verdict_of(size, run.repeat), run.job
+            self.ran.append(run.case)
+            self.hand.play("submit_accepted", job=job, value={"id": "7"})
+            word = "completed" if verdict == "passed" else "failed"
+            self.hand.play("job_report", job=job, run=run.id, value={"state": word, "source": "marks"})
+            self.hand.settle()
+            value = {"verdict": verdict, "component": "ladder", "repeat": run.repeat, "attempt": run.attempt}
+            value |= {"elapsed_s": 1.0, "figures": {"rate": rate_of(size)}, "final": verdict == "passed"}
+            self.hand.play("verdict", case=run.case, run=run.id, job=job, value=value, reason="so it was")
+            self.hand.settle()
+        return self.ran
+
+
+def judged(climbing: Climbing) -> tuple[Any, list[LadderRow]]:
+    record = fold_runs(climbing.hand.log)
+    card = score(climbing.document, record)
+    return card.components[0], ladders_of(climbing.document.components[0], climbing.document, record)
+
+
+def up_to(threshold: int) -> Any:
+    return lambda size, repeat: "passed" if size <= threshold else "failed"
+
+
+def sizes_of(cases: list[str]) -> list[int]:
+    return [int(case.split("n=")[1].split(",")[0]) for case in cases]
+
+
+# ---- what runs -------------------------------------------------------------------------------------------------------
+
+
+def test_the_smallest_comes_first_then_the_largest_then_the_middle_of_what_is_left() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16, 32, 64, 128]))
+    assert sizes_of(climbing.to_the_end(up_to(16))) == [1, 128, 8, 32, 16]
+    component, (row,) = judged(climbing)
+    assert (row.holds, row.fails, row.over, row.ran) == ("16", "32", True, 5)
+    assert [rung.state for rung in row.rungs] == [
+        "holds",
+        "spared",
+        "spared",
+        "holds",
+        "holds",
+        "fails",
+        "spared",
+        "fails",
+    ]
+    assert row.in_words().startswith("t0/flavour=0 holds up to n=16, not at n=32 (r00000")
+    assert (component.wanted, component.passed, component.to_come) == (5, 3, 0)
+    assert dict(component.verdicts) == {"passed": 3, "failed": 2}  # what is spared is in no count
+
+
+def test_one_that_holds_everywhere_takes_two_sizes_and_one_that_fails_at_once_takes_one() -> None:
+    assert sizes_of(Climbing(ladder_plan([1, 2, 4, 8, 16])).to_the_end(up_to(16))) == [1, 16]
+    climbing = Climbing(ladder_plan([2, 4, 8, 16]))
+    assert sizes_of(climbing.to_the_end(up_to(1))) == [2]
+    component, (row,) = judged(climbing)
+    assert row.outcome == "does not hold at n=2, the smallest size" and component.outcome == "rejected"
+
+
+def test_each_combination_of_the_other_parameters_is_a_ladder_of_its_own() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 3, 4], flavours=2, must=3))
+    climbing.to_the_end(up_to(3))
+    component, rows = judged(climbing)
+    assert [row.label for row in rows] == ["t0/flavour=0", "t0/flavour=1"] and {row.holds for row in rows} == {"3"}
+    assert component.criteria[0].outcome == "met" and component.criteria[0].measured == 3
+
+
+def test_a_size_fails_with_any_of_its_repeats_and_holds_with_all() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 3, 4, 5], repeats=3))
+    ran = climbing.to_the_end(lambda size, repeat: "failed" if size >= 4 and repeat == 2 else "passed")
+    assert {size: sizes_of(ran).count(size) for size in set(sizes_of(ran))} == {1: 3, 5: 3, 3: 3, 4: 3}
+    _, (row,) = judged(climbing)
+    assert (row.holds, row.fails) == ("3", "4")
+
+
+def test_a_failure_that_is_retried_decides_nothing() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 3]))
+    failed: list[int] = []
+
+    def once_lost(size: int, repeat: int) -> str:
+        if size == 3 and not failed:
+            failed.append(size)
+            return "node_fail"
+        return "passed"
+
+    assert sizes_of(climbing.to_the_end(once_lost)) == [1, 3, 3]
+    assert judged(climbing)[1][0].outcome == "holds at every size, up to n=3"
+
+
+@pytest.mark.parametrize("higher", [True, False], ids=["higher is better", "lower is better"])
+def test_a_size_that_is_too_much_slower_fails_although_it_passed(higher: bool) -> None:
+    ladder, off = Ladder("n", "rate", 0.2, higher), -1.0 if higher else 1.0
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16], ladder=ladder))
+    climbing.to_the_end(lambda size, repeat: "passed", lambda size: 100.0 + (off * 20.1 if size >= 8 else 0.0))
+    component, (row,) = judged(climbing)
+    assert (row.holds, row.fails) == ("4", "8") and component.passed == component.wanted == 4
+    assert next(rung.why for rung in row.rungs if rung.size == "8") == "rate is too far off"
+
+    just = Climbing(ladder_plan([1, 2, 4, 8, 16], ladder=ladder))
+    just.to_the_end(lambda size, repeat: "passed", lambda size: 100.0 + (off * 20.0 if size >= 8 else 0.0))
+    assert judged(just)[1][0].holds == "16"  # a fifth worse is not more than a fifth
+
+    better = Climbing(ladder_plan([1, 2, 4, 8, 16], ladder=ladder))
+    better.to_the_end(lambda size, repeat: "passed", lambda size: 100.0 - (off * 60.0 if size >= 8 else 0.0))
+    assert judged(better)[1][0].holds == "16"
+
+
+@given(st.integers(1, 90), st.data())
+def test_whatever_the_threshold_it_is_found_and_in_few_steps(count: int, data: st.DataObject) -> None:
+    """Two sizes, and one for each halving of what lies between."""
+    threshold = data.draw(st.integers(0, count))
+    rungs = [Rung(str(number), str(number)) for number in range(1, count + 1)]
+    known: dict[str, Any] = {}
+    while True:
+        found = climb(rungs, lambda rung: known.get(rung.case, "open"))
+        if found.next is None:
+            break
+        assert found.next.case not in known and found.next.case in found.between
+        known[found.next.case] = "holds" if int(found.next.size) <= threshold else "fails"
+    assert (int(found.holds.size) if found.holds else 0) == threshold
+    assert (int(found.fails.size) if found.fails else count + 1) == threshold + 1
+    assert len(known) <= 2 + max(0, math.ceil(math.log2(max(1, count - 1))))
+
+
+@given(st.integers(0, 12), st.integers(1, 3), st.integers(1, 9))
+def test_what_the_engine_ordered_is_what_the_record_says(threshold: int, repeats: int, seen: int) -> None:
+    """A state that went through a snapshot after any verdict decides alike."""
+    climbing, verdicts = Climbing(ladder_plan(list(range(1, 13)), repeats=repeats)), 0
+
+    def through_a_snapshot(size: int, repeat: int) -> str:
+        nonlocal verdicts
+        verdicts += 1
+        if verdicts == seen:
+            before = climbing.hand.state
+            climbing.hand.state = thaw_state(freeze_state(before), before.index)
+        return "passed" if size <= threshold else "failed"
+
+    ran = set(sizes_of(climbing.to_the_end(through_a_snapshot)))
+    component, (row,) = judged(climbing)
+    assert {int(rung.size) for rung in row.rungs if rung.state in ("holds", "fails")} == ran
+    assert (row.holds, row.fails) == (str(threshold or ""), str(threshold + 1) if threshold < 12 else "")
+    assert component.to_come == 0 and component.wanted == repeats * len(ran)
+    assert climbing.hand.state.tallies[0].over
+
+
+# ---- what is said ------------------------------------------------------------------------------------------------------
+
+
+def test_what_waits_says_which_size_comes_first_and_what_is_spared_says_why() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 4, 8]))
+    (waiting,) = [one for one in explain(climbing.hand.state) if one.case == "t/n=8,flavour=0"]
+    assert waiting.text == "t/n=1,flavour=0 #1 of component ladder comes first, as r000001"
+    assert sizes_of(climbing.to_the_end(up_to(2))) == [1, 8, 2, 4]
+    assert not [event for event in climbing.hand.log if event.value.get("verdict") == "spared"]
+
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16]))
+    assert sizes_of(climbing.to_the_end(up_to(2))) == [1, 16, 4, 2]
+    (spared,) = [event for event in climbing.hand.log if event.value.get("verdict") == "spared"]
+    holds, fails = "t/n=1,flavour=0 holds", "t/n=4,flavour=0 does not (r000003 was judged failed)"
+    assert spared.case == "t/n=8,flavour=0" and spared.reason == f"its ladder does not need it: {holds} and {fails}"
+
+
+def test_while_it_is_climbed_the_bound_is_undecided_until_nothing_can_change_it() -> None:
+    """Of 1, 2, 4, 8, 16 the smallest holds: 16 may still hold. When 16 fails, no bound of 16 can be met any more."""
+    outcomes = []
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16], must=16))
+    outcomes.append(judged(climbing)[0].criteria[0].outcome)
+
+    def note(size: int, repeat: int) -> str:
+        outcomes.append(judged(climbing)[0].criteria[0].outcome)
+        return "passed" if size <= 4 else "failed"
+
+    climbing.to_the_end(note)
+    assert outcomes == ["undecided", "undecided", "undecided", "not met", "not met"]
+
+
+def test_a_size_that_is_cancelled_does_not_hold() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 4, 8]))
+    climbing.hand.play("cancel_request", value={"cases": ["t/n=8,flavour=0"], "by": "Bo"}, reason="no")
+    climbing.hand.settle()
+    climbing.to_the_end(up_to(8))
+    _, (row,) = judged(climbing)
+    assert (row.holds, row.fails) == ("4", "8") and row.in_words().endswith("cancelled): 4 of 4 sizes ran")
+
+
+def test_run_again_it_is_climbed_anew_and_the_newer_climb_counts() -> None:
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16]))
+    climbing.to_the_end(up_to(2))
+    assert judged(climbing)[1][0].holds == "2"
+    climbing.hand.play("again", value={"component": "ladder", "by": "Bo"}, reason="mended")
+    climbing.hand.settle()
+    before = len(climbing.ran)
+    climbing.to_the_end(up_to(16))
+    assert sizes_of(climbing.ran[before:]) == [1, 16]
+    assert judged(climbing)[1][0].holds == "16"
+
+
+def test_a_verdict_that_changes_leaves_open_what_was_spared_by_the_old_one() -> None:
+    """1 and 16 held, so that the others were spared. Where 16 is judged again, and fails, 4 would be needed."""
+    climbing = Climbing(ladder_plan([1, 2, 4, 8, 16]))
+    climbing.to_the_end(up_to(16))
+    (largest,) = [event for event in climbing.hand.log if event.event == "verdict" and event.case == "t/n=16,flavour=0"]
+    value = dict(largest.value) | {"verdict": "failed", "supersedes": largest.seq, "was": "passed"}
+    climbing.hand.play("verdict", case=largest.case, run=largest.run, value=value, reason="seen again")
+    component, (row,) = judged(climbing)
+    assert row.lost and row.outcome == "holds up to n=1; no more is known"
+    assert component.criteria[0].outcome == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "taken"),
+    [
+        (None, Ladder("n"), "the sizes that the ladder of ladder spares"),
+        (Ladder("n"), Ladder("flavour"), "the sizes that the ladder of ladder spares"),
+        (Ladder("n", "rate", 0.1), Ladder("n"), "what a size must reach on the ladder of ladder"),
+        (Ladder("n", "rate", 0.1), Ladder("n", "rate", 0.2), "what a size must reach on the ladder of ladder"),
+        (Ladder("n", "rate", 0.1), Ladder("n", "elapsed", 0.1), "what a size must reach on the ladder of ladder"),
+        (Ladder("n", "rate", 0.2), Ladder("n", "rate", 0.1), ""),
+        (Ladder("n"), None, ""),
+    ],
+    ids=["a new ladder", "another one", "no figure", "a looser one", "another figure", "a tighter one", "none"],
+)
+def test_an_amendment_of_a_ladder_takes_away_what_it_spares(
+    before: Ladder | None, after: Ladder | None, taken: str
+) -> None:
+    plan = ladder_plan([1, 2, 4])
+    old, new = (replace(plan, components=(replace(plan.components[0], ladder=one),)) for one in (before, after))
+    assert asks_less(old, new) == ((taken,) if taken else ())
+    assert steers_runs(old, new)
