@@ -77,8 +77,8 @@ def in_order_of_record(row: RunRow) -> tuple[int, int]:
 
 
 def summarise(document: Document, record: Record) -> tuple[CaseSummary, ...]:
-    """Purpose: every case of every component, in the order of the plan, unavailable ones in their place. Cases that a ladder spares are in
-    none.
+    """Purpose: every case of every component, in the order of the plan, unavailable ones in their place. Cases that a ladder
+    spares are in none.
     """
     people = populations(document, record)
     cases = {case.id: case for case in document.cases}
