@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shakedown.model.secrets import WITHHELD, is_secret, looks_secret, without_secrets
+from shakedown.model.secrets import WITHHELD, announces_secret, is_secret, looks_secret, without_secrets
 
 _ALPHANUMERIC = string.ascii_letters + string.digits
 
@@ -94,3 +94,9 @@ def test_a_text_keeps_what_is_no_credential() -> None:
     line = "quiet mitigations=off netroot=https://alice:hunter2@boot/x isolcpus=2-3"
     assert without_secrets(line) == f"quiet mitigations=off {WITHHELD} isolcpus=2-3"
     assert without_secrets("1234567890 4096 library") == "1234567890 4096 library"
+
+
+@pytest.mark.parametrize("text", ["x", "a-", "curl ", "?a_", "a'"], ids=repr)
+def test_however_long_a_word_is_it_is_read_once(text: str) -> None:
+    """Two million letters: read once for each letter in them they would take longer than the tests may."""
+    assert not announces_secret(text * (2_000_000 // len(text) if " " not in text else 20_000))

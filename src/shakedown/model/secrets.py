@@ -23,20 +23,22 @@ _CERTAIN = re.compile(
     r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|dop_v1_|npm_|pypi-|hf_|[sr]k_(?:live|test)_)[A-Za-z0-9_-]{10,}"
     r"|\bsk-[A-Za-z0-9_-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b|\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+|-----BEGIN [A-Z0-9 ]*PRIVATE KEY"
-    r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:(?!\d{1,5}(?:/|$))(?![${(<])[^\s@]+@"
+    r"|(?<![A-Za-z0-9+.-])[0-9+.-]*[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:(?!\d{1,5}(?:/|$))(?![${(<])[^\s@]+@"
 )
 # The same without a scheme, and words that announce one in a command.
 _LIKELY = re.compile(
     r"(?<![\w./:@-])[A-Za-z0-9_.-]+:(?![${(<])[^\s:/@]+@[A-Za-z0-9-]+(?:[.:][A-Za-z0-9.-]+|$)"
     r"|\b(?:Bearer|Basic)\s+(?![${(<])[A-Za-z0-9+/=._~-]{8,}"
-    r"|(?:\bcurl\b[^\n|;]*\s(?:-u|--user)|\s--proxy-user)[\s=]*[\"']?[^\s:$\"'./][^\s:$\"']*:(?![${(<])[^\s\"']+"
+    r"|(?:\bcurl\b[^\n|;]{0,2000}\s(?:-u|--user)|\s--proxy-user)[\s=]*[\"']?[^\s:$\"'./][^\s:$\"']*:(?![${(<])[^\s\"']+"
 )
-_ASSIGNED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[\"']?\s*[=:]\s*[\"']?([^\s\"',;&|)]+)")
+_ASSIGNED = re.compile(  # a name is looked for where a word begins, else a word of 100 kB took minutes
+    r"(?<![A-Za-z0-9_-])[0-9_-]*([A-Za-z][A-Za-z0-9_-]*)[\"']?\s*[=:]\s*[\"']?([^\s\"',;&|)]+)"
+)
 _QUERY = re.compile(  # of a URL: what grants access there
     r"[?&](?:[A-Za-z0-9_-]*[_-])?(?:sig|signature|key|apikey|token|auth|password|passwd|secret|pw)=(?![${(<])[^\s&\"'#;]{4,}",
     re.IGNORECASE,
 )
-_TO_A_PROGRAM = re.compile(r"\bsshpass\s+-p\s*[^\s$-]|\bmysql\b[^\n|;]*\s-p[^\s$-]")
+_TO_A_PROGRAM = re.compile(r"\bsshpass\s+-p\s*[^\s$-]|\bmysql\b[^\n|;]{0,2000}\s-p[^\s$-]")
 _GIVEN = re.compile(r"(?:^|\s)--?([A-Za-z][A-Za-z0-9_-]*)\s+[\"']?([^\s\"',;&|)-][^\s\"',;&|)]*)")
 _HARMLESS = re.compile(r"[\d.,+-]+[A-Za-z]{0,2}|true|false|yes|no|none|null|on|off|auto|[$/~{(<%.].*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\s\"'`,;:|&?@<>(){}\[\]$*!#%\\]+")
