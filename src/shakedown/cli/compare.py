@@ -53,7 +53,7 @@ def command(
 
     smallest = percent(least)
     suffix = format_of(figure) if figure is not None else ""
-    asked = _asked(campaigns, epochs, Path(site) if site else None, lasting=bool(figure or csv_file))
+    asked = asked_for(campaigns, epochs, Path(site) if site else None, lasting=bool(figure or csv_file))
     if by is None and len(asked) < 2:
         raise UsageError(
             "one campaign is compared with nothing", hint="name another one, or --epochs 1,2, or --by toolchain"
@@ -83,7 +83,7 @@ def percent(text: str) -> float:
     return share
 
 
-def _asked(campaigns: tuple[str, ...], epochs: str | None, site: Path | None, lasting: bool) -> list[Asked]:
+def asked_for(campaigns: tuple[str, ...], epochs: str | None, site: Path | None, lasting: bool) -> list[Asked]:
     """The campaigns and epochs of the command line, each found. ``lasting``: a file is made of them, so none may be damaged."""
     from shakedown.cli.record import find_campaign, find_whole_campaign
     from shakedown.queries.comparisons import Asked

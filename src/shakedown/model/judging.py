@@ -57,6 +57,7 @@ class Criterion(Struct, frozen=True):
     ``outliers``. ``epochs``: ``all``, ``last`` (only what was judged in the epoch in force) or a least epoch as a number.
     ``inputs``: of the measure ``score`` the digest of what the score is computed from: other inputs ask for something else.
     ``files``: of ``identical`` the pattern whose recorded sums are compared; ``across``: parameters in which the cases may differ.
+    ``at``: of ``efficiency`` the size that it is asked at, 0 = the largest.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Criterion(Struct, frozen=True):
     inputs: str = ""
     files: str = ""
     across: tuple[str, ...] = ()
+    at: float = 0.0
 
 
 class Contract(Struct, frozen=True):

@@ -232,6 +232,15 @@ MEASURES: tuple[Measure, ...] = (
         better="lower",
     ),
     Measure(
+        "efficiency",
+        "how well a test scales: its speed-up over the smallest size, over that of the sizes; of several series the worst counts",
+        "shakedown.metrics.judging.efficiency:efficiency",
+        "scaling.csv, rows with {row} and the size that is asked for: the least efficiency",
+        keys=("test", "mode", "at", "epochs"),
+        phrase="{name}",
+        beyond_all=True,
+    ),
+    Measure(
         "largest size",
         "up to which size the ladders of the component hold; of several the one that holds least counts: a number",
         "shakedown.metrics.judging.largest_size:largest_size",

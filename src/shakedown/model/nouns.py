@@ -22,6 +22,7 @@ from shakedown.model.filling import ClockTerms, Fill, Pack, Phase, Sweep, Window
 from shakedown.model.judging import Contract, Criterion
 from shakedown.model.ladders import Ladder
 from shakedown.model.resources import NO_GPUS, NOTHING_ASKED, Gpus, Resources
+from shakedown.model.scaling import Scaling
 from shakedown.model.scores import Score
 from shakedown.model.units import show_amount
 
@@ -332,6 +333,7 @@ class Test(Struct, frozen=True):
     draws: tuple[str, ...] = ()  # matrix, histogram, io: JSON records in the output that the report draws
     tags: tuple[str, ...] = ()
     path: str = ""
+    scaling: Scaling | None = None
 
     def of(self, case: Case) -> Test:
         """The test as a case has it: its names filled in, without what checks other toolchains; else the same object."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from shakedown.diagnosis.node_report import NodesExamined, examine_nodes
 from shakedown.metrics.cases import CaseSummary, FigureSummary, summarise
-from shakedown.metrics.judging.populations import measured_value
+from shakedown.metrics.judging.populations import measured_value, populations
 from shakedown.metrics.judging.scorecard import Scorecard
 from shakedown.metrics.loads import Load, loads
 from shakedown.metrics.rows.rows import NoteRow, RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.metrics.rulings import RatesOfTest, rates
+from shakedown.metrics.scaling import Series, scaled
 from shakedown.metrics.stability import Stability, stability
 from shakedown.metrics.utilisation import Utilisation, utilisation
 from shakedown.metrics.window_spells import WindowSpell, window_spells
@@ -37,6 +38,7 @@ class Evidence:
     stability: tuple[Stability, ...] = ()
     loads: tuple[Load, ...] = ()
     windows: tuple[WindowSpell, ...] = ()
+    scaling: tuple[Series, ...] = ()
 
     @property
     def orders(self) -> list[NoteRow]:
@@ -66,6 +68,7 @@ def find_evidence(document: Document, record: Record, scorecard: Scorecard) -> E
         stability=stability(document, record),
         loads=loads(document, record),
         windows=window_spells(document, record),
+        scaling=tuple(scaled(document, populations(document, record))),
     )
 
 

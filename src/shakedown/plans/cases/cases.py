@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from shakedown.plans.cases.needs import check_needs, programs_needed, written_ne
 from shakedown.plans.cases.own_evidence import own_evidence
 from shakedown.plans.cases.references import Freezer
 from shakedown.plans.cases.resources import asked, too_little, with_licences
+from shakedown.plans.cases.scaling import with_scaling
 from shakedown.plans.cases.software import loading, loads_software, with_software
 from shakedown.plans.cases.workplaces import workplace
 from shakedown.plans.context import Context
@@ -60,6 +62,8 @@ def resolve(test: Definition, context: Context, named: frozenset[str] = frozense
     toolchains = list(dict.fromkeys(case.toolchain for case in cases if not case.unavailable))
     if toolchains and len(context.problems) == before:
         noun = golden_of(noun, test, toolchains, context.library, context.around, context.problems)
+    if len(context.problems) == before:
+        noun = with_scaling(noun, test, cases, maker.work, context.problems)
     return Resolved(noun, tuple(cases)) if len(context.problems) == before else None
 
 
@@ -106,6 +110,7 @@ class _Maker:
         self.build = build_plan(test, context) if "build" in test.values else None
         self.files: Pairs = ()
         self.absent: list[str] = []
+        self.work: list[tuple[str, float]] = []  # (case, amount of work), where the test says how it grows
         _check_stage(test, context)
         _check_container(test, context)
         if "files" in test.values["run"]:
@@ -159,6 +164,7 @@ class _Maker:
         names = self.filler.names(stage, combination, toolchain, self.build is not None)
         own, toolchain = toolchain.name if toolchain else "", self._with_software(toolchain, names)
         shape = asked(self.filler, stage, self.filler.shape(stage, names), names)
+        self._note_work(ident, names)
         loads = with_licences(self.filler, stage, names, self.filler.loads(names))
         place_of_work = workplace(self.filler, loads, names)
         build = self._build_key(stage, toolchain, names)
@@ -194,6 +200,19 @@ class _Maker:
             stage=place_of_work.stage,
             container=container.identity() if container else "",
         )
+
+    def _note_work(self, ident: str, names: Names) -> None:
+        """How much work the case is, in any unit, where the test says how it grows."""
+        written = self.test.values.get("scaling", {}).get("work")
+        if written is not None:
+            text = self.filler.text(("scaling", "work"), written, names)
+            try:
+                amount = float(text)
+            except ValueError:
+                amount = 0.0
+            if not 0 < amount < math.inf:
+                raise InvalidValue(f"'{text}' is no amount of work", "a number above 0, such as '{n * n * n}'")
+            self.work.append((ident, amount))
 
     def _with_software(self, toolchain: Toolchain | None, names: Names) -> Toolchain | None:
         """The toolchain with what the test itself has loaded."""

@@ -63,7 +63,6 @@ def _component(
     tests = selector.tests_of(cases)
     lost = selector.lost(entry.get("tests", _named_elsewhere(entry)), tests)
     resolved = [selector.tests[test] for test in tests]
-    known = selector.parameters_of(cases)
     component = Component(
         name=name,
         kind=cast(Any, kind),
@@ -77,7 +76,7 @@ def _component(
             entry,
             problems,
             lost,
-            known,
+            [selector.cases[case] for case in cases],
         ),
         retry=_retries(place(node, "retry"), entry.get("retry", {}), problems),
         modes=read_modes(place(node, "modes"), entry.get("modes"), problems),
@@ -173,10 +172,6 @@ class Selector:
     def tests_of(self, cases: Iterable[str]) -> list[str]:
         """The tests of these cases, in their order."""
         return list(dict.fromkeys(self.cases[case].test for case in cases))
-
-    def parameters_of(self, cases: Iterable[str]) -> frozenset[str]:
-        """The names of parameters that these cases have."""
-        return frozenset(name for case in cases for name, _ in self.cases[case].parameters)
 
     def _test(self, at: Node, name: str, named: frozenset[str] = frozenset()) -> tuple[Case, ...]:
         """The cases of a test on the usual partitions, and on those that are ``named``."""

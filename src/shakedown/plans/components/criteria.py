@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from yaml.nodes import Node
@@ -10,9 +11,10 @@ from shakedown.model.errors import did_you_mean
 from shakedown.model.figures import figure_of, measured_as
 from shakedown.model.judging import Criterion
 from shakedown.model.measures import Measure, measures
-from shakedown.model.nouns import Test
+from shakedown.model.nouns import Case, Test
 from shakedown.model.units import UNITS, Quantity, parse_duration, parse_known, parse_quantity
 from shakedown.plans.components.component_parts import follows
+from shakedown.plans.components.efficiency import EFFICIENCY, check_efficiency
 from shakedown.plans.components.identical import IDENTICAL, check_identical
 from shakedown.plans.schema.amounts import unlike
 from shakedown.plans.schema.criteria import GOES_WITH, OF_FIGURES, OUTLIERS, PER, Must
@@ -28,16 +30,16 @@ def read_criteria(
     component: dict[str, Any],
     problems: Problems,
     lost: frozenset[str] = frozenset(),
-    parameters: frozenset[str] = frozenset(),
+    cases: Sequence[Case] = (),
 ) -> tuple[Criterion, ...]:
     """Purpose: the criteria of a component that runs these tests; what is wrong goes to ``problems``.
 
     ``component`` are its keys as they were read: a measure of modes or procedures needs them there. ``lost``: tests that it
     names and that could not be read: what is asked of them, or of a figure that may be theirs, cannot be told.
-    ``parameters``: those of its cases.
+    ``cases``: its own.
     """
     criteria = [
-        _criterion(place(node, name), name, entry, tests, component, problems, parameters)
+        _criterion(place(node, name), name, entry, tests, component, problems, cases)
         for name, entry in written.items()
         if not _of_lost(entry, tests, lost)
     ]
@@ -59,7 +61,7 @@ def _criterion(
     tests: list[Test],
     component: dict[str, Any],
     problems: Problems,
-    parameters: frozenset[str],
+    cases: Sequence[Case],
 ) -> Criterion | None:
     measure, must = entry["measure"], entry["must"]
     before = len(problems)
@@ -68,8 +70,7 @@ def _criterion(
     if not tests and not measures()[measure].without_cases:
         return None  # nothing is selected, which is said already
     asked = _asked(node, name, entry, tests, problems)
-    if measure == IDENTICAL:
-        check_identical(node, name, entry, asked, parameters, problems)
+    _check_own(node, name, entry, asked, cases, problems)
     if len(problems) > before:
         return None
     try:
@@ -101,7 +102,19 @@ def _criterion(
         clause=entry.get("clause", ""),
         files=entry.get("files", ""),
         across=_listed(entry.get("across", ())),
+        at=entry.get("at", 0.0),
     )
+
+
+def _check_own(
+    node: Node, name: str, entry: dict[str, Any], tests: list[Test], cases: Sequence[Case], problems: Problems
+) -> None:
+    """What single measures ask of the tests that a criterion is about."""
+    if entry["measure"] == EFFICIENCY:
+        check_efficiency(node, name, entry, tests, cases, problems)
+    if entry["measure"] == IDENTICAL:
+        parameters = frozenset(parameter for case in cases for parameter, _ in case.parameters)
+        check_identical(node, name, entry, tests, parameters, problems)
 
 
 def _bound(must: Must, measure: str, units: list[str]) -> tuple[float, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ STATISTICS = ("mean", "median", "min", "max", "sd", "p5", "p10", "p25", "p75", "
 OUTLIERS = "outliers"
 GOES_WITH = {  # key -> the measures that it has a meaning for
     key: names(measure for measure in _ALL if key in measure.keys)
-    for key in ("of", "statistic", "basis", "mode", "test", "per", "leave_out", "epochs", "files", "across")
+    for key in ("of", "statistic", "basis", "mode", "test", "per", "leave_out", "epochs", "files", "across", "at")
 }
 PER = {word: names(measure for measure in _ALL if word in measure.per) for word in ("case", "test")}
 
@@ -63,6 +64,16 @@ def _epochs(text: str) -> str:
     raise InvalidValue(f"'{text}' names no epochs", "write all, last, or the number of the first that counts, from 1")
 
 
+def _size(text: str) -> float:
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0.0
+    if not 0 < size < math.inf:
+        raise InvalidValue(f"'{text}' is no size", "write a number above 0, such as 64")
+    return size
+
+
 BOUND = Parsed("a bound, such as '>= 95%'", _must)
 _LEFT_OUT = Parsed("what is left out, such as 'ruled site'", _left_out)
 
@@ -94,6 +105,9 @@ CRITERION = Record(
         "across": Key(
             Either(scalar=Name("a parameter"), items=ListOf(Name("a parameter"), "a list of parameters", 1)),
             "for identical: parameters, such as toolchain, or partition, that the compared cases may differ in; without it none",
+        ),
+        "at": Key(
+            Parsed("a size such as 64", _size), "for efficiency: the size that it is asked at; without it the largest"
         ),
         "clause": Key(Text(), "the clause that asks for it"),
     },

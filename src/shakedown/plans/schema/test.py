@@ -251,6 +251,22 @@ TEST = Record(
         "figures": Key(
             MapOf(_FigureName("a figure's name"), FIGURE, "a map of figures", "FIGURE"), "numbers taken from a run"
         ),
+        "scaling": Key(
+            Record(
+                "a map with along and kind",
+                {
+                    "along": Key(Identifier("a parameter's name"), "the parameter that grows", True),
+                    "kind": Key(
+                        Choice(("strong", "weak")), "strong: the work stays; weak: it grows as the size does", True
+                    ),
+                    "figure": Key(_FigureName("a figure's name"), "what is looked at; without it elapsed"),
+                    "work": Key(
+                        Text("text", True), "the amount of work of a case, in any unit, where it grows otherwise"
+                    ),
+                },
+            ),
+            "how it scales: its cases along a parameter are held against each other",
+        ),
         "draws": Key(
             ListOf(Choice(("matrix", "histogram", "io")), "a list of pictures"),
             "records of the output that the report draws",

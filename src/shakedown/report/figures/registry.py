@@ -33,10 +33,21 @@ class Pictures:
     machine: list[Drawing]
     node_map: list[Drawing]
     stability: list[Drawing] = field(default_factory=list)
+    scaling: list[Drawing] = field(default_factory=list)
 
     @property
     def all(self) -> list[Drawing]:
-        return [*self.line, *self.stability, *self.sides, *self.counts, *self.times, *self.node_map, *self.machine]
+        sections = (
+            self.line,
+            self.stability,
+            self.sides,
+            self.scaling,
+            self.counts,
+            self.times,
+            self.node_map,
+            self.machine,
+        )
+        return [drawing for section in sections for drawing in section]
 
 
 def draw_all(root: Path, evidence: Evidence) -> Pictures:

@@ -121,6 +121,7 @@ def _contents(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("contract", "Contract", facts["scorecard"].contract),
         ("components", "Components", True),
         ("performance", "Isolated, fill and vendor", evidence.sides),
+        ("scaling", "Scaling", evidence.scaling),
         ("runs", "Runs by test", evidence.counts),
         ("times", "Run times", pictures.times or evidence.variation),
         ("stability", "Stability", evidence.stability),

@@ -33,6 +33,8 @@ TABLES = {
     "isolated_mean; a mode's better_than_vendor the same against vendor (of a fill vendor_of_fill) with the other sign; "
     "vendor is the value that the row names, its only bound, or the middle of both; means as in figures.csv, and of a row "
     "on the median that median in the place of the mean.",
+    "scaling.csv": "One line a size of a series: of values.csv with counts = yes the median of the figure. speed = work / median, "
+    "of a rate the median; speedup = speed / that at the smallest size; ideal = size / smallest; efficiency = speedup / ideal.",
     "variation.csv": "Run times (elapsed): of values.csv with figure = elapsed and counts = yes the n, mean, sd and 100 sd / "
     "mean; and the same with outlier = no.",
     "rates.csv": "Attempts by component and test (empty: all of them) of runs.csv with counted = yes. before = good = yes / "

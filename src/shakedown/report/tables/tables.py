@@ -25,6 +25,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
     """Purpose: every table by its file name, in the order of ``recipes.TABLES``, and what they hold in words."""
     from shakedown.report.tables.judging import judging_tables
     from shakedown.report.tables.nodes import node_tables
+    from shakedown.report.tables.scaling import SCALING, scaling_rows
     from shakedown.report.tables.scores import SCORES, score_rows
     from shakedown.report.tables.stability import stability_tables
 
@@ -34,6 +35,7 @@ def make_tables(evidence: Evidence, nodes: list[NodeMedian]) -> dict[str, bytes]
         "criteria-by-case.csv": to_csv(_BY_CASE, _by_case(scorecard)),
         "scores.csv": to_csv(SCORES, score_rows(scorecard)),
         "ladders.csv": to_csv(_LADDERS, _ladders(scorecard)),
+        "scaling.csv": to_csv(SCALING, scaling_rows(evidence.scaling)),
         "components.csv": to_csv(_COMPONENTS, _components(scorecard)),
         "cases.csv": to_csv(_CASES, _cases(evidence.cases)),
         "figures.csv": to_csv(_FIGURES, _figures(evidence.cases)),

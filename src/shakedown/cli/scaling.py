@@ -1,0 +1,128 @@
+"""``shakedown scaling``: speed-up and efficiency of tests along a parameter, of one campaign or of several side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shakedown.cli.output import emit, json_option, printable, say, site_option, table
+from shakedown.cli.twin.modelling import csv_option, figure_option, format_of
+from shakedown.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from shakedown.metrics.scaling import Series, Step
+    from shakedown.queries.comparisons import Asked
+
+
+@click.command()
+@click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN[#EPOCH]]...")
+@click.option("--test", "tests", multiple=True, metavar="TEST", help="Only this test; may be given more than once.")
+@click.option(
+    "--below", metavar="PERCENT", default="80%", help="Say where the efficiency falls below this; 80% without it."
+)
+@csv_option
+@figure_option
+@site_option
+@json_option
+def command(
+    campaigns: tuple[str, ...],
+    tests: tuple[str, ...],
+    below: str,
+    csv_file: Path | None,
+    figure: Path | None,
+    site: str | None,
+    as_json: bool,
+) -> int:
+    """How tests scale: speed-up, efficiency and serial share at each size. Without a name: of the newest campaign.
+
+    A test says along which parameter (scaling: {along: nodes, kind: strong}). Several campaigns, such as those of two systems,
+    stand side by side; a figure shows one test, so name it with --test where there are several.
+    """
+    from shakedown.queries.scalings import look_at_scaling
+
+    low = _share(below)
+    suffix = format_of(figure) if figure is not None else ""
+    found = look_at_scaling(_asked(campaigns, Path(site) if site else None, bool(csv_file or figure)), low, tests)
+    names = list(dict.fromkeys((one.test, one.along) for one in found))
+    if figure is not None and len(names) > 1:
+        raise UsageError(
+            "a figure shows one test", hint=f"--test {names[0][0]}; there are {', '.join(n for n, _ in names)}"
+        )
+    emit({"scaling": found}, as_json, lambda: printable("\n\n".join(map(_render, found))))
+    if csv_file is not None:
+        from shakedown.report.tables.csv_files import to_csv
+        from shakedown.report.tables.scaling import SCALING, scaling_rows
+
+        csv_file.write_bytes(to_csv(SCALING, scaling_rows(found)))
+        say(f"table: {csv_file}")
+    if figure is not None:
+        drawn = [one for one in found if len(one.points) > 1]
+        if not drawn:
+            raise UsageError("nothing is measured at two sizes yet: there is no figure of it")
+        from shakedown.report.figures.scaling import figure_of
+
+        figure.write_bytes(figure_of("scaling", drawn).in_format(suffix))
+        say(f"figure: {figure}")
+    return 0
+
+
+def _share(text: str) -> float:
+    from shakedown.cli.compare import percent
+
+    share = percent(text)
+    if not 0 < share <= 1:
+        raise UsageError(f"'{text}' is no efficiency", hint="it lies above 0% and at most at 100%")
+    return share
+
+
+def _asked(campaigns: tuple[str, ...], site: Path | None, lasting: bool) -> list[Asked]:
+    """The campaigns that are named, or the newest. ``lasting``: a file is made of them, so none may be damaged."""
+    from shakedown.cli.compare import asked_for
+
+    return asked_for(campaigns, None, site, lasting=lasting)
+
+
+def _render(one: Series) -> str:
+    """A series as text of at most 80 columns."""
+    from shakedown.metrics.words import show_number, show_share
+
+    what = "run time" if one.figure == "elapsed" else one.figure
+    where = f"{one.source}, component {one.component}" if one.source else f"component {one.component}"
+    head = f"{one.name}: {one.kind} scaling of {what} along {one.along}; {where}"
+    unit = f", {one.unit}" if one.unit else ""
+    columns = (one.along.upper(), "RUNS", f"MEDIAN{unit}", "SPEED-UP", "IDEAL", "EFFICIENCY", "95 %", "SERIAL")
+    lines = [head, table(columns, [_row(step) for step in one.steps], right=(0, 1, 2, 3, 4, 5, 6, 7))]
+    if one.falls:
+        at, about = map(show_number, one.falls)
+        near = "" if at == about else f", by a line between the sizes at about {about}"
+        lines.append(f"efficiency falls below {show_share(one.low)} at {one.along}={at}{near}")
+    elif one.points:
+        lines.append(f"efficiency does not fall below {show_share(one.low)} for good")
+    if one.serial is not None:
+        law = "Gustafson" if one.kind == "weak" else "Amdahl"
+        lines.append(f"serial share that fits best: {show_share(one.serial)} ({law})")
+    return "\n".join(lines)
+
+
+def _row(step: Step) -> tuple[str, ...]:
+    from shakedown.metrics.words import show_number, show_share
+
+    point = step.point
+    if point is None:
+        return (
+            show_number(step.size),
+            "0",
+            f"{step.to_come} to come" if step.to_come else "no value",
+            "",
+            "",
+            "",
+            "",
+            "",
+        )
+    between = " .. ".join(f"{100 * end:.0f}" for end in step.interval) if step.interval and point.ideal > 1 else ""
+    return (
+        show_number(step.size), str(point.count), show_number(point.value), show_number(point.speedup), show_number(point.ideal),
+        show_share(point.efficiency), between, show_share(point.serial) if point.serial is not None else "",
+    )  # fmt: skip

@@ -1,0 +1,181 @@
+"""How tests scale, from the record: a series for each component, test, mode and combination of the other parameters.
+
+``scaled`` is the table of contents; the formulas are in ``model.scaling``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from shakedown.metrics import statistics
+from shakedown.metrics.comparing.two_samples import Effect, effect_of
+from shakedown.metrics.judging.populations import CaseRuns, Population
+from shakedown.model.nouns import Case, Component, Document, Test
+from shakedown.model.scaling import (
+    Measurement,
+    Point,
+    Scaling,
+    falls_below,
+    fitted_serial,
+    points_of,
+    size_in,
+    speed_of,
+    work_of,
+)
+
+LOW = 0.8  # below this share of what was to be had a series is said to fall off
+
+
+class Step(Struct, frozen=True):
+    """One size of a series. ``interval``: of the efficiency at 95 %, None where the smallest size or this one has fewer than
+    three values. ``to_come``: results that are still wanted there; ``point``: None where nothing was measured.
+    """
+
+    case: str
+    size: float
+    to_come: int
+    point: Point | None = None
+    interval: tuple[float, float] | None = None
+
+
+class Series(Struct, frozen=True):
+    """A test along its parameter, everything else alike. ``label``: what sets it apart from the other series of its test.
+
+    ``serial``: the fitted share of the work that is not shared out; ``falls``: where the efficiency falls below ``low`` for
+    good, as the size measured there and where a line between the two sizes crosses it.
+    """
+
+    component: str
+    test: str
+    mode: str
+    label: str
+    along: str
+    kind: str
+    figure: str
+    unit: str
+    higher: bool
+    steps: tuple[Step, ...]
+    serial: float | None = None
+    falls: tuple[float, float] | None = None
+    low: float = LOW
+    source: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its test and what sets it apart: "lammps, toolchain=gcc"."""
+        return f"{self.test}, {self.label}" if self.label else self.test
+
+    @property
+    def points(self) -> list[Point]:
+        return [step.point for step in self.steps if step.point is not None]
+
+    def at(self, size: float) -> Step | None:
+        """Its step at a size, at the largest for 0."""
+        if not size:
+            return self.steps[-1] if self.steps else None
+        return next((step for step in self.steps if step.size == size), None)
+
+
+def scaled(document: Document, people: Mapping[str, Population], low: float = LOW, source: str = "") -> list[Series]:
+    """Purpose: every series of a campaign, in the order of the plan. ``low``: the efficiency that it is said to fall below."""
+    tests = {test.name: test for test in document.tests}
+    return [
+        series
+        for component in document.components
+        for series in of_component(component, people[component.name], tests, low, source)
+    ]
+
+
+def of_component(
+    component: Component, population: Population, tests: Mapping[str, Test], low: float = LOW, source: str = ""
+) -> list[Series]:
+    """Purpose: the series of one component, of those of its cases that can run here."""
+    found = []
+    for test in dict.fromkeys(case.case.test for case in population.cases):
+        scaling = tests[test].scaling if test in tests else None
+        if scaling is None:
+            continue
+        mine = [case for case in population.cases if case.case.test == test]
+        unit = next((spec.unit for spec in tests[test].figures if spec.name == scaling.figure), "s")
+        alike = _alike(scaling, mine)
+        shown = _telling(alike)
+        for mode in [str(one.name) for one in component.modes] or [""]:
+            for others, cases in alike.items():
+                words = ", ".join(f"{name}={value}" for name, value in others if name in shown)
+                about = (component.name, test, mode, f"{words}, {mode}".strip(", ") if mode else words)
+                found.append(_series(about, scaling, unit, [case.of_mode(mode) for case in cases], low, source))
+    return found
+
+
+Others = tuple[tuple[str, str], ...]  # everything that a case is, but its size
+
+
+def _alike(scaling: Scaling, cases: Iterable[CaseRuns]) -> dict[Others, list[CaseRuns]]:
+    """The cases that differ in their size alone."""
+    found: dict[Others, list[CaseRuns]] = {}
+    for runs in cases:
+        if size_in(dict(runs.case.parameters), scaling.along) is not None:
+            found.setdefault(_others(scaling, runs.case), []).append(runs)
+    return found
+
+
+def _others(scaling: Scaling, case: Case) -> Others:
+    own = {name: value for name, value in case.parameters if name != scaling.along}
+    return tuple({**own, "toolchain": case.toolchain, "partition": case.partition.rpartition(":")[2]}.items())
+
+
+def _telling(alike: Iterable[Others]) -> set[str]:
+    """The names in which the series of a test differ."""
+    values: dict[str, set[str]] = {}
+    for others in alike:
+        for name, value in others:
+            values.setdefault(name, set()).add(value)
+    return {name for name, found in values.items() if len(found) > 1}
+
+
+def _series(
+    about: tuple[str, str, str, str],
+    scaling: Scaling,
+    unit: str,
+    cases: list[CaseRuns],
+    low: float,
+    source: str,
+) -> Series:
+    sized = sorted(
+        ((size_in(dict(runs.case.parameters), scaling.along) or 0.0, runs) for runs in cases), key=lambda one: one[0]
+    )
+    values = {size: [value for _, value in runs.values(scaling.figure) if value > 0] for size, runs in sized}
+    measured = [
+        Measurement(size, statistics.median(values[size]), work_of(scaling, runs.case.id, size), len(values[size]))
+        for size, runs in sized
+        if values[size]
+    ]
+    smallest = sized[0][0] if sized else 0.0
+    points = {point.size: point for point in points_of(scaling, measured)} if values.get(smallest) else {}
+    steps = []
+    for size, runs in sized:
+        speeds = [
+            [_speed(scaling, of, value) for value in values[of.size]] for of in measured if of.size in (smallest, size)
+        ]
+        effect = effect_of(speeds[0], speeds[-1]) if len(speeds) == 2 else None
+        point = points.get(size)
+        steps.append(Step(runs.case.id, size, runs.to_come, point, _interval(effect, point)))
+    found = [step.point for step in steps if step.point is not None]
+    component, test, mode, label = about
+    return Series(
+        component, test, mode, label, scaling.along, scaling.kind, scaling.figure, unit, scaling.higher,
+        tuple(steps), fitted_serial(scaling, found), falls_below(found, low) if found else None, low, source,
+    )  # fmt: skip
+
+
+def _speed(scaling: Scaling, of: Measurement, value: float) -> float:
+    return speed_of(scaling, Measurement(of.size, value, of.work, 1))
+
+
+def _interval(effect: Effect | None, point: Point | None) -> tuple[float, float] | None:
+    if effect is None or point is None:
+        return None
+    low, high = effect.interval
+    return (1.0 + low) / point.ideal, (1.0 + high) / point.ideal
