@@ -27,7 +27,7 @@ EXAMPLES = [
     (PAGE[: found.start()].count("\n") + 1, found.group(1))
     for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
-KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "log", "ended", "gives"}
+KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "needs", "log", "ended", "gives"}
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "n": "node_fail"}
 VERDICTS |= {"u": "undetermined", "c": "interrupted"}
 SYSTEM = """system: machine
@@ -73,13 +73,13 @@ class Log:
         if "agree" in left:
             acts = {act.number: act.digest for act in acts_of(fold_runs(self.events))}
             left = {"agreed": {"acts": [[left["agree"], acts[left["agree"]]]], "by": left["by"]}}
-        run, because = left.pop("run", ""), left.pop("because", "")
+        run, because, of = (left.pop(key, "") for key in ("run", "because", "of"))
         ((name, value),) = left.items()
         if name == "waived":
             value = value | self.as_it_is(value["name"])
         if name == "verdict":
             value = {"component": self.name, "attempt": 1} | value
-        case = next(iter(self.cases.values())) if name == "verdict" else ""
+        case = (self.cases[of] if of else next(iter(self.cases.values()))) if name == "verdict" else ""
         self.add(name, run=run, case=case, value=value, reason=because)
 
     def as_it_is(self, name: str) -> dict[str, str]:
@@ -146,6 +146,8 @@ def _plan(root: Path, example: dict[str, Any]) -> Document:
     for test in component.get("tests", ()):
         expected = example.get("expect", {}).get(test)
         known = f"expect: [{{verdict: {expected}, because: it is known}}]\n" if expected else ""
+        first = example.get("needs", {}).get(test)
+        known += f"needs: {first}\n" if first else ""
         (root / f"tests/{test}.yaml").write_text(written.replace("NAME", test) + known)
     plan = {"plan": "p", "system": "machine", "components": [{kind: component}]}
     plan |= {key: example[key] for key in ("parties", "consent", "scores") if key in example}

@@ -80,6 +80,9 @@ class Campaign:
     first_order: dict[str, float] = field(default_factory=dict)
     unavailable: set[tuple[str, str]] = field(default_factory=set)
     given_up: set[str] = field(default_factory=set)
+    cut_short: set[str] = field(
+        default_factory=set
+    )  # components that have more of their time in a log without some acts
     waivers: list[tuple[str, str, str]] = field(default_factory=list)  # what, component, name
     waived_rows: list[dict[str, Any]] = field(default_factory=list)  # beside it, what a contract row asked for
     waived_digests: list[str] = field(default_factory=list)  # beside it, of what was waived
