@@ -28,6 +28,7 @@ EXAMPLES = [
     for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
 KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "needs", "log", "ended", "gives"}
+OF_THE_PLAN = ("parties", "consent", "scores", "contract", "expect")  # keys of an amendment that are none of the component
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "n": "node_fail"}
 VERDICTS |= {"u": "undetermined", "c": "interrupted"}
 SYSTEM = """system: machine
@@ -88,7 +89,7 @@ class Log:
         return {"digest": criterion_digest(criterion), "asked": f"{criterion.measure}, must {criterion.must}"}
 
     def amend(self, line: dict[str, Any]) -> None:
-        """Another plan is in force: that of the example with these keys of the component changed."""
+        """Another plan is in force: that of the example with these keys of the component, or of the plan, changed."""
         document = self.changed(line["amend"])
         digest = f"{len(self.plans)}" * 64
         self.plans[digest] = document
@@ -173,7 +174,9 @@ def came_out(example: dict[str, Any], root: Path) -> dict[str, Any]:
     document = _plan(root, example)
 
     def changed(keys: dict[str, Any]) -> Document:
-        return _plan(root, example | {"component": example.get("component", {}) | keys})
+        whole = {key: value for key, value in keys.items() if key in OF_THE_PLAN}
+        own = {key: value for key, value in keys.items() if key not in whole}
+        return _plan(root, example | whole | {"component": example.get("component", {}) | own})
 
     log = Log(document, changed)
     for line in example["log"]:

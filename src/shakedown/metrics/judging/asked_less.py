@@ -32,7 +32,7 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
             found.append(f"component {part.name} with its {plural(len(criteria_of(part)), 'criterion', 'criteria')}")
         else:
             found += [*_of_component(part, now[part.name]), *_of_running(part, now[part.name])]
-    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new), *_of_precedence(old, new)]
+    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new).values(), *_of_precedence(old, new)]
     return tuple(dict.fromkeys(found))
 
 
@@ -43,8 +43,8 @@ def eases_runs(old: Document, new: Document) -> tuple[str, ...]:
     """
     now = {part.name: part for part in new.components}
     found = [what for part in old.components if part.name in now for what in _of_running(part, now[part.name])]
-    judging = {row.name for contract in old.contracts for row in contract.rows if row.verdict}
-    rows = [what for what in _of_rows(old, new) if what.split(":", 1)[0].removeprefix("contract row ") in judging]
+    judging = _judging(old)
+    rows = [what for name, what in _of_rows(old, new).items() if name in judging]
     return tuple(dict.fromkeys([*found, *_of_cases(old, new), *rows, *_of_precedence(old, new)]))
 
 
@@ -53,8 +53,7 @@ def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]
     now, tests = {part.name: part for part in new.components}, [_tests(document) for document in (old, new)]
     parts = [part.name for part in old.components if part.name in now and any(_of_running(part, now[part.name]))]
     after = {case.id: case for case in new.cases}
-    names = {what.split(":", 1)[0].removeprefix("contract row ") for what in _of_rows(old, new)}
-    names &= {row.name for contract in old.contracts for row in contract.rows if row.verdict}
+    names = _of_rows(old, new).keys() & _judging(old)
     easier = [case.id for case in old.cases
               if case.id in after and any(_of_case(case, after[case.id], *(its.get(case.test) for its in tests)))]  # fmt: skip
     judged = [case.id for case in old.cases if names.intersection(case.rows)]
@@ -219,17 +218,24 @@ def _of_nodes(old: Document, new: Document) -> Iterator[str]:
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _of_rows(old: Document, new: Document) -> Iterator[str]:
-    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound."""
+def _judging(document: Document) -> frozenset[str]:
+    """The rows outside of which a run is judged performance."""
+    return frozenset(row.name for contract in document.contracts for row in contract.rows if row.verdict)
+
+
+def _of_rows(old: Document, new: Document) -> dict[str, str]:
+    """Contract rows by what they ask: a row that is gone, asks for less or judges no run any more was a bound. Row -> a phrase."""
+    found = {}
     rows = [row for contract in new.contracts for row in contract.rows]
     asked = [content(row) for row in rows]
     judging = [content(row) for row in rows if row.verdict]
     for row in (row for contract in old.contracts for row in contract.rows):
         what = f"contract row {row.name}: {row.test} {row.figure} {row.must}"
         if content(row) not in asked and not any(_at_least(row, mine) for mine in rows):
-            yield what
+            found[row.name] = what
         elif row.verdict and content(row) in asked and content(row) not in judging:
-            yield f"{what}: it judges no run any more"
+            found[row.name] = f"{what}: it judges no run any more"
+    return found
 
 
 def _of_precedence(old: Document, new: Document) -> Iterator[str]:

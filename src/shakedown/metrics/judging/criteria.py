@@ -81,14 +81,17 @@ def score_people(
     people: Mapping[str, Population],
     earlier: Sequence[Document] = (),
     brief: bool = False,
+    alone: Collection[int] = (),
 ) -> Scorecard:
-    """Purpose: the scorecard of populations that are known. The rest is as in ``score``."""
+    """Purpose: the scorecard of populations that are known. ``alone``: the places in ``earlier`` of plans that not every party
+    stood by: what they asked for is nobody's to lose. The rest is as in ``score``.
+    """
     every = arounds(document, record, people)
     components = tuple(_component(people[around.component.name], around) for around in every)
     finished = record.ended is not None
     contract = without_what_is_made_up(score_contract(document, people, record.waivers), record.rehearsal)
     outcome, given = campaign_outcome(components, finished), standing(document, record, contract, components)
-    taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier))
+    taken = taken_away(Seen(document, record, people, every, components, _criterion, earlier, alone))
     scores = () if brief else results_of(document, people, record)
     otherwise = judged_by_another_plan(record) or changed_conditions(record)
     if outcome == "accepted" and (taken or given.others or given.gone or broken_commitments(contract) or otherwise):

@@ -310,7 +310,9 @@ class _Settling:
         """Without what ended a campaign early it is over only where nothing is left to come, or nothing that is can mend it."""
         earlier, brief = earlier_plans(record, self.document_of), gone != self.void
         people = populations(document, record)
-        scorecard = score_people(document, record, people, earlier, brief)
+        amended = [epoch.seq for epoch in record.epochs if epoch.opened_by == "amended"]
+        alone = frozenset(place for place, seq in enumerate(amended, 1) if self.consent.missing.get(seq))
+        scorecard = score_people(document, record, people, earlier, brief, alone)
         early = any(act.kind in ENDS_EARLY and act.number in gone for act in self.acts)
         early = early and self.record.ended is not None
         if early and any(item.outcome == "not met" for part in scorecard.components for item in part.criteria):
@@ -318,7 +320,7 @@ class _Settling:
         elif early and not any(part.to_come for part in scorecard.components):
             record.ended = self.record.ended
             people = populations(document, record)
-            scorecard = score_people(document, record, people, earlier, brief)
+            scorecard = score_people(document, record, people, earlier, brief, alone)
         counted = {name: frozenset(row.run for row in population.rows) for name, population in people.items()}
         return scorecard, counted
 

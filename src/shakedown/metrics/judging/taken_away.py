@@ -6,7 +6,7 @@ Each is a sentence with who, why and how many, and with what the outcome would b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,7 +47,7 @@ _OF_RUNS = frozenset(
 class Seen(Struct, frozen=True):
     """What a scorecard was made from: the plan and the record, every component's population and score, and who judges a criterion.
 
-    ``earlier``: the plans that were in force before, each with the epoch that the next plan opened.
+    ``earlier``: the plans that were in force before, in their order; ``alone``: the places of those that not every party stood by.
     """
 
     document: Document
@@ -57,6 +57,12 @@ class Seen(Struct, frozen=True):
     components: Sequence[ComponentScore]
     judge: Judge
     earlier: Sequence[Document] = ()
+    alone: Collection[int] = ()
+
+    @property
+    def stood_by(self) -> Iterator[tuple[int, Document]]:
+        """The plans of before that every party stood by, with their places: what one alone asked for is nobody's to lose."""
+        return ((place, document) for place, document in enumerate(self.earlier) if place not in self.alone)
 
 
 def taken_away(seen: Seen) -> list[str]:
@@ -213,7 +219,7 @@ def _criteria(seen: Seen) -> Iterator[str]:
     now = {component.name: component for component in seen.document.components}
     arounds = {around.component.name: around for around in seen.arounds}
     told: set[tuple[str, str, str]] = set()
-    for place, document in enumerate(seen.earlier):
+    for place, document in seen.stood_by:
         for component in document.components:
             if component.name not in now:
                 yield from _once(
@@ -290,7 +296,7 @@ def _rows(seen: Seen) -> Iterator[str]:
     """Contract rows that an earlier plan had and the plan in force has not, unless a row with tighter bounds stands for them."""
     now = [row for contract in seen.document.contracts for row in contract.rows]
     told: set[tuple[str, str, str]] = set()
-    for place, document in enumerate(seen.earlier):
+    for place, document in seen.stood_by:
         for row in (row for contract in document.contracts for row in contract.rows):
             if any(content(row) == content(other) or _stands_for(other, row) for other in now):
                 continue
