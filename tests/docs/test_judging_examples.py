@@ -28,7 +28,13 @@ EXAMPLES = [
     for found in re.finditer(r"^ *```yaml example\n(.*?)^ *```", PAGE, flags=re.MULTILINE | re.DOTALL)
 ]
 KEYS = {"rules", "component", "parties", "consent", "scores", "contract", "expect", "needs", "log", "ended", "gives"}
-OF_THE_PLAN = ("parties", "consent", "scores", "contract", "expect")  # keys of an amendment that are none of the component
+OF_THE_PLAN = (
+    "parties",
+    "consent",
+    "scores",
+    "contract",
+    "expect",
+)  # keys of an amendment that are none of the component
 VERDICTS = {"p": "passed", "f": "failed", "i": "incorrect", "P": "performance", "t": "timeout", "n": "node_fail"}
 VERDICTS |= {"u": "undetermined", "c": "interrupted"}
 SYSTEM = """system: machine

@@ -14,7 +14,7 @@ from shakedown.metrics.judging.people import Act
 from shakedown.metrics.rows.rows import AgreementRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.nouns import Document, Party
-from shakedown.model.speakers import party_of
+from shakedown.model.speakers import names_another, party_of
 
 NEVER = frozenset({"agree"})  # an agreement needs none itself
 
@@ -194,7 +194,8 @@ class _Terms:
             if not signed.key:
                 return "", "", signed.why or "the signature does not hold"
             found = [party.name for party in self.parties if signed.key in party.keys]
-            return (found[0], signed.fingerprint, "") if len(found) == 1 else ("", "", "its key is of neither party")
+            why = names_another(self.parties, row.by, found[0]) if len(found) == 1 else "its key is of neither party"
+            return ("", "", why) if why else (found[0], signed.fingerprint, "")
         name = self._named(row.by)
         if not name:
             return "", "", f"the plan names no party that {row.by or 'nobody'} speaks for"
