@@ -36,11 +36,26 @@ def _criteria_ask_less(part: Json, now: Json) -> set[Any]:
         if mine is None:
             found.add((part["name"], item["name"]))
             continue
-        less = mine["bound"] < item["bound"] if item["comparison"][0] == ">" else mine["bound"] > item["bound"]
-        less = less or mine["enough"] > item["enough"] or mine["comparison"] != item["comparison"]
+        less = mine["enough"] > item["enough"] or mine["unit"] != item["unit"] or _lets_more_pass(item, mine)
         if less or any(mine[key] != item[key] for key in ("measure", "of", "test", "statistic", "leave_out", "epochs")):
             found.add((part["name"], item["name"], repr(mine)))
     return found
+
+
+def _lets_more_pass(item: Json, mine: Json) -> bool:
+    """Some number that the measure can be is well with the later bound and not with the earlier one."""
+    bounds = (item["bound"], mine["bound"])
+    tried = [number + step for number in (*bounds, sum(bounds) / 2, 0.0, 1.0) for step in (-1e-3, 0.0, 1e-3)]
+    share = item["measure"] in ("passed / attempts", "passed / wanted", "correct / completed", "rows met", "attested")
+    possible = [number for number in tried if not share or 0 <= number <= 1]
+    return any(_is_well(mine, number) and not _is_well(item, number) for number in possible)
+
+
+def _is_well(item: Json, number: float) -> bool:
+    apart = number - item["bound"]
+    if abs(apart) < 1e-9:
+        return "=" in item["comparison"]
+    return bool(item["comparison"] != "=" and (apart > 0) == (item["comparison"][0] == ">"))
 
 
 def easier(old: Json, new: Json) -> set[Any]:
@@ -250,6 +265,8 @@ def _loosened(old: Json, new: Json) -> set[str]:
 
 def _is_as_tight(mine: Json, row: Json) -> bool:
     if any(mine[key] != row[key] for key in SUBJECT):
+        return False
+    if row["strict"] and not mine["strict"] and (mine["low"], mine["high"]) == (row["low"], row["high"]):
         return False
     low = row["low"] is None or (mine["low"] is not None and mine["low"] >= row["low"])
     return low and (row["high"] is None or (mine["high"] is not None and mine["high"] <= row["high"]))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.words import plural, some
 from shakedown.model.bounds import same
@@ -136,21 +137,10 @@ def _of_criteria(old: Component, new: Component) -> Iterator[str]:
             yield what
         elif mine.enough > item.enough:
             yield f"{what}: it is judged by {mine.enough} values or more, before by {item.enough}"
-        elif _easier(item, mine):
+        elif admits_more(item, mine):
             yield f"the bound {item.must or item.bound} of {what}: now {mine.must or mine.bound}"
         elif _other(item, mine):
             yield f"{what} as it was: it measures something else now"
-
-
-def _easier(old: Criterion, new: Criterion) -> bool:
-    """The bound lets more pass than before. Another comparison is another bound."""
-    if old.comparison[:1] != new.comparison[:1] or old.unit != new.unit:
-        return True
-    if same(old.bound, new.bound):
-        return old.comparison in ("<", ">") and new.comparison != old.comparison
-    if old.comparison == "=":
-        return True
-    return new.bound < old.bound if old.comparison.startswith(">") else new.bound > old.bound
 
 
 def _other(old: Criterion, new: Criterion) -> bool:
@@ -280,11 +270,7 @@ def _bounds(rows: Mapping[str, ContractRow], case: Case) -> dict[tuple[str, ...]
 
 def _at_least(old: ContractRow, new: ContractRow) -> bool:
     """A row of the same subject that asks for as much or more."""
-    if _subject(old) != _subject(new):
-        return False
-    low = old.low is None or (new.low is not None and new.low >= old.low)
-    high = old.high is None or (new.high is not None and new.high <= old.high)
-    return low and high
+    return _subject(old) == _subject(new) and is_as_tight(new, old)
 
 
 def _subject(row: ContractRow) -> tuple[object, ...]:

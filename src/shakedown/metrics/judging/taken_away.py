@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shakedown.metrics.clock import words_of
+from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.contract import score_row
 from shakedown.metrics.judging.default_criteria import criteria_of
 from shakedown.metrics.judging.epochs import epoch_numbered, least_epoch, opened_words
@@ -244,20 +245,7 @@ def weaker(before: Criterion, after: Criterion) -> bool:
     same = criterion_digest(before) == criterion_digest(
         replace(after, bound=before.bound, comparison=before.comparison)
     )
-    if not same:
-        return True
-    if before.comparison == after.comparison and before.bound == after.bound:
-        return False
-    if before.comparison[0] != after.comparison[0] or before.comparison == "=":
-        return not (after.comparison == "=" and _holds(before, after.bound))
-    tighter = after.bound > before.bound if before.comparison[0] == ">" else after.bound < before.bound
-    return not (tighter or (after.bound == before.bound and "=" in before.comparison))
-
-
-def _holds(criterion: Criterion, value: float) -> bool:
-    if value == criterion.bound:
-        return "=" in criterion.comparison
-    return value > criterion.bound if criterion.comparison[0] == ">" else value < criterion.bound
+    return not same or admits_more(before, after)
 
 
 def _how(before: Criterion, after: Criterion | None) -> str:
@@ -313,8 +301,4 @@ def _rows(seen: Seen) -> Iterator[str]:
 def _stands_for(after: ContractRow, before: ContractRow) -> bool:
     """The same, with bounds that are as tight on each side or tighter."""
     keys = ("contract", "test", "figure", "basis", "where", "statistic", "mode", "unit")
-    if any(getattr(after, key) != getattr(before, key) for key in keys) or before.strict > after.strict:
-        return False
-    low = before.low is None or (after.low is not None and after.low >= before.low)
-    high = before.high is None or (after.high is not None and after.high <= before.high)
-    return low and high
+    return all(getattr(after, key) == getattr(before, key) for key in keys) and is_as_tight(after, before)
