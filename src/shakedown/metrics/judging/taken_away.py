@@ -15,7 +15,7 @@ from shakedown.metrics.clock import words_of
 from shakedown.metrics.judging.admits import admits_more, is_as_tight
 from shakedown.metrics.judging.contract import score_row
 from shakedown.metrics.judging.default_criteria import criteria_of
-from shakedown.metrics.judging.epochs import epoch_numbered, least_epoch, opened_words
+from shakedown.metrics.judging.epochs import declared_epoch, epoch_numbered, least_epoch, opened_words
 from shakedown.metrics.judging.populations import Population, count_verdicts, counts_as_passed, populations
 from shakedown.metrics.judging.scope import MeasureContext
 from shakedown.metrics.judging.scorecard import ComponentScore, CriterionScore
@@ -67,8 +67,13 @@ class Seen(Struct, frozen=True):
 
 
 def taken_away(seen: Seen) -> list[str]:
-    """Purpose: a sentence for each thing that was taken away."""
-    return [*_runs(seen), *_epochs(seen), *_criteria(seen), *_rows(seen)]
+    """Purpose: a sentence for each thing that people took away."""
+    return [*_runs(seen), *(said for said, is_found in _epochs(seen) if not is_found), *_criteria(seen), *_rows(seen)]
+
+
+def left_behind(seen: Seen) -> list[str]:
+    """Purpose: a sentence for each criterion that does not count runs because of an epoch that was found: no person did that."""
+    return [said for said, is_found in _epochs(seen) if is_found]
 
 
 # ---- runs --------------------------------------------------------------------------------------------------------------
@@ -176,8 +181,10 @@ def _said(by: str, why: str) -> str:
 # ---- epochs ------------------------------------------------------------------------------------------------------------
 
 
-def _epochs(seen: Seen) -> Iterator[str]:
-    """Runs of earlier epochs that a criterion does not accept, where one of them did not pass or the outcome would be another."""
+def _epochs(seen: Seen) -> Iterator[tuple[str, bool]]:
+    """Runs of earlier epochs that a criterion does not accept, where one of them did not pass or the outcome would be another; and
+    whether all of them are left out by an epoch that nobody declared.
+    """
     for around, score in zip(seen.arounds, seen.components, strict=True):
         for criterion, judged in zip(criteria_of(around.component), score.criteria, strict=True):
             if criterion.epochs == "all":
@@ -196,9 +203,11 @@ def _epochs(seen: Seen) -> Iterator[str]:
             if rows and (bad or differs):
                 why = _opened(seen, least)
                 beside = differs[0] if differs else f"{judged.name} comes out the same"
+                declared = declared_epoch(criterion, seen.record)
                 yield (
                     f"{around.component.name}: {judged.name} counts from epoch {least} on{why}; {_count(rows)} from before do not "
-                    f"count; with everything counted {beside}"
+                    f"count; with everything counted {beside}",
+                    declared < least and all(row.epoch >= declared for row in rows),
                 )
 
 
