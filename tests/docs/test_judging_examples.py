@@ -86,7 +86,9 @@ class Log:
             value = value | self.as_it_is(value["name"])
         if name == "verdict":
             value = {"component": self.name, "attempt": 1} | value
-        case = (self.cases[of] if of else next(iter(self.cases.values()))) if name == "verdict" else ""
+        case = (
+            (self.cases[of] if of else next(iter(self.cases.values()))) if name in ("verdict", "submit_order") else ""
+        )
         self.add(name, run=run, case=case, value=value, reason=because)
 
     def as_it_is(self, name: str) -> dict[str, str]:
@@ -137,7 +139,9 @@ class Log:
 
 def _plan(root: Path, example: dict[str, Any]) -> Document:
     component = {"tests": ["a"]} | example.get("component", {})
+    more = component.pop("more", "")
     written = TEST if component.pop("check", True) else re.sub("^check: .*\n", "", TEST, flags=re.MULTILINE)
+    written = written.replace('[output contains "ok"]', f'[output contains "ok", {more}]') if more else written
     kind = component.pop("kind", "performance")
     for name in (
         "site.yaml",

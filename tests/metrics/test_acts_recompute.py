@@ -13,7 +13,10 @@ from acts_story import Acted, drawn
 from shakedown.metrics.judging.ends import Ends, not_run_for
 from shakedown.metrics.judging.late_orders import times_up
 from shakedown.metrics.judging.people import acts_of
+from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.scorecard import NOT_KNOWN
+from shakedown.metrics.judging.without import copied
+from shakedown.metrics.judging.without_checks import without_added
 
 SEEDS = 100
 
@@ -101,11 +104,22 @@ def test_the_campaigns_that_people_end_hang_on_that() -> None:
     assert {act.without for card in cards for act in card.acts if act.kind == "drain"} >= {"rejected", "incomplete"}
 
 
+def _known_without_checks(told: Acted) -> bool:
+    """Whether the record tells of some run how it came out without the checks of an amendment."""
+    document_of = told.documents.__getitem__
+    record, real = told.record, PlansInForce(told.record, document_of)
+    mine = copied(record)
+    mine.documents, mine.epochs = record.documents[:1], record.epochs[:1]
+    return any(without_added(row, PlansInForce(mine, document_of), real) for row in record.current())
+
+
 def test_the_campaigns_whose_plan_becomes_harder_hang_on_that() -> None:
     """Verdicts that came by a harder plan, known and not known; warm-ups that count, those of void amendments among them."""
     told = [harder_story.drawn(seed) for seed in range(3 * SEEDS)]
     cards = [one.card() for one in told]
     assert {card.outcome for card in cards} >= {"disputed", "rejected", "accepted", "accepted with restrictions"}
+    known = [_known_without_checks(one) for one in told]
+    assert sum(known) > 10
     remarks = [remark for card in cards for remark in card.remarks]
     assert sum("counted as the first of their mode" in remark for remark in remarks) > 5
     takes = [what for card in cards for act in card.acts for what in act.takes]

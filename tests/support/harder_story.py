@@ -6,6 +6,7 @@ Each run does what the plan in force makes of it: what it would have done is dra
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from acts_story import PARTIES, Acted
 from msgspec.structs import replace
@@ -99,14 +100,19 @@ def _result(told: Acted, draw: random.Random, mode: str, repeat: int) -> None:
         limit, low = plan.cases[0].shape.time_limit_s, plan.contracts[0].rows[0].low or 0.0
         verdict = "timeout" if lasts > limit else "failed" if fails else "incorrect" if wrong else "passed"
         verdict = "performance" if verdict == "passed" and rate < low else verdict
-        run = _run(told, mode, repeat, attempt, verdict, rate, min(lasts, limit))
+        wrong_ones = [draw.choice(plan.tests[0].checks)] if plan.tests[0].checks else []
+        told_of = [[one.text, one not in wrong_ones, ""] for one in plan.tests[0].checks]
+        checks = told_of if verdict == "incorrect" and draw.random() < 0.7 else []
+        run = _run(told, mode, repeat, attempt, verdict, rate, min(lasts, limit), checks)
         spent[verdict] = spent.get(verdict, 0) + 1
         if {one.verdict: one.times for one in plan.components[0].retry}.get(verdict, 0) < spent[verdict]:
             return
         told.say("retry", {"component": "speed", "repeat": repeat, "attempt": attempt + 1}, "again", run=run, case="a")
 
 
-def _run(told: Acted, mode: str, repeat: int, attempt: int, verdict: str, rate: float, lasts: float) -> str:
+def _run(
+    told: Acted, mode: str, repeat: int, attempt: int, verdict: str, rate: float, lasts: float, checks: Sequence[object]
+) -> str:
     told.runs += 1
     run, job = f"r{told.runs:06d}", f"j{told.runs:06d}"
     ids: dict[str, object] = {"component": "speed", "repeat": repeat, "attempt": attempt}
@@ -115,6 +121,7 @@ def _run(told: Acted, mode: str, repeat: int, attempt: int, verdict: str, rate: 
     told.say("submit_order", ids, run=run, job=job, case="a")
     begin, told.now = told.now, told.now + lasts
     facts = {"verdict": verdict, "started": begin, "ended": told.now, "elapsed_s": lasts, "figures": {"rate": rate}}
+    facts |= {"checks": checks} if checks else {}
     told.say("verdict", ids | facts, f"it {verdict}", run=run, job=job, case="a")
     return run
 

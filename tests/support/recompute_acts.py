@@ -210,7 +210,7 @@ class _Settled:
             leave_out_late(campaign, self._times_up(lines), self._times_up(self.events))
             hold_to(campaign, lines, self.events, self.plans)
         for run in campaign.judged:
-            if run.name in best:
+            if run.name in best and not run.known:
                 run.verdict, run.retried, run.figures, run.elapsed = "passed", False, {}, None
         early = any(act.kind in ("drain", "cancel") for act in acts)
         if early:

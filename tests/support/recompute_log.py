@@ -43,6 +43,9 @@ class Run:
     charged: float | None = None  # its loads count from here
     freed: float | None = None  # to here
     after: str = ""  # the job that it was ordered to follow
+    checks: list[Any] = field(default_factory=list)  # text, held, detail
+    known: bool = False  # its verdict is what its checks say in a log without some of them
+    strange: bool = False  # judged again, or with problems: what its checks say is not all
     attempt: int = 1
     ordered: int = 0  # the event that ordered it
 
@@ -259,6 +262,7 @@ def _judged(campaign: Campaign, event: dict[str, Any], value: dict[str, Any]) ->
         _next_may_start(campaign, event)
     run.verdict, run.seq = value["verdict"], event["seq"]
     run.figures = {name: number for name, number in value.get("figures", {}).items() if abs(number) < 1e100}
+    run.checks, run.strange = value.get("checks", []), bool(value.get("supersedes") or value.get("problems"))
     run.started = value.get("started", run.started)
     run.ended = value.get("ended", run.ended)
     run.elapsed = value.get("elapsed_s", run.elapsed)

@@ -103,26 +103,26 @@ def _of_running(old: Component, new: Component) -> Iterator[str]:
     """How its runs come about: attempts, warm-ups, gates, the clock, shares, rounds, evidence."""
     times = {one.verdict: one.times for one in old.retry}
     more = [one.verdict for one in new.retry if one.times > times.get(one.verdict, 0)]
-    if more:
-        yield f"what did not pass at once of {old.name}: {some(more)} is attempted more often now"
+    for verdict in more:
+        yield f"what did not pass at once of {old.name}: {verdict} is attempted more often now"
     warm = {mode.name: mode.warm_up for mode in new.modes}
     warmer: list[str] = [mode.name for mode in old.modes if warm.get(mode.name, 0) > mode.warm_up]
-    if warmer:
-        yield f"the first runs of mode {some(warmer)} of {old.name}: they warm up now, and are in no count"
+    for mode in warmer:
+        yield f"the first runs of mode {mode} of {old.name}: they warm up now, and are in no count"
     if (old.gate == "met" and new.gate != "met") or set(old.after) - set(new.after):
         yield f"what {old.name} waits for"
     if old.clock != new.clock or (old.fill.ramp_s != new.fill.ramp_s and not new.clock.ramp):
         yield f"the clock of {old.name} as it was: other words move it now"
     shares = dict(new.mix)
     less = [test for test, share in old.mix if shares.get(test, 0.0) < share and not same(shares.get(test, 0.0), share)]
-    if less:
-        yield f"the share of {some(less)} in the mix of {old.name}"
+    for test in less:
+        yield f"the share of {test} in the mix of {old.name}"
     if old.sweep is not None and (new.sweep is None or new.sweep.rounds < old.sweep.rounds):
         yield f"rounds of the sweep {old.name}"
     evidence = {item.name: item.evidence for item in new.procedures}
     fewer = [item.name for item in old.procedures if evidence.get(item.name, item.evidence) < item.evidence]
-    if fewer:
-        yield f"evidence that {some(fewer)} of {old.name} asks for"
+    for procedure in fewer:
+        yield f"evidence that {procedure} of {old.name} asks for"
 
 
 # ---- criteria ---------------------------------------------------------------------------------------------------------

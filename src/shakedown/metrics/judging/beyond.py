@@ -1,4 +1,5 @@
-"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs, warm-ups.
+"""What results came to only because a plan allowed more than the one before it: further attempts, longer runs, warm-ups;
+and verdicts by checks that it alone has.
 
 ``hold_to`` is the way in, ``is_known`` says where that is all that a plan eases. Without an amendment that allowed more attempts
 the further ones would not have been ordered; without one that lengthened a time limit a run that took longer would have been cut
@@ -14,7 +15,9 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from shakedown.metrics.judging.asked_less import eases_runs
+from shakedown.metrics.judging.ends import not_run_for
 from shakedown.metrics.judging.plans_in_force import PlansInForce
+from shakedown.metrics.judging.without_checks import without_added
 from shakedown.metrics.rows.rows import RunRow
 from shakedown.metrics.rows.table import Record
 from shakedown.model.events import COMPLETED
@@ -76,6 +79,7 @@ def hold_to(record: Record, whole: Record, document_of: Callable[[str], Document
     record.runs = [_cut_off(replace(row, retried=False) if row.result in last else row, mine, real) for row in kept]
     record.open = {run: row for run, row in record.open.items() if run not in beyond}
     _count_warm_ups(record, mine, real)
+    _judge_without_checks(record, mine, real)
     record._place = {row.run: place for place, row in enumerate(record.runs) if not row.superseded_by}
 
 
@@ -104,6 +108,28 @@ class _Plans(PlansInForce):
         """The time limit of a run in the plan in force when it was ordered."""
         case = self.case(row.ordered_by, row.case)
         return case.shape.time_limit_s if case is not None else None
+
+
+def _judge_without_checks(record: Record, mine: _Plans, real: _Plans) -> None:
+    """What only a check found wrong that the plans left in force do not have is what the record says of it without that; and what
+    needs it is still to come.
+    """
+    found = {row.run: verdict for row in record.current() if (verdict := without_added(row, mine, real))}
+    if found:
+        record.computed = frozenset(found)
+        take_as(record, found, real)
+
+
+def take_as(record: Record, verdicts: Mapping[str, str], plans: PlansInForce) -> None:
+    """Purpose: give runs of a record other verdicts, of runs with the right answer: what was not run for want of one of them is
+    still to come.
+    """
+    waits = not_run_for(record, plans, (), (), verdicts)
+    record.runs = [
+        replace(row, verdict=verdicts[row.run], retried=False) if row.run in verdicts and not row.superseded_by else row
+        for row in record.runs
+        if row.seq not in waits
+    ]
 
 
 def _results(record: Record) -> Iterator[list[RunRow]]:

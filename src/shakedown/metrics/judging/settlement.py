@@ -19,6 +19,7 @@ from shakedown.metrics.judging.harder import at_best
 from shakedown.metrics.judging.late_orders import leave_out_late, times_up
 from shakedown.metrics.judging.moved_files import moved_files, where_they_were
 from shakedown.metrics.judging.people import ENDS_EARLY, Act, acts_of, known_agains
+from shakedown.metrics.judging.plans_in_force import PlansInForce
 from shakedown.metrics.judging.populations import populations
 from shakedown.metrics.judging.scorecard import NOT_KNOWN, Acceptance, ActScore, Scorecard
 from shakedown.metrics.judging.settled_words import (
@@ -107,6 +108,7 @@ class _Settling:
         missing = {number: () if number in granted else names for number, names in consent.missing.items()}
         self.consent = consent = replace(consent, missing=missing, void=consent.void - granted)
         unsure = {act.number for act in acts if act.unsure}
+        self.plans = PlansInForce(record, document_of)
         self.times = times_up(record, document_of) if variants.ends is None else variants.ends.times
         self.void = frozenset(consent.void) - {act.number for act in acts if act.lasting}
         self.steps = Steps(record, acts, self.void, document_of, consent.missing)
@@ -211,7 +213,7 @@ class _Settling:
             return self._raw(gone)
         gone |= self.void
         document, record = self._record(gone)
-        at_best(record, runs)
+        at_best(record, runs, self.plans)
         return self._judged(document, record, gone)[0].outcome
 
     def word(self) -> str:
