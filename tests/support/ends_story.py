@@ -206,6 +206,8 @@ class _Story:
         first, speed, days = self.plan.components
         if self.draw.random() < 0.3:
             speed = replace(speed, repeats=self.draw.choice([2, 3, 4]))
+        if self.draw.random() < 0.3:
+            speed = replace(speed, gate=self.draw.choice(["over", "met"]), after=self.draw.choice([(), ("first",)]))
         new = replace(self.plan, components=(first, speed, days), about=f"changed at {self.told.now}")
         stopped = {"stopped": {"days": self.told.now}} if self.up else {}
         said = {"document": self.told.keep(new), "by": by, "difference": ["it"]} | stopped

@@ -361,7 +361,29 @@ class _Settled:
 
     def _steers(self, act: Act) -> bool:
         last = max((line["seq"] for line in self.events if line["event"] in ("submit_order", "requeued")), default=0)
-        return act.number < last and steers(*self._step(act))
+        return (act.number < last and steers(*self._step(act))) or self._holds_back(act)
+
+    def _holds_back(self, act: Act) -> bool:
+        """A component waits for more by its plan, and not all of it had come when that was said."""
+        before, after = self._step(act)
+        parts = {part["name"]: part for part in after["components"]}
+        for old in before["components"]:
+            new = parts.get(old["name"])
+            if new is None:
+                continue
+            if not set(new["after"]) - set(old["after"]) and not (old["gate"] == "over" and new["gate"] == "met"):
+                continue
+            told = [line for line in self.events if line.get("value", {}).get("component") == old["name"]]
+            if any(
+                line["seq"] > act.number for line in told if line["event"] in ("submit_order", "requeued", "verdict")
+            ):
+                return True
+            if old["duration_s"] and not any(line["event"] == "finding" and line["seq"] < act.number for line in told):
+                return True
+            results = {run.result for run in self.whole.runs.values() if run.component == old["name"]}
+            if not old["duration_s"] and len(results) < old["repeats"] * len(old["cases"]):
+                return True
+        return False
 
     def _came_by(self, act: Act) -> bool:
         """Results came by an easier plan, and nobody can tell what they would be without it."""

@@ -73,6 +73,17 @@ def steers_runs(old: Document, new: Document) -> bool:
     )
 
 
+def held_back(old: Document, new: Document) -> frozenset[str]:
+    """Purpose: the components that may begin later by the later plan, or not at all: they wait for more, or until it is met."""
+    now = {part.name: part for part in new.components}
+    return frozenset(
+        part.name
+        for part in old.components
+        if part.name in now
+        and (set(now[part.name].after) - set(part.after) or (part.gate != "met" and now[part.name].gate == "met"))
+    )
+
+
 # ---- components ------------------------------------------------------------------------------------------------------
 
 
