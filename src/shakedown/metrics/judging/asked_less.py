@@ -17,10 +17,12 @@ from shakedown.metrics.words import plural, some
 from shakedown.model.bounds import same
 from shakedown.model.contracts import content
 from shakedown.model.judging import ContractRow, Criterion
-from shakedown.model.nouns import Case, Component, Document, Test
+from shakedown.model.nouns import Case, Component, Document, Shape, Test
 from shakedown.model.units import show_duration
 
 _STEER = ("limits", "fill", "fillers", "windows", "yields", "phases", "mix", "stop_after", "sweep", "pack")
+_SHARED = ("budgets", "targeted")  # of a system: what runs load together
+_PROGRAM = ("script", "build", "environment", "files", "container", "work", "stage", "toolchain")
 Bounds = tuple[float | None, float | None]
 
 
@@ -33,7 +35,13 @@ def asks_less(old: Document, new: Document) -> tuple[str, ...]:
             found.append(f"component {part.name} with its {plural(len(criteria_of(part)), 'criterion', 'criteria')}")
         else:
             found += [*_of_component(part, now[part.name]), *_of_running(part, now[part.name])]
-    found += [*_of_cases(old, new), *_of_nodes(old, new), *_of_rows(old, new).values(), *_of_precedence(old, new)]
+    found += [
+        *_of_copies(old, new),
+        *_of_cases(old, new),
+        *_of_nodes(old, new),
+        *_of_rows(old, new).values(),
+        *_of_precedence(old, new),
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -64,10 +72,17 @@ def eased(old: Document, new: Document) -> tuple[frozenset[str], frozenset[str]]
 
 def steers_runs(old: Document, new: Document) -> bool:
     """Purpose: whether other runs come about by the later plan, as by a cap, a pause or another budget: its limits and windows, its
-    mix and how it is filled, when a case is given up. What would have run without it nobody knows.
+    mix and how it is filled, when a case is given up, what runs load together, and what a case waits for. What would have run
+    without it nobody knows.
     """
     now = {part.name: part for part in new.components}
     pairs = [(part, now[part.name]) for part in old.components if part.name in now]
+    if any(getattr(old.system, key) != getattr(new.system, key) for key in _SHARED):
+        return True
+    after = {case.id: case for case in new.cases}
+    cases = [(case, after[case.id]) for case in old.cases if case.id in after]
+    if any(one.loads != two.loads or set(two.needs) - set(one.needs) for one, two in cases):
+        return True
     return old.limits != new.limits or any(
         getattr(one, key) != getattr(two, key) for one, two in pairs for key in _STEER
     )
@@ -88,6 +103,8 @@ def held_back(old: Document, new: Document) -> frozenset[str]:
 
 
 def _of_component(old: Component, new: Component) -> Iterator[str]:
+    if new.duration_s and not old.duration_s:
+        yield f"the results that {old.name} wants: it runs for a time now"
     if new.duration_s < old.duration_s:
         yield f"{show_duration(old.duration_s - new.duration_s)} of the duration of {old.name}"
     if new.repeats < old.repeats:
@@ -186,8 +203,10 @@ def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> I
         yield f"the time limit ({limits[0]}, now {limits[1]})"
     if _size(new) != _size(old):
         yield f"the size and place (now on {plural(new.shape.nodes, 'node')} of {new.partition})"
-    if (new.script, new.build, new.environment, new.files) != (old.script, old.build, old.environment, old.files):
+    if any(getattr(new, key) != getattr(old, key) for key in _PROGRAM):
         yield "the program, input or settings"
+    if set(old.needs) - set(new.needs):
+        yield "what has to pass before it"
     if before is None or after is None:
         return
     own, its = before.of(old), after.of(new)
@@ -200,8 +219,18 @@ def _of_case(old: Case, new: Case, before: Test | None, after: Test | None) -> I
 
 
 def _size(case: Case) -> tuple[object, ...]:
-    shape = case.shape
-    return case.partition, shape.nodes, shape.tasks_per_node, shape.cpus_per_task, shape.units
+    return case.partition, replace(case.shape, time_limit_s=0.0, requeue=Shape().requeue)
+
+
+def _of_copies(old: Document, new: Document) -> Iterator[str]:
+    """Copies that a mode has at once where it fills the machine: a smaller machine is full with fewer."""
+    parts, cases = {part.name: part for part in new.components}, {case.id: case for case in new.cases}
+    for part in (part for part in old.components if part.name in parts):
+        modes = {mode.name: mode for mode in parts[part.name].modes}
+        for mode in (mode for mode in part.modes if mode.name in modes and mode.copies == modes[mode.name].copies):
+            both = [(case, cases[case.id]) for case in old.cases if case.id in part.cases and case.id in cases]
+            if any(new.system.copies(modes[mode.name], two) < old.system.copies(mode, one) for one, two in both):
+                yield f"copies at once in mode {mode.name} of {part.name}"
 
 
 def _of_nodes(old: Document, new: Document) -> Iterator[str]:
