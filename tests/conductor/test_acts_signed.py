@@ -227,6 +227,22 @@ def test_parties_that_an_amendment_takes_out_still_count(keys: Path) -> None:
     assert standing(told) == ("one-sided", ("site", "vendor"))
 
 
+def test_consent_that_one_party_alone_adds_is_not_asked_for(keys: Path) -> None:
+    """Else either of them could leave what the other one says later without effect, or an outcome disputed."""
+    told = Acted(plan(parties(keys)))
+    told.run("speed", CASES[0], "failed")
+    amendment = told.say("amended", {"document": told.keep(plan(parties(keys), ("waive",))), "by": "Bo"}, "more")
+    said = {"what": "criterion", "component": "speed", "name": "done", "restriction": "less", "by": "Ada"}
+    told.say("waived", said, "firmware")
+    assert standing(told)[0] == "one-sided"
+    why = "asks for consent to other kinds of acts, and not every party has agreed to it: what was asked for before counts"
+    assert card(told).told == (f"event {amendment}: the amendment {why}",)
+    sign(told, keys / "bo", amendment, "Bo")
+    sign(told, keys / "ada", amendment, "Ada")
+    told.say("waived", said, "firmware, again")
+    assert card(told).acts[-1].standing == "no effect" and card(told).told == ()
+
+
 def test_consent_that_an_amendment_takes_out_is_still_asked_for(keys: Path) -> None:
     told = Acted(plan(parties(keys), ("waive",)))
     told.run("speed", CASES[0], "failed")
